@@ -64,7 +64,7 @@ def look(walk: Walk) -> None:
         for key in ("data", "select", "features", "queries", "report"):
             walk.do(f"page {key}, {turn}", lambda k=key: pages.show_page(k))
             walk.do(f"page compare from {key}, {turn}", lambda: pages.show_page("compare"))
-    results = window.sections.results
+    results = window.sections.compare
     for record in window.runs.records[:3]:
         walk.do(f"untick run {record.key}", lambda k=record.key: results.panel.ticked.emit(k))
         walk.do(f"tick run {record.key}", lambda k=record.key: results.panel.ticked.emit(k))

@@ -24,8 +24,9 @@ from ranksvm import differences
 from record import Record, parser
 from scipy.optimize import minimize
 
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.optimisers.nesterov import Descent, FSMObjective, accelerated, subgradient
+from rankstudio.engine.arithmetic.optimisers.pair_problem import LocalPairs
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.formats.data_file import load_letor
@@ -35,6 +36,7 @@ from rankstudio.engine.methods.selection.feature_importance import (
     similarity,
 )
 from rankstudio.engine.support.threads import pool
+from rankstudio.engine.support.work import finish
 
 LAMBDA1, LAMBDA2 = 0.1, 1e-4
 SHARES = (1e-1, 1e-2, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
@@ -58,10 +60,10 @@ def generic(objective: FSMObjective) -> list[tuple[float, float]]:
     began, found = time.perf_counter(), []
 
     def value(w: np.ndarray) -> tuple[float, np.ndarray]:
-        smooth, slopes = objective.smooth(w, objective.scores(w))
+        smooth, at = finish(objective.at(w, objective.scores(w)))
         total = smooth + float(objective.costs @ w)
         found.append((time.perf_counter() - began, total))
-        return total, objective.gradient(w, slopes) + objective.costs
+        return total, objective.gradient(w, at.slopes) + objective.costs
 
     bounds = [(0.0, None if allowed else 0.0) for allowed in objective.allowed]
     minimize(value, np.zeros(2 * objective.n), jac=True, method="L-BFGS-B", bounds=bounds)
@@ -91,7 +93,7 @@ def compare(data: QueryData, dataset: str, record: Record) -> FSMObjective:
     s, A = importance(data, "pearson"), nearest_positive_semidefinite(similarity(data, "pearson"))
     print(f"importance and similarity: {time.perf_counter() - began:.3f} s\n")
     with pool() as (executor, workers):
-        linear = LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers))
+        linear = LocalPairs(LinearPairs(data.X, Pairs(data.y, data.ptr, executor, workers)))
         objective = FSMObjective(linear, A, s, LAMBDA1, LAMBDA2)
         next(accelerated(objective, 1e-4, 1))  # compiles
         traces = {

@@ -26,7 +26,7 @@ import scipy.linalg
 from record import Record, parser
 
 from rankstudio.engine import KernelRankRLS, load_letor
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures, NystromMap
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.threads import blas

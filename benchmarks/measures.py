@@ -165,7 +165,7 @@ def ten_runs(record: Record) -> None:
     """Time what another measure in the window asks for: ten runs of the sample, measured anew."""
     from rankstudio.engine.analysis.queries.measurement import Measurement
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
-    from rankstudio.engine.data.sample import open_sample
+    from rankstudio.engine.data.synthetic import open_sample
     from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
     from rankstudio.engine.experiment.results.events import RunFinished
     from rankstudio.engine.experiment.runner import run

@@ -33,7 +33,7 @@ class Window:
     def __init__(self) -> None:
         from rankstudio.ui import app as starting
         from rankstudio.ui.main_window import MainWindow
-        from rankstudio.ui.process.garbage_collection import GarbageCollection
+        from rankstudio.ui.process.memory import GarbageCollection
         from rankstudio.ui.process.settings import Settings
         from rankstudio.ui.style.theme import Theme
 

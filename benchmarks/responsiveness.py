@@ -164,7 +164,7 @@ def slide(window, follow, gaps) -> bool:  # type: ignore[no-untyped-def]
     """Move the slider over all its values as fast as a screen refreshes; count the paths that are drawn."""
     from PySide6.QtCore import QTimer
 
-    values = window.sections.run.curves.slider.values()
+    values = window.sections.select.curves.slider.values()
     shown: list[float] = []
     seen: set[float] = set()
 
@@ -179,7 +179,7 @@ def slide(window, follow, gaps) -> bool:  # type: ignore[no-untyped-def]
 
     def move() -> None:
         try:
-            window.sections.run.curves.slider._slider.setValue(next(position))
+            window.sections.select.curves.slider._slider.setValue(next(position))
         except StopIteration:
             timer.stop()
 

@@ -70,7 +70,7 @@ class Walk:
 
         from rankstudio.ui import app as starting
         from rankstudio.ui.main_window import MainWindow
-        from rankstudio.ui.process.garbage_collection import GarbageCollection
+        from rankstudio.ui.process.memory import GarbageCollection
         from rankstudio.ui.process.settings import Settings
         from rankstudio.ui.style.theme import Theme
 
@@ -202,7 +202,7 @@ class Walk:
         """Type into the field of pinned features, and pin by key."""
         from PySide6.QtTest import QTest
 
-        from rankstudio.ui.select.features_field import FeaturesField
+        from rankstudio.ui.select.fields import FeaturesField
 
         self.window.session.change("editing", method="greedy-rankrls", parameters={"n_features_to_select": 5})
         field = next(iter(self.window.sections.method.form.findChildren(FeaturesField)))
@@ -215,7 +215,7 @@ class Walk:
         """Save a figure in each format, and change the theme."""
         from rankstudio.ui.plots.base import export_plot
 
-        plot = self.window.sections.run.curves.plots()["validation"]
+        plot = self.window.sections.select.curves.plots()["validation"]
         folder = Path(os.environ["RANKSTUDIO_CONFIG_DIR"])
         for suffix in (".png", ".svg", ".pdf", ".csv"):
             path = folder / f"figure{suffix}"
@@ -242,7 +242,7 @@ class Walk:
             record.key, record.stored = key, None
             runs._records[key] = record
         runs._last_key = first + n
-        panel = self.window.sections.results
+        panel = self.window.sections.compare
         self.do(f"list {n} runs", panel._show)
         self.sort(panel.panel.table, f"{n} runs")
         self.do(f"look at another of {n} runs", lambda: panel._select(first + n // 2))
@@ -250,7 +250,7 @@ class Walk:
 
     def views(self, what: str) -> None:
         """Look at every view of the results, and sort its tables."""
-        views = self.window.sections.results.views
+        views = self.window.sections.compare.views
         self.do(f"compare {what}", lambda: self.window.workspace.show_page("compare"))
         for name in list(views._views):
             self.do(f"results of {what}, {name}", lambda n=name: views.show_view(n))
@@ -290,11 +290,11 @@ def wide(walk: Walk, data: Path) -> None:
         walk.search()
         if n == 2000:
             walk.run(f"single features, {name}", "single-feature")
-            walk.sort(walk.window.sections.inspect.features.table, f"{name} of a path")
+            walk.sort(walk.window.sections.features.features.table, f"{name} of a path")
             walk.views(name)
         walk.run(f"greedy RankRLS, {name}", "greedy-rankrls", n_features_to_select=20)
         walk.run(f"RankRLS, {name}", "rankrls", regularization=(1.0,))
-        walk.sort(walk.window.sections.inspect.features.table, f"{name} of a model")
+        walk.sort(walk.window.sections.features.features.table, f"{name} of a model")
         walk.folds()
 
 
@@ -305,7 +305,7 @@ def tall(walk: Walk, data: Path) -> None:
     walk.open("300,000 documents, cache warm", data / "tall.txt")
     walk.statistics("300,000 documents")
     walk.run("single features, 300,000 documents", "single-feature")
-    walk.do("look at a feature", lambda: walk.window.sections.inspect.inspect(9))
+    walk.do("look at a feature", lambda: walk.window.sections.features.inspect(9))
     walk.run("greedy RankRLS, 300,000 documents", "greedy-rankrls", n_features_to_select=5)
 
 

@@ -73,7 +73,7 @@ def take_results(app: QApplication, window: MainWindow) -> None:
     window.commands["run"].trigger()
     wait(app, lambda: not window.runs.busy, most=300.0)
     window.workspace.show_page("compare")
-    panel, tests = window.sections.results.views, window.sections.results.views.tests
+    panel, tests = window.sections.compare.views, window.sections.compare.views.tests
     tests.referenceChosen.emit(1)
     for key in ("tests", "stability", "pareto"):
         panel.show_view(key)
@@ -85,7 +85,7 @@ def take_results(app: QApplication, window: MainWindow) -> None:
 
 def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
     """Take a picture of every page but Select, which is taken already, in both themes."""
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(1)
     window.session.look_at(3)
     for page in PAGES:
         if page.key == FIRST:

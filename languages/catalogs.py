@@ -27,7 +27,7 @@ from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
 from rankstudio.engine.data.formats.data_format import WRITTEN
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -101,7 +101,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     for form in PLAN_FORMATS:
         yield from (
-            ("rankstudio/engine/experiment/plan/plan_formats.py", text) for text in (form.label, form.help)
+            ("rankstudio/engine/experiment/plan/as_code.py", text) for text in (form.label, form.help)
         )
     for data_format in WRITTEN:
         texts = (data_format.label, *data_format.loses)

@@ -66,7 +66,7 @@ def inputs_of_plan(plan: Plan) -> list[Path]:
 
 
 def _refuse_inputs(paths: Iterable[Path], inputs: Iterable[Path]) -> None:
-    from rankstudio.engine.data.input_files import refuse_inputs
+    from rankstudio.engine.data.fold_files import refuse_inputs
 
     refuse_inputs((path for path in paths if not is_standard(path)), inputs)
 

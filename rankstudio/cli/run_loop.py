@@ -30,7 +30,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.results.events import Event, FoldFinished
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.experiment.storage.seal import is_sealed
+from rankstudio.engine.experiment.storage.study_contents import is_sealed
 from rankstudio.engine.support.files import make_folder
 
 if TYPE_CHECKING:

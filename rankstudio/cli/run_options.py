@@ -15,11 +15,10 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.streams import input_file, is_standard
 from rankstudio.cli.worker_options import add_worker_options
-from rankstudio.engine.data.compression import ENDINGS
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
+from rankstudio.engine.data.file_access import ENDINGS
 from rankstudio.engine.errors import ParameterError, PlanError, shown
-from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.engine.experiment.plan.preference_files import named_preferences
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.given import GIVEN_ORDER

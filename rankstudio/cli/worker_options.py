@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.execution.certificates import Certificates
-from rankstudio.engine.experiment.execution.workers import ALONE, Workers
+from rankstudio.engine.experiment.execution.workers import ALONE, Certificates, Workers
 from rankstudio.engine.support import threads
 
 _TLS = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.csv_file import read_preferences as read_preferences
     from rankstudio.engine.data.preferences.preferences import Preferences as Preferences
     from rankstudio.engine.data.preferences.preferences import sample_preferences as sample_preferences
-    from rankstudio.engine.data.preferences.summary import summarise_preferences as summarise_preferences
+    from rankstudio.engine.data.preferences.preferences import summarise_preferences as summarise_preferences
     from rankstudio.engine.experiment.plan.plan import Plan as Plan
     from rankstudio.engine.experiment.plan.toml import load_plan as load_plan
     from rankstudio.engine.experiment.reports import write_results as write_results
@@ -71,7 +71,7 @@ _HOMES = {
     "load_model": "rankstudio.engine.export.models",
     "read_preferences": "rankstudio.engine.data.preferences.csv_file",
     "sample_preferences": "rankstudio.engine.data.preferences.preferences",
-    "summarise_preferences": "rankstudio.engine.data.preferences.summary",
+    "summarise_preferences": "rankstudio.engine.data.preferences.preferences",
     "open_dataset": "rankstudio.engine.data.folders",
 }
 

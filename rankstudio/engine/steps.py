@@ -66,7 +66,7 @@ class Step:
         return True
 
     def covers(self, X: Floats) -> bool:
-        """Tell whether it can score the documents with these features, shape (m, n)."""
+        """Return whether it can score the documents with these features, shape (m, n)."""
         return self.whole
 
     @property

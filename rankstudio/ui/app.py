@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Slot
+from PySide6.QtWidgets import QApplication, QWidget
 
 import rankstudio
 from rankstudio.engine.experiment.plan.plan import SAMPLE
@@ -17,10 +20,9 @@ from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.ui.language import translate_qt
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.crash import CrashReports, data_folder, log_to_file
-from rankstudio.ui.process.first_paint import FirstPaint
-from rankstudio.ui.process.garbage_collection import GarbageCollection
-from rankstudio.ui.process.interrupts import Interrupts
+from rankstudio.ui.process.memory import GarbageCollection
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.icons import app_icon
 from rankstudio.ui.style.theme import Theme
@@ -28,6 +30,8 @@ from rankstudio.ui.style.theme import Theme
 SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
 
 LEAVE_SECONDS = 0.8  # after which the process ends whatever a worker is doing
+
+_MOST_MILLISECONDS = 1000  # after which a window that nobody sees, being minimised, is not waited for
 
 
 def main(argv: Sequence[str] = ()) -> int:
@@ -106,3 +110,59 @@ def begin(window: MainWindow, argv: Sequence[str], reports: CrashReports) -> Non
     window.models.warm_up()
     if reports.last():
         window.help.tell_of_crash(reports)
+
+
+class FirstPaint(QObject):
+    """Calls a function once, when a window has been painted.
+
+    Parameters
+    ----------
+    window : QWidget
+    then : callable
+    """
+
+    def __init__(self, window: QWidget, then: Callable[[], object]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._timer = single_shot(_MOST_MILLISECONDS, then, self)
+        self._timer.start()
+        window.installEventFilter(self)
+
+    def eventFilter(self, target: QObject, event: QEvent) -> bool:
+        """Go on when this paint, and that of the widgets in the window, is done."""
+        if event.type() == QEvent.Type.Paint:
+            self._window.removeEventFilter(self)
+            if self._timer.isActive():
+                self._timer.start(0)
+        return False
+
+
+class Interrupts(QObject):
+    """Calls something on the GUI thread, between two events, when the process is asked to end.
+
+    Python's own way, an exception wherever the interpreter happens to be, would be thrown into the middle of
+    a paint event, which Qt does not survive.
+
+    Parameters
+    ----------
+    call : callable
+        Called at every such request.
+    """
+
+    def __init__(self, call: Callable[[], object], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._call = call
+        self._read, self._write = socket.socketpair()
+        for end in (self._read, self._write):
+            end.setblocking(False)
+        self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_signal)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)  # the number arrives through the socket
+        signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+
+    @Slot()
+    def _on_signal(self) -> None:
+        numbers = self._read.recv(64)
+        if signal.SIGINT in numbers or signal.SIGTERM in numbers:
+            self._call()

@@ -10,13 +10,11 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.ui.background.loader import LoadingBar
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
-from rankstudio.ui.compare.run_labels import RunLabels
-from rankstudio.ui.compare.run_removal import RunRemoval
+from rankstudio.ui.compare.run_changes import RunChanges
 from rankstudio.ui.data.data_sources import DataSources
 from rankstudio.ui.data.feature_names import FeatureNames
-from rankstudio.ui.data.preferences_controller import PreferencesController
+from rankstudio.ui.data.preferences import PreferencesController
 from rankstudio.ui.data.resplit import ResplitController
 from rankstudio.ui.export.controller import ExportController
 from rankstudio.ui.language import tr
@@ -26,30 +24,27 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import GAP
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.process.turns import RefreshTimer
+from rankstudio.ui.select.curve_controllers import SliderController
 from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresController
 from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
-from rankstudio.ui.select.slider_controller import SliderController
 from rankstudio.ui.shell.actions import Actions, enabled_commands
-from rankstudio.ui.shell.backend_menu import BackendMenu
-from rankstudio.ui.shell.command_palette import CommandPalette
+from rankstudio.ui.shell.command_palette import CommandPalette, palette_entries
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
-from rankstudio.ui.shell.menus import Menus
-from rankstudio.ui.shell.palette_entries import palette_entries
-from rankstudio.ui.shell.refresh_timer import RefreshTimer
+from rankstudio.ui.shell.menus import BackendMenu, Menus
 from rankstudio.ui.shell.run_messages import RunMessages
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.shell.selection_controller import SelectionController
-from rankstudio.ui.shell.status_bar import StatusBar
+from rankstudio.ui.shell.selection_line import SelectionController
+from rankstudio.ui.shell.status_bar import LoadingBar, StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
 from rankstudio.ui.shell.window_state import WindowState
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.study.open import OpenController
-from rankstudio.ui.study.restore_runs import RunRestorer
+from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
 from rankstudio.ui.study.study_files import StudyFiles
-from rankstudio.ui.study.waiting_runs import WaitingRuns
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
@@ -82,7 +77,7 @@ class MainWindow(QMainWindow):
         self.session, self.runs, self.current = models.session, models.runs, models.current
         self.sections = sections = Sections(theme, models, self)
         self.open_controller = OpenController(theme, models, settings, self)
-        self.control = RunCommands(models, sections.run, sections.method.form, sections.forecast, self)
+        self.control = RunCommands(models, sections.select, sections.method.form, sections.forecast, self)
         self.export_controller = ExportController(theme, models, sections, settings, self)
         self.refresh_timer = RefreshTimer(*sections.parts, self._show_runs, parent=self)
         self._lay_out()
@@ -105,15 +100,12 @@ class MainWindow(QMainWindow):
         self.status = StatusBar()
         self.setStatusBar(self.status)
         self.notice = Notices(self._theme)
-        self.restorer = RunRestorer(
-            self.session, self.runs, self.models.loader, self.models.task_worker, self
-        )
+        self.restorer = RunRestorer(self.models, self)
         self.study_files = StudyFiles(self.models, self.restorer, self._settings, self)
         self.measurement = MeasurementController(self.models, self.menus, self.commands, self.status, self)
         self.study_files.sealRead.connect(self.measurement.seal.show_marks)
         self.resplit = ResplitController(self.session, self.runs, self.models.loader, self)
-        self.removal = RunRemoval(self.models, self.notice, self)
-        self.labels = RunLabels(self.models, self.sections.results.panel, self)
+        self.run_changes = RunChanges(self.models, self.sections.compare.panel, self.notice, self)
         self.comparison = ComparisonRuns(self.models, self._settings, self._theme, self)
         self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
         self.scores = GivenScoresController(self.models, self)
@@ -125,9 +117,7 @@ class MainWindow(QMainWindow):
         self.welcome = Welcome(self._theme)
         self.workspace = self.sections.workspace
         self.messages = RunMessages(self.runs, self.workspace, self.notice, self)
-        self.window_state = WindowState(
-            self, self.workspace, self.session, self.runs, self._theme, self._settings
-        )
+        self.window_state = WindowState(self, self.workspace, self.models, self._theme, self._settings)
         self._pages = QStackedWidget()
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(self.workspace)
@@ -142,7 +132,7 @@ class MainWindow(QMainWindow):
 
     def _connect_commands(self) -> None:
         session, control, export_controller = self.session, self.control, self.export_controller
-        data, inspect = self.sections.data, self.sections.inspect
+        data, inspect = self.sections.data, self.sections.features
         self.commands.connect(
             **self.open_controller.commands,
             sources=self._show_sources,
@@ -153,7 +143,7 @@ class MainWindow(QMainWindow):
             save_study=self.study_files.ask_save_as,
             save_plan=export_controller.ask_save_plan,
             export=export_controller.show_dialog,
-            export_table=self.sections.results.table.open,
+            export_table=self.sections.compare.table.open,
             figures=export_controller.show_figures,
             copy_command=export_controller.copy_command,
             copy_python=export_controller.copy_python,
@@ -177,7 +167,7 @@ class MainWindow(QMainWindow):
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
-            follow=lambda: self.sections.run.follow(self.commands["follow"].isChecked()),
+            follow=lambda: self.sections.select.follow(self.commands["follow"].isChecked()),
             pause=control.toggle_pause,
             step=control.step,
             go_on=lambda: self.restorer.go_on(self.runs.shown),
@@ -187,13 +177,12 @@ class MainWindow(QMainWindow):
             log=self.help.show_log,
             about=self.help.about,
         )
-        SliderController(self.session, self.current, self.sections.run.curves.slider, self)
+        SliderController(self.session, self.current, self.sections.select.curves.slider, self)
         self.commands["follow"].setCheckable(True)
-        line = self.toolbar.line
-        self.selection = SelectionController(session, self.runs, self.current, self._settings, line, self)
+        self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)
-        self.selection.foldChosen.connect(self.sections.run.stop_following)
+        self.selection.foldChosen.connect(self.sections.select.stop_following)
         self.toolbar.themeToggled.connect(self.menus.toggle_theme)
         self.welcome.openAsked.connect(self.open_controller.ask)
         self.welcome.sampleAsked.connect(self.open_controller.open_sample)
@@ -204,12 +193,8 @@ class MainWindow(QMainWindow):
         self.loading.cancelled.connect(self.models.loader.cancel)
 
     def _connect_messages(self) -> None:
-        own: tuple[Controller, ...] = (
-            *(self.open_controller, self.control, self.restorer, self.study_files, self.resplit),
-            *(self.removal, self.comparison, self.scores, self.rankers, self.window_state),
-            *(self.export_controller, self.labels, self.names, self.measurement, self.preferences),
-        )
-        for controller in own:
+        own = Qt.FindChildOption.FindDirectChildrenOnly  # those of pages are heard through their page
+        for controller in self.findChildren(Controller, options=own):
             controller.failed.connect(self.say_error)
             controller.said.connect(self.status.say)
         for page in self.sections.pages.values():
@@ -237,7 +222,7 @@ class MainWindow(QMainWindow):
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
-        self.sections.results.panel.comparisonAsked.connect(self.comparison.ask)
+        self.sections.compare.panel.comparisonAsked.connect(self.comparison.ask)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
@@ -246,13 +231,13 @@ class MainWindow(QMainWindow):
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
         self.sections.data.panel.sourcesAsked.connect(self._show_sources)
-        self.sections.results.goOnAsked.connect(self.restorer.go_on)
-        self.sections.results.removalAsked.connect(self.removal.ask)
+        self.sections.compare.goOnAsked.connect(self.restorer.go_on)
+        self.sections.compare.removalAsked.connect(self.run_changes.ask_removal)
         self.runs.shownChanged.connect(self._update)
         self.runs.shownChanged.connect(self._show_workspace)
         self.open_controller.runAsked.connect(self.control.run)
         self.control.resumeAsked.connect(self.restorer.go_on)
-        self.sections.run.followingChanged.connect(self._update)
+        self.sections.select.followingChanged.connect(self._update)
         self.session.datasetChanged.connect(self._update)
         self.session.planChanged.connect(self._update)
         self.session.undo.indexChanged.connect(self._update)
@@ -312,7 +297,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_sources(self) -> None:
-        """Say where data are to be had, and open what the user has got."""
+        """Show where data are to be had, and open what the user has got."""
         self.sources = DataSources(self._theme, self)
         self.sources.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.sources.openAsked.connect(self.open_controller.ask)
@@ -320,7 +305,7 @@ class MainWindow(QMainWindow):
 
     @Slot(int)
     def _show_removal(self, key: int) -> None:
-        """Say that a run is gone, which may have been the one that worked."""
+        """Show that a run is gone, which may have been the one that worked."""
         self.status.say(tr("Run {key} is removed").format(key=key))
         self._show_runs()
 
@@ -362,7 +347,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _offer(self, record: RunRecord) -> None:
-        """Say that a run was left unfinished, with a button that goes on with it."""
+        """Show that a run was left unfinished, with a button that goes on with it."""
         text = " ".join(filter(None, (record.left_text, self.waiting.text)))
 
         def go_on() -> None:
@@ -376,7 +361,7 @@ class MainWindow(QMainWindow):
     def _show_preparation(self, sentence: str) -> None:
         """Show what is compiled, and when all is there again what works."""
         self.status.show_preparation(sentence)
-        self.sections.run.show_preparation(sentence)
+        self.sections.select.show_preparation(sentence)
         if not sentence:
             self._show_runs()
 
@@ -386,7 +371,7 @@ class MainWindow(QMainWindow):
         session, current = self.session, self.runs.current
         self.commands.enable(**enabled_commands(self.models))
         self.commands.rename("run", self.control.label)
-        self.commands["follow"].setChecked(self.sections.run.following)
+        self.commands["follow"].setChecked(self.sections.select.following)
         self._close_notice.setEnabled(not self.commands["stop"].isEnabled())  # which Esc stops
         self.menus.show_pause(current is not None and current.state is RunState.PAUSED)
         self.menus.show_undo()

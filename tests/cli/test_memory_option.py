@@ -10,7 +10,7 @@ import pytest
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.data.generation.large_folder import LargeData, write_folder
+from rankstudio.engine.data.large_folder import LargeData, write_folder
 
 
 def test_a_run_within_little_memory_has_the_same_results(tmp_path: Path, done, monkeypatch) -> None:

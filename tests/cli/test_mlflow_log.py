@@ -15,8 +15,8 @@ from wording import naming
 from rankstudio.cli import main, mlflow_log
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 
 FEW = [
     "run",

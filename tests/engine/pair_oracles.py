@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from rankstudio.engine.arithmetic.pairs import Violations
+
 
 def pairs_of(y: np.ndarray, qid: np.ndarray) -> np.ndarray:
     """Every (i, j) of one query with y_i > y_j, shape (p, 2)."""
@@ -57,3 +59,10 @@ def least_hinge(D: np.ndarray, C: float) -> float:
         options={"ftol": 1e-13, "maxiter": 500},
     )
     return hinge_objective(D, C, found.x[:n])
+
+
+def laplacian(at: Violations, values: np.ndarray) -> np.ndarray:
+    """Return the sum over the violated pairs of each document of (its value - the partner's)."""
+    out = np.empty_like(values)
+    at.laplacian_of(values, 0, at.pairs.ptr.size - 1, out)
+    return out

@@ -20,9 +20,8 @@ from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import open_data, run
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import RunKey, RunLabel, Study
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings, SealMark
 
 N_RUNS = 5
 UNFINISHED, REMOVED = 4, 5

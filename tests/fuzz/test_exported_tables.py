@@ -11,7 +11,7 @@ from fuzzer import Fuzz, Outcome
 from mutations import TOKENS
 
 from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text, save_csv
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.escaping import unguarded
 
 PARTS = (
     *(token.decode("utf-8", errors="replace") for token in TOKENS if len(token) < 20),

@@ -25,7 +25,7 @@ from rankstudio.engine.data.feature_groups import (
 from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed, save_notes
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.preferences.csv_file import read_preferences
-from rankstudio.engine.data.preferences.summary import summarise_preferences
+from rankstudio.engine.data.preferences.preferences import summarise_preferences
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError
 
 TABLES = (

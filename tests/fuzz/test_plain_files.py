@@ -13,7 +13,7 @@ from mutations import MUTATIONS, TOKENS, mutated
 from samples import letor_text
 
 from rankstudio.engine.data.formats.data_file import load_letor, load_trec
-from rankstudio.engine.data.score_files import read_score_file
+from rankstudio.engine.data.given_scores import read_score_file
 from rankstudio.engine.errors import DataError, FormatError, RankStudioError
 
 SCORES = (

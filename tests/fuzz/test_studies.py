@@ -6,7 +6,7 @@ import json
 import random
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,17 +28,16 @@ from study_files import (
 )
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.document import html_page
 from rankstudio.engine.analysis.report.report import make_report
-from rankstudio.engine.analysis.report.study_source import read_study
+from rankstudio.engine.analysis.report.source import read_study
 from rankstudio.engine.errors import RankStudioError, StoreError
 from rankstudio.engine.experiment.reports import write_results
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RunLabel
 from rankstudio.engine.experiment.storage.study import RunSummary, Study
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings, RunLabel
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.study_store import OpenedStudy, RestoredRun, StudyStore, record_of
+from rankstudio.ui.model.study_store import StudyStore
 
 Fuzz = Callable[[str, Attempt, int], None]
 Damage = Callable[[random.Random, Path, Original], None]
@@ -298,14 +297,11 @@ def window_list(path: Path) -> tuple[list[RunRecord], list[str]]:
     store = StudyStore(path.parent)
     listed: list[RunRecord] = []
     sentences: list[str] = []
-    versions: Mapping[str, str] = {}
     try:
         for message in store.read(path)(lambda: False):
             match message:
-                case OpenedStudy():
-                    versions = message.versions
-                case RestoredRun():
-                    listed.append(record_of(message, versions))
+                case RunRecord():
+                    listed.append(message)
                 case str():
                     sentences.append(message)
     except RankStudioError as error:

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -81,8 +82,7 @@ def test_in_the_terminal(terminal: Callable[..., Way], name: str, kills: int) ->
 
 @pytest.mark.skipif(find_spec("distributed") is None, reason="dask is not installed")
 def test_on_a_cluster(terminal: Callable[..., Way], tmp_path: Path, kills: int) -> None:
-    cluster = LocalCluster(tmp_path)
-    try:
+    with closing(LocalCluster(tmp_path)) as cluster:
         for _ in range(2):
             cluster.add_worker()
         way = terminal("--scheduler", cluster.address)
@@ -95,8 +95,6 @@ def test_on_a_cluster(terminal: Callable[..., Way], tmp_path: Path, kills: int) 
         if kills >= 100:  # dask looks for a lost scheduler for half a minute
             lost = way.lose(cluster.scheduler.pid, Random("s3"), "scheduler", terminal("--workers", "1"))
             sys.stdout.write(table({"cluster, its scheduler": Counter([lost])}))
-    finally:
-        cluster.close()
 
 
 @pytest.mark.gui

@@ -12,7 +12,7 @@ from rankstudio.ui.widgets import Segmented
 
 
 def views(window: MainWindow) -> ResultsPanel:
-    return window.sections.results.views
+    return window.sections.compare.views
 
 
 def look(window: MainWindow, key: str) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,16 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
-from windows import open_window, write_folds
+from windows import Opened, open_window, write_folds
 
 from rankstudio.ui.features import controller as features_controller
-from rankstudio.ui.features import substitutes_controller
+from rankstudio.ui.features import substitutes_panel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model import app_model
-from rankstudio.ui.process.garbage_collection import collect_due
+from rankstudio.ui.process import turns
+from rankstudio.ui.process.memory import collect_due
 from rankstudio.ui.report import controller as report_controller
-from rankstudio.ui.report import preview_panel
-from rankstudio.ui.shell import refresh_timer
+from rankstudio.ui.report import panels as report_panels
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 
@@ -72,11 +73,11 @@ def prompt() -> Iterator[None]:
     """Have the window do at once what waits for a pause of the user: tests wait for it a thousand times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app_model, "_TASK_MILLISECONDS", 4)
-        patch.setattr(refresh_timer, "_MILLISECONDS", 40)
+        patch.setattr(turns, "_REFRESH_MILLISECONDS", 40)
         patch.setattr(features_controller, "_SETTLED_MILLISECONDS", 10)
-        patch.setattr(substitutes_controller, "_SETTLED_MILLISECONDS", 10)
+        patch.setattr(substitutes_panel, "_SETTLED_MILLISECONDS", 10)
         patch.setattr(report_controller, "_PAUSE", 20)
-        patch.setattr(preview_panel, "_SETTLE", 10)
+        patch.setattr(report_panels, "_SETTLE", 10)
         yield
 
 
@@ -146,7 +147,7 @@ def tidy(app: QApplication, theme: Theme) -> Iterator[None]:
 
 
 def _pending(timer: QTimer) -> bool:
-    """Tell whether a timer will stop by itself."""
+    """Return whether a timer will stop by itself."""
     return timer.isActive() and timer.isSingleShot()
 
 
@@ -177,14 +178,24 @@ def shelf_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def window(theme: Theme, tmp_path: Path, folds: Path) -> Iterator[MainWindow]:
+def opened(theme: Theme, tmp_path: Path) -> Opened:
+    """Open a window as `open_window` does, with settings in a folder of the test: "config", or another."""
+
+    def open_one(*given: Any, config: str = "config", **options: Any) -> AbstractContextManager[MainWindow]:
+        return open_window(theme, tmp_path / config, *given, **options)
+
+    return open_one
+
+
+@pytest.fixture
+def window(opened: Opened, folds: Path) -> Iterator[MainWindow]:
     """The real window with those data open."""
-    with open_window(theme, tmp_path / "config", folds) as made:
+    with opened(folds) as made:
         yield made
 
 
 @pytest.fixture
-def empty(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
+def empty(opened: Opened) -> Iterator[MainWindow]:
     """The real window with nothing open."""
-    with open_window(theme, tmp_path / "config") as made:
+    with opened() as made:
         yield made

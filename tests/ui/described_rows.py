@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from waiting import wait_until
 
-from rankstudio.ui.data.described_features import DescribedFeature
+from rankstudio.ui.data.statistics_panel import DescribedFeature
 from rankstudio.ui.main_window import MainWindow
 
 

@@ -1,10 +1,19 @@
-"""What a user's hands do to the fields of the form, and what the eyes read."""
+"""What a user's hands do to fields, plots and windows, and what the eyes read."""
 
-from PySide6.QtCore import Qt
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl, qVersion
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from waiting import wait_until
 
-from rankstudio.ui.widgets.disclosure import Disclosure
+from rankstudio.ui.lab.form import LabForm
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.widgets.panel import Disclosure
 
 
 def type_into(field, text):
@@ -44,3 +53,47 @@ def fact_texts(facts):
     cells = [[grid.itemAtPosition(i, column) for column in (0, 1)] for i in range(grid.rowCount())]
     rows = [[item.widget() for item in row] for row in cells if all(row)]
     return [(key.text(), "".join(part.text() for part in value.findChildren(QLabel))) for key, value in rows]
+
+
+def fill_in(form: LabForm, **values: object) -> None:
+    """Type into fields, by the names of their parameters."""
+    for name, value in values.items():
+        type_into(form.field(name), str(value))
+
+
+def press(button: object) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def simulate(form: LabForm, **values: object) -> None:
+    """Type into fields, press Start, and wait until all is simulated and shown."""
+    fill_in(form, **values)
+    press(form.start)
+    wait_until(lambda: form.status.text() == "done")
+
+
+def pixel(plot, key, k):
+    return plot.frame().point(k, plot.family[key].value_at(k))
+
+
+def send(plot, kind, at, button=Qt.MouseButton.LeftButton, held=None):
+    held = button if held is None else held
+    where = plot.viewport().mapToGlobal(at.toPoint()).toPointF()
+    event = QMouseEvent(kind, at, where, button, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(plot.viewport(), event)
+
+
+def ys(window: MainWindow, key: object, plot: str = "validation") -> np.ndarray:
+    """Return the values of a curve as they are drawn."""
+    return np.asarray(window.sections.select.curves.plots()[plot].family[key].ys)
+
+
+def drop(window: QWidget, *paths: Path) -> None:
+    """Drag files over a window, and let go."""
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    rest = Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    newer = tuple(map(int, qVersion().split("."))) >= (6, 12)  # which warns of whole numbers
+    place = QPointF(9, 9) if newer else QPoint(9, 9)
+    QApplication.sendEvent(window, QDragEnterEvent(place, *rest))
+    QApplication.sendEvent(window, QDropEvent(QPointF(9, 9), *rest))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from waiting import wait_until
-from windows import open_window, slowly
+from windows import Opened, slowly
 
 from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.style.theme import Theme
 
 
 def written(record: RunRecord) -> dict[str, object]:
@@ -21,9 +20,9 @@ def written(record: RunRecord) -> dict[str, object]:
     return {name: value for name, value in values.items() if name != "seconds"}
 
 
-def left_in_the_middle(theme: Theme, tmp_path: Path, data: Path) -> int:
+def left_in_the_middle(opened: Opened, tmp_path: Path, data: Path) -> int:
     """Close a window in the middle of a run, and return how many of its units were done."""
-    with open_window(theme, tmp_path / "config", data, slowly) as window:
+    with opened(data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done >= 2)
     with Study.open(Settings(tmp_path / "config").text("study/file")) as study:

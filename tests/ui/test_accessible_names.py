@@ -1,21 +1,82 @@
-"""A screen reader hears what everything is called, and what every plot shows."""
+"""A screen reader hears what everything is called; it follows the theme, and the keyboard reaches it."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QAccessible, QColor
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QTableView, QWidget
 from waiting import wait_until
 from windows import finish, open_window, settle
 
+from rankstudio.ui.compare.panel import ResultsPanel
+from rankstudio.ui.data.panel import DataPanel
+from rankstudio.ui.features.features_panel import FeaturesPanel
+from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.plots import Plot
+from rankstudio.ui.report.panels import OutlinePanel, WordsPanel
+from rankstudio.ui.select.candidates_view import CandidatesView
+from rankstudio.ui.select.curves_panel import CurvesPanel
+from rankstudio.ui.select.form import MethodForm
+from rankstudio.ui.select.heat_map import HeatView
 from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.style.colors import DARK, LIGHT
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
+
+PANELS = (
+    DataPanel,
+    MethodForm,
+    CurvesPanel,
+    FeaturesPanel,
+    InspectorPanel,
+    ResultsPanel,
+    WordsPanel,
+    OutlinePanel,
+)
+VIEWS = (CandidatesView, HeatView)
+"""Parts of panels, which have no ground of their own."""
+INTERACTIVE = (QAbstractButton, QComboBox, QLineEdit, QTableView, Plot)
+
+
+@pytest.fixture(params=PANELS, ids=lambda panel: panel.__name__)
+def panel(request, stage, theme):
+    return stage(request.param(theme), 420, 320)
+
+
+@pytest.fixture(params=(*PANELS, *VIEWS), ids=lambda place: place.__name__)
+def place(request, stage, theme):
+    return stage(request.param(theme), 420, 320)
+
+
+def grounds(panel):
+    """The colours inside the panel's lower left corner, which no contents reach."""
+    image = panel.grab().toImage()
+    return {QColor(image.pixel(x, image.height() - 4)).name() for x in (14, 15)}
+
+
+def test_panels_follow_the_theme(panel, theme):
+    assert grounds(panel) == {LIGHT.panel}
+    theme.set_mode("dark")
+    QCoreApplication.processEvents()
+    assert grounds(panel) == {DARK.panel}
+
+
+def test_everything_to_act_on_has_a_name_and_can_be_reached_by_keyboard(place):
+    assert place.objectName()
+    shown = [w for kind in INTERACTIVE for w in place.findChildren(kind) if w.isVisible() and w.isEnabled()]
+    for widget in shown:
+        if widget.objectName().startswith("qt_"):
+            continue
+        text = widget.text() if isinstance(widget, QAbstractButton) else ""
+        assert widget.accessibleName() or text, widget
+        by_arrows = widget.property("role") == "segment" and not widget.isChecked()
+        assert by_arrows or widget.focusPolicy() & Qt.FocusPolicy.TabFocus, widget
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +108,12 @@ def test_everything_the_keyboard_reaches_and_every_panel_has_a_name(finished: Ma
 
 
 def test_every_plot_that_shows_something_says_it(finished: MainWindow) -> None:
-    wait_until(lambda: not finished.sections.inspect.inspector.plot.is_empty())
+    wait_until(lambda: not finished.sections.features.inspector.plot.is_empty())
     sections = finished.sections
     seen = set()
     for place, page in [(0, page) for page in PAGES] + [(1, PAGES[1])]:
         finished.workspace.show_page(page.key)
-        for switch in (sections.run.curves.view, sections.inspect.inspector.switch):
+        for switch in (sections.select.curves.view, sections.features.inspector.switch):
             switch._buttons()[place].click()
         settle(finished)
         for plot in finished.workspace.findChildren(Plot):
@@ -65,10 +126,9 @@ def test_every_plot_that_shows_something_says_it(finished: MainWindow) -> None:
 
 def test_curves_and_map_say_the_best_model(finished: MainWindow) -> None:
     record = finished.runs.shown
-    assert record is not None
     paths = [path for (fold, _), path in record.paths.items() if fold == 1]
     best = max(float(np.max(path.validation["MAP"])) for path in paths)
-    run = finished.sections.run
+    run = finished.sections.select
     run.curves.validation_plot.flush()
     assert run.curves.validation_plot.summary().startswith(f"validation MAP, best {best:.4f} at k = ")
     run.heat.plot.flush()

@@ -15,14 +15,14 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QListView
 from waiting import wait_until
-from windows import open_window
+from windows import Opened
 from wording import naming
 
 from rankstudio.ui.app import begin
 from rankstudio.ui.process import display_check as display
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.display_check import why_no_window
-from rankstudio.ui.study.open_dialog import OpenDialog, holds_data, kind_of
+from rankstudio.ui.study.dialogs import OpenDialog, holds_data, kind_of
 from rankstudio.ui.style.theme import Theme
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks for libraries of Linux")
@@ -36,14 +36,12 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @linux
-def test_no_display_is_said(no_display: None) -> None:
+def test_no_display_is_said_unless_the_user_chose_a_platform(
+    no_display: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert why_no_window() == (
         "No window can be opened: there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)."
     )
-
-
-@linux
-def test_a_platform_that_the_user_chose_is_trusted(no_display: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     assert why_no_window() is None
 
@@ -150,10 +148,10 @@ def test_a_crash_on_any_thread_is_told_and_written_down(
     assert reports.last() == ""
 
 
-def test_the_report_of_a_crash_is_offered_at_the_next_start(theme: Theme, tmp_path: Path) -> None:
+def test_the_report_of_a_crash_is_offered_at_the_next_start(opened: Opened, tmp_path: Path) -> None:
     reports = CrashReports(tmp_path)
     reports.path.write_text("what went wrong")
-    with open_window(theme, tmp_path / "config") as window:
+    with opened() as window:
         begin(window, [], reports)
         assert window.notice.text() == "RankStudio failed unexpectedly the last time."
         window.notice.newest._action.click()
@@ -162,11 +160,10 @@ def test_the_report_of_a_crash_is_offered_at_the_next_start(theme: Theme, tmp_pa
         wait_until(lambda: not window.models.run_worker.jobs)
 
 
-def test_the_sample_of_the_command_line_is_opened_and_run(theme: Theme, tmp_path: Path) -> None:
-    with open_window(theme, tmp_path / "config") as window:
+def test_the_sample_of_the_command_line_is_opened_and_run(opened: Opened, tmp_path: Path) -> None:
+    with opened() as window:
         begin(window, ["--sample"], CrashReports(tmp_path))
         wait_until(lambda: window.runs.records and window.runs.records[0].paths)
-        assert window.session.dataset is not None
         assert window.session.dataset.name == "Sample"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plot_hands import pixel, ys
+from hands import pixel, ys
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -31,16 +31,14 @@ def dialog_of(window: MainWindow) -> ExportDialog:
 @pytest.mark.smoke
 def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     finish(window)
-    window.sections.run.curves.picked.emit(1, 5)
+    window.sections.select.curves.picked.emit(1, 5)
     model = window.current.model
-    assert model is not None
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
-    assert window.sections.run.curves.slider.value() == 1.0
-    assert window.sections.run.candidates.accessibleName() == "Candidates at step 5"
-    window.sections.run.heat.picked.emit(2, 2)
-    assert window.current.model is not None
+    assert window.sections.select.curves.slider.value() == 1.0
+    assert window.sections.select.candidates.accessibleName() == "Candidates at step 5"
+    window.sections.select.heat.picked.emit(2, 2)
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
-    window.sections.inspect.features.chosen.emit(6)
+    window.sections.features.features.chosen.emit(6)
     assert window.current.model.x_value == 6
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
@@ -49,14 +47,12 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
     window.commands["best"].trigger()
     record = window.runs.shown
-    assert record is not None
     assert window.current.model.step is record.folds[2].chosen.step
 
 
 def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
     """Return the k and the best k of the shown path's smallest model by the engine, and its p; or None."""
     model = window.current.model
-    assert model is not None
     place, best = smallest_position(model.plan, model.path), best_position(model.plan, model.path)
     assert place is not None
     assert best is not None
@@ -66,7 +62,7 @@ def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
 
 def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(window: MainWindow) -> None:
     finish(window)
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     found = {}
     for fold in (1, 2):
         window.session.look_at(fold)
@@ -78,25 +74,23 @@ def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(wi
     window.session.look_at(fold)
     settle(window)
     plot = curves.validation_plot
-    assert plot.smallest is not None
-    assert (plot.smallest.x, plot.smallest.p) == (k, p)
-    assert plot.smallest.difference < 0
+    assert (plot.family.smallest.x, plot.family.smallest.p) == (k, p)
+    assert plot.family.smallest.difference < 0
     assert f"k = {k}" in plot.summary()
     assert [mark.x for mark in plot.figure().marks] == [best, k]
-    plot.hover(pixel(plot, plot.smallest.key, k))
+    plot.hover(pixel(plot, plot.family.smallest.key, k))
     assert f"p = {p:.2g}" in " ".join(line.value for line in plot.box.lines())
     plot.hover(None)
     assert f"k = {k}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
-    assert window.current.model is not None
     assert window.current.model.x_value == k
-    assert curves.validation_plot.choice == (plot.smallest.key, k)
+    assert curves.validation_plot.family.choice == (plot.family.smallest.key, k)
     assert f"k = {best}" in curves.smallest.text()
     QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
     assert window.current.model.x_value == best
     window.session.look_at(None)
     assert curves.smallest.isHidden()
-    assert plot.smallest is None
+    assert plot.family.smallest is None
 
 
 def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(window: MainWindow) -> None:
@@ -109,7 +103,6 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(w
         window.session.look_at(fold)
         settle(window)
         marked, model = smallest_of(window), window.current.model
-        assert model is not None
         if marked is not None:
             assert model.x_value == marked[0]
 
@@ -117,17 +110,15 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(w
 @pytest.mark.smoke
 def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
     finish(window)
-    window.sections.run.curves.picked.emit(0, 2)
-    values = window.sections.run.curves.slider.values()
+    window.sections.select.curves.picked.emit(0, 2)
+    values = window.sections.select.curves.slider.values()
     for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
-        window.sections.run.curves.slider._slider.setValue(values.index(value))
+        window.sections.select.curves.slider._slider.setValue(values.index(value))
     wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
     model = window.current.model
-    assert model is not None
     assert (model.key, model.x_value) == (LIVE, 2)
     np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
-    window.sections.run.curves.slider._slider.setValue(values.index(4.0))
-    assert window.current.model is not None
+    window.sections.select.curves.slider._slider.setValue(values.index(4.0))
     assert window.current.model.key == 2  # on the grid: the run's own path
     window.commands["undo"].trigger()  # a glide is one change
     assert (window.session.choice.values, window.session.choice.place) == ((0.25,), 2)
@@ -140,25 +131,24 @@ def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWi
     window.session.look_at(1)
     before = window.current.model
     assert before is not None
-    order = [row.feature_id for row in window.sections.inspect.features.table.rows()]
-    window.sections.inspect.inspect(order[-1])
+    order = [row.feature_id for row in window.sections.features.features.table.rows()]
+    window.sections.features.inspect(order[-1])
     window.commands["pin"].trigger()
     assert window.sections.method.form.values()["pinned"] == (order[-1],)
     wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
-    rows = window.sections.inspect.features.table.rows()
+    rows = window.sections.features.features.table.rows()
     assert rows[0].feature_id == order[-1]
     assert rows[0].pinned
-    window.sections.inspect.features.toggled.emit("banned", order[0])
-    wait_until(lambda: window.sections.inspect.features.table.rows()[-1].banned)
-    assert window.sections.inspect.features.table.rows()[-1].feature_id == order[0]
+    window.sections.features.features.toggled.emit("banned", order[0])
+    wait_until(lambda: window.sections.features.features.table.rows()[-1].banned)
+    assert window.sections.features.features.table.rows()[-1].feature_id == order[0]
     assert window.session.plan.parameters["banned"] == (order[0],)
     window.commands["undo"].trigger()
     window.commands["undo"].trigger()
     assert window.session.plan.parameters["pinned"] == ()
     assert window.sections.method.form.values()["banned"] == ()
-    assert window.current.model is not None
     assert window.current.model.step is before.step
-    assert [row.feature_id for row in window.sections.inspect.features.table.rows()] == order
+    assert [row.feature_id for row in window.sections.features.features.table.rows()] == order
     settle(window)
 
 
@@ -180,21 +170,19 @@ def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) ->
     finish(window)
     window.session.look_at(None)
     record = window.runs.shown
-    assert record is not None
     mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
     np.testing.assert_allclose(ys(window, 1), mean)
     assert window.current.model is None
-    window.sections.run.curves.picked.emit(1, 3)
-    plot = window.sections.run.curves.validation_plot
-    assert plot.band is not None
-    assert plot.choice == (1, 3)
+    window.sections.select.curves.picked.emit(1, 3)
+    plot = window.sections.select.curves.validation_plot
+    assert plot.family.band is not None
+    assert plot.family.choice == (1, 3)
 
 
 def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:
     finish(window)
     window.session.look_at(1)
     record = window.runs.shown
-    assert record is not None
     action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
     action.trigger()
     np.testing.assert_array_equal(ys(window, 0), record.paths[1, 0].validation["NDCG@10"])
@@ -211,9 +199,7 @@ def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp
     dialog._path.setText(str(tmp_path / "model.json"))
     dialog.save()
     model, current = load_model(tmp_path / "model.json"), window.current.model
-    assert current is not None
     test = current.fold.test
-    assert test is not None
     np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
     assert model.origin["test"] == pytest.approx(window.current.test)
 
@@ -240,7 +226,7 @@ def test_a_model_for_another_program_is_read_back_and_ranked_with(
 
 def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
-    wait_until(lambda: window.current.test and window.sections.inspect.inspector.plot.numbers()[1])
+    wait_until(lambda: window.current.test and window.sections.features.inspector.plot.numbers()[1])
     window.commands["chance"].trigger()
     wait_until(lambda: window.models.permutations.band is not None and not window.models.permutations.busy)
     dialog = dialog_of(window)

@@ -9,7 +9,7 @@ import pytest
 from hands import fact_texts
 from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
-from windows import finish, open_window, settle, slowly
+from windows import Opened, finish, settle, slowly
 from wording import naming
 
 from rankstudio.engine.data.formats.dataset_writer import save_letor
@@ -17,10 +17,9 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.reports import metrics_table
 from rankstudio.engine.support import memory
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.memory_budget import MemoryBudget
+from rankstudio.ui.model.execution import MemoryBudget
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.style.theme import Theme
 
 PAGES = ("data", "select", "features", "queries", "compare", "report")
 
@@ -48,16 +47,15 @@ def walk(window: MainWindow) -> None:
 
 
 def test_all_pages_show_data_that_are_read_from_the_disk(
-    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_window(theme, tmp_path / "config", large) as window:
+    with opened(large) as window:
         walk(window)
         assert not any("disk" in name for name, _ in fact_texts(window.sections.data.panel._facts))
         finish(window)
         inside = window.runs.records[-1]
     monkeypatch.setenv(memory.VARIABLE, "1MB")
-    with open_window(theme, tmp_path / "other", large) as window:
-        assert window.session.dataset is not None
+    with opened(large, config="other") as window:
         assert window.session.dataset.from_disk
         assert naming("disk").search(window.notice.text())
         walk(window)  # where it goes by itself
@@ -71,16 +69,16 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
         assert inside.result is not None
         assert metrics_table(record.result) == metrics_table(inside.result)
         walk(window)
-        window.sections.inspect.inspect(3)
+        window.sections.features.inspect(3)
         settle(window)
         assert not window.notice.text()
 
 
 def test_a_run_on_data_from_the_disk_stops(
-    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(memory.VARIABLE, "1MB")
-    with open_window(theme, tmp_path / "config", large, slowly) as window:
+    with opened(large, slowly) as window:
         window.commands["run"].trigger()
         record = window.runs.records[-1]
         wait_until(lambda: any(record.growing.values()))
@@ -91,10 +89,10 @@ def test_a_run_on_data_from_the_disk_stops(
 
 
 def test_the_note_of_the_disk_goes_when_a_run_begins_and_the_strip_says_it_then(
-    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(memory.VARIABLE, "1MB")
-    with open_window(theme, tmp_path / "config", large) as window:
+    with opened(large) as window:
         assert naming("disk").search(window.notice.text())
         finish(window)
         assert not window.notice.text()
@@ -102,12 +100,12 @@ def test_the_note_of_the_disk_goes_when_a_run_begins_and_the_strip_says_it_then(
 
 
 def test_how_the_next_run_goes_is_said_as_its_plan_changes(
-    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_window(theme, tmp_path / "config", large) as window:
+    with opened(large) as window:
         assert window.sections.forecast.label.isHidden()  # they are small, and in memory
     monkeypatch.setenv(memory.VARIABLE, "1MB")
-    with open_window(theme, tmp_path / "other", large) as window:
+    with opened(large, config="other") as window:
         label = window.sections.forecast.label
         wait_until(lambda: naming("documents disk").search(label.text()))
         assert label.text().endswith("limit 1.0 MB.")
@@ -128,7 +126,7 @@ def test_how_the_next_run_goes_is_said_as_its_plan_changes(
 
 
 def test_the_budget_is_asked_for_kept_and_in_force(
-    theme: Theme, tmp_path: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [("much", True), ("1MB", True), ("2GB", False)]
     asked = []
@@ -140,7 +138,7 @@ def test_the_budget_is_asked_for_kept_and_in_force(
         return accepted
 
     monkeypatch.setattr(QInputDialog, "exec", answer)
-    with open_window(theme, tmp_path / "config") as window:
+    with opened() as window:
         action = window.commands.submenus["backend"].actions()[-1]
         assert action.text() == "&Memory limit: half of the free memory…"
         action.trigger()
@@ -150,7 +148,6 @@ def test_the_budget_is_asked_for_kept_and_in_force(
         assert window.models.memory_budget.asked == "1MB"
         window.open_path(str(large))
         wait_until(lambda: window.session.dataset is not None)
-        assert window.session.dataset is not None
         assert window.session.dataset.from_disk
         settle(window)
     assert memory.VARIABLE not in os.environ

@@ -51,7 +51,6 @@ def test_no_dialog_saves_over_data_or_study(window: MainWindow, tmp_path: Path, 
     assert len(said) == 6 and all("overwrite the input" in sentence for sentence in said), said
 
     figures = exports.figure_dialog(plot)
-    assert figures is not None
     figures.save(data)
     assert "overwrite the input" in figures._message.text()
     dialog = exports.dialog()

@@ -51,7 +51,6 @@ def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
     window.session.change("editing", **{**bare, **changes})
     finish(window)
     record = window.runs.shown
-    assert record is not None
     assert record.failure == ""
     window.session.look_at(1)
     settle(window)
@@ -68,14 +67,13 @@ def test_a_run_of_every_kind_is_shown_in_every_place(window: MainWindow, kind: s
     check_files(window, record, tmp_path)
     check_picking(window, record)
     check_means(window, record)
-    assert window.sections.results.panel.rows()[0].method == record.plan.title
+    assert window.sections.compare.panel.rows()[0].method == record.plan.title
     settle(window)
 
 
 def check_choice(window: MainWindow, record: RunRecord) -> None:
     """The current model is the one that validation chose, with the measures of the run."""
     chosen, model = record.folds[1].chosen, window.current.model
-    assert model is not None
     assert (model.key, model.values) == (chosen.unit.position, chosen.unit.values)
     assert model.step is chosen.step
     wait_until(lambda: window.current.test)
@@ -86,7 +84,7 @@ def check_features(window: MainWindow, record: RunRecord) -> None:
     """The table marks the features of the chosen model, with their weights in it."""
     step, panel, ids = (
         record.folds[1].chosen.step,
-        window.sections.inspect.features,
+        window.sections.features.features,
         record.dataset.feature_ids,
     )
     rows = [row for row in panel.table.rows() if row.chosen]
@@ -99,24 +97,23 @@ def check_features(window: MainWindow, record: RunRecord) -> None:
 
 def check_curves(window: MainWindow, record: RunRecord) -> None:
     """There is a curve for every setting, over what its steps are."""
-    plots, model = window.sections.run.curves.plots(), window.current.model
+    plots, model = window.sections.select.curves.plots(), window.current.model
     for setting in range(len(record.combinations)):
         path = record.paths[1, setting]
         np.testing.assert_array_equal(plots["validation"].family[setting].xs, path.x_values)
         np.testing.assert_array_equal(plots["validation"].family[setting].ys, path.validation["MAP"])
         sign = -1.0 if record.plan.measured_criterion else 1.0  # of a measure, which is drawn as one
         np.testing.assert_array_equal(plots["criterion"].family[setting].ys, sign * path.criterion)
-    assert model is not None
-    assert plots["validation"].choice == (model.key, model.x_value)
+    assert plots["validation"].family.choice == (model.key, model.x_value)
 
 
 def check_map(window: MainWindow, record: RunRecord) -> None:
     """There is a cell for every model with so many features, and no map of rounds and iterations."""
-    window.sections.run.refresh()
-    plot = window.sections.run.heat.plot
+    window.sections.select.refresh()
+    plot = window.sections.select.heat.plot
     if record.plan.step_kind is not StepKind.FEATURES:
         assert plot.is_empty()
-        assert window.sections.run.curves.view.isHidden()
+        assert window.sections.select.curves.view.isHidden()
         return
     header, rows = plot.numbers()
     assert len(rows) == len(record.combinations)
@@ -144,19 +141,17 @@ def check_picking(window: MainWindow, record: RunRecord) -> None:
     """A point of a curve can be chosen where it is a model; "best" goes back."""
     last = len(record.combinations) - 1
     path = record.paths[1, last]
-    window.sections.run.curves.picked.emit(last, int(path.x_values[0]))
+    window.sections.select.curves.picked.emit(last, int(path.x_values[0]))
     model = window.current.model
-    assert model is not None
     assert model.step is path.steps[-1 if record.plan.step_kind is StepKind.ITERATIONS else 0]
     window.commands["best"].trigger()
-    assert window.current.model is not None
     assert window.current.model.step is record.folds[1].chosen.step
 
 
 def check_means(window: MainWindow, record: RunRecord) -> None:
     """Over all folds the curves are means, as far as the shortest path goes."""
     window.session.look_at(None)
-    ys = np.asarray(window.sections.run.curves.validation_plot.family[0].ys)
+    ys = np.asarray(window.sections.select.curves.validation_plot.family[0].ys)
     paths = [record.paths[fold, 0].validation["MAP"] for fold in (1, 2)]
     assert ys.size == min(path.size for path in paths)
     np.testing.assert_allclose(ys, np.mean([path[: ys.size] for path in paths], axis=0))
@@ -165,44 +160,41 @@ def check_means(window: MainWindow, record: RunRecord) -> None:
 def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(window: MainWindow) -> None:
     record = run_plan(window, {"method": "l1-path", "ranker": "rankrls",
                                "ranker_parameters": {"regularization": (1.0, 4.0)}})  # fmt: skip
-    assert window.sections.run.curves.slider._symbol.text() == "RankRLS λ"
-    values = window.sections.run.curves.slider.values()
-    window.sections.run.curves.slider._slider.setValue(values.index(2.0))
+    assert window.sections.select.curves.slider._symbol.text() == "RankRLS λ"
+    values = window.sections.select.curves.slider.values()
+    window.sections.select.curves.slider._slider.setValue(values.index(2.0))
     wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0,))
     model = window.current.model
-    assert model is not None
     assert model.key == LIVE
     again = Plan("x", "l1-path", ranker="rankrls").combination((2.0,))
     assert model.path.unit.combination.ranker["regularization"] == again.ranker["regularization"] == 2.0
     assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
-    window.sections.run.curves.slider._slider.setValue(values.index(4.0))
-    assert window.current.model is not None
+    window.sections.select.curves.slider._slider.setValue(values.index(4.0))
     assert window.current.model.key == 1
     settle(window)
 
 
 def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(window: MainWindow) -> None:
     run_plan(window, KINDS["ranked"])
-    assert window.sections.run.curves.slider.values() == (0.1, 1.0)
-    window.sections.run.curves.slider._slider.setValue(0)
-    assert window.current.model is not None
+    assert window.sections.select.curves.slider.values() == (0.1, 1.0)
+    window.sections.select.curves.slider._slider.setValue(0)
     assert (window.current.model.key, window.current.model.values) == (0, (0.1,))
     settle(window)
     run_plan(window, KINDS["rounds"])
-    assert not window.sections.run.curves.slider.isEnabled()
+    assert not window.sections.select.curves.slider.isEnabled()
 
 
 def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked_at(
     window: MainWindow,
 ) -> None:
     record = run_plan(window, KINDS["ranked"])
-    plot = window.sections.run.curves.validation_plot
+    plot = window.sections.select.curves.validation_plot
     for fold in (1, 2):
         window.session.look_at(fold)
         baseline = record.folds[fold].baseline
-        assert plot.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
+        assert plot.family.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
     window.session.look_at(None)
-    assert plot.reference is None
+    assert plot.family.reference is None
     settle(window)
 
 
@@ -245,4 +237,4 @@ def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(window: MainWin
     for page in PAGES:
         window.workspace.show_page(page.key)
         settle(window)
-    assert window.sections.inspect.path.table.rows()
+    assert window.sections.features.path.table.rows()

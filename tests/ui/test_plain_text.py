@@ -12,13 +12,13 @@ from PySide6.QtGui import QAction, QHelpEvent, QTextDocument
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QHeaderView, QLabel, QStyleOptionViewItem, QTableView, QToolTip, QWidget
 from waiting import wait_until
-from windows import N_FEATURES, finish, open_window, settle, write_folds
+from windows import N_FEATURES, Opened, finish, settle, write_folds
 
 import rankstudio.ui
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import BarRows, ElidedLabel, KeyValue, Notice
-from rankstudio.ui.widgets.key_value import Fact
+from rankstudio.ui.widgets.facts import Fact
 
 EVIL = '<img src="no-such-picture">'
 RICH = ("inspector-facts",)
@@ -77,10 +77,8 @@ def named_folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_name_that_looks_like_a_picture_is_a_text_everywhere(
-    theme: Theme, tmp_path: Path, named_folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", named_folds) as window:
+def test_a_name_that_looks_like_a_picture_is_a_text_everywhere(opened: Opened, named_folds: Path) -> None:
+    with opened(named_folds) as window:
         settle(window)
         assert EVIL in window.session.dataset.name
         assert EVIL in window.session.dataset.folds[0].train.feature_names[0]
@@ -88,15 +86,13 @@ def test_a_name_that_looks_like_a_picture_is_a_text_everywhere(
         window.session.change("pinning", parameters={**parameters, "pinned": (2,), "banned": (8,)})
         assert check(window) > 2
         finish(window)
-        window.sections.results.panel.selected.emit(1)
+        window.sections.compare.panel.selected.emit(1)
         settle(window)
         assert check(window) > 6
 
 
-def test_the_statistics_and_the_documents_show_it_as_text(
-    theme: Theme, tmp_path: Path, named_folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", named_folds) as window:
+def test_the_statistics_and_the_documents_show_it_as_text(opened: Opened, named_folds: Path) -> None:
+    with opened(named_folds) as window:
         settle(window)
         panel = window.findChild(QWidget, "data-panel")
         wait_until(lambda: panel.has_summary(panel._fold))
@@ -141,11 +137,11 @@ def test_a_control_shows_it_as_text(
 
 
 def test_a_cell_that_is_cut_off_tells_its_text(
-    theme: Theme, tmp_path: Path, named_folds: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, named_folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr(QToolTip, "showText", lambda _at, text, _view: said.append(text))
-    with open_window(theme, tmp_path / "config", named_folds) as window:
+    with opened(named_folds) as window:
         settle(window)
         panel = window.findChild(QWidget, "data-panel")
         wait_until(lambda: panel.has_summary(panel._fold))
@@ -161,12 +157,10 @@ def test_a_cell_that_is_cut_off_tells_its_text(
     assert all(EVIL in shown(text) for text in said if "no-such-picture" in text)
 
 
-def test_a_question_shows_it_as_text(
-    theme: Theme, tmp_path: Path, named_folds: Path, questions: list[str]
-) -> None:
-    with open_window(theme, tmp_path / "config", named_folds) as window:
+def test_a_question_shows_it_as_text(opened: Opened, named_folds: Path, questions: list[str]) -> None:
+    with opened(named_folds) as window:
         finish(window)
-        window.removal.ask(window.runs.records[0])
+        window.run_changes.ask_removal(window.runs.records[0])
     assert len(questions) == 1
     assert EVIL in shown(plain(questions[0]))
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from pathlib import Path
 
-import pytest
 from processes import started
 from waiting import wait_until
-from windows import finish, open_window, write_folds
+from windows import Opened, finish, open_window, write_folds
 
 from rankstudio.engine.methods.selection.greedy_rankrls import _solved_kernel, _statistics_kernel
 from rankstudio.engine.support.compilation import announce
-from rankstudio.ui.background import tasks
-from rankstudio.ui.process.garbage_collection import collect_due
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES
 from rankstudio.ui.style.theme import Theme
 
 
 def _says(window) -> tuple[str, str, str]:  # type: ignore[no-untyped-def]
-    plots = window.sections.run.curves.plots().values()
+    plots = window.sections.select.curves.plots().values()
     return window.status.text(), *(plot.placeholder for plot in plots)
 
 
-def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(theme: Theme, tmp_path: Path) -> None:
-    with open_window(theme, tmp_path / "config") as window:
+def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(opened: Opened) -> None:
+    with opened() as window:
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
         compiling = threading.Thread(target=announce, args=["select"])
         compiling.start()
@@ -38,8 +34,8 @@ def test_status_and_empty_curves_say_what_is_compiled_until_it_is_there(theme: T
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
 
 
-def test_what_a_task_compiles_is_said_until_the_task_is_done(theme: Theme, tmp_path: Path) -> None:
-    with open_window(theme, tmp_path / "config") as window:
+def test_what_a_task_compiles_is_said_until_the_task_is_done(opened: Opened) -> None:
+    with opened() as window:
         worker, compiled = window.models.task_worker, threading.Event()
 
         def compile_something() -> None:
@@ -55,7 +51,7 @@ def test_what_a_task_compiles_is_said_until_the_task_is_done(theme: Theme, tmp_p
         assert _says(window) == ("Ready", NO_CRITERION, NO_MEASURES)
 
 
-def test_a_warm_engine_is_prepared_without_a_word(theme: Theme, tmp_path: Path) -> None:
+def test_a_warm_engine_is_prepared_without_a_word(opened: Opened, theme: Theme, tmp_path: Path) -> None:
     with open_window(theme, tmp_path / "config", write_folds(tmp_path / "data")) as window:
         window.models.warm_up()
         wait_until(lambda: not window.models.run_worker.jobs, 120)
@@ -67,59 +63,12 @@ def test_a_warm_engine_is_prepared_without_a_word(theme: Theme, tmp_path: Path) 
         assert _says(window)[1:] == (NO_CRITERION, NO_MEASURES)
 
 
-def test_the_warm_up_compiles_what_the_sample_needs(theme: Theme, tmp_path: Path) -> None:
-    with open_window(theme, tmp_path / "config") as window:
+def test_the_warm_up_compiles_what_the_sample_needs(opened: Opened) -> None:
+    with opened() as window:
         window.models.warm_up()
         wait_until(lambda: not window.models.run_worker.jobs, 120)
         for kernel in (_solved_kernel.start, _solved_kernel.select, _statistics_kernel.extend):
             assert len(kernel.signatures) == 1
-
-
-def test_nobody_searches_for_garbage_while_the_engine_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched: list[int] = []
-
-    def load() -> None:
-        collect_due()
-        raise ImportError("the engine is not there")
-
-    monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
-    monkeypatch.setattr(gc, "collect", searched.append)
-    monkeypatch.setattr(tasks, "_load", load)
-    with pytest.raises(ImportError):
-        tasks.warm_up()
-    assert searched == []
-    collect_due()
-    assert searched == [2]
-
-
-def test_all_objects_are_searched_for_a_hundredth_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    searched: list[int] = []
-    clock = [5.0]
-
-    def collect(generation: int) -> None:
-        searched.append(generation)
-        clock[0] += 0.25
-
-    monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
-    monkeypatch.setattr(gc, "collect", collect)
-    last = collect_due(now=lambda: clock[0])
-    clock[0] += 24.0
-    assert collect_due(last, lambda: clock[0]) == last  # the younger ones alone
-    clock[0] += 1.0
-    assert collect_due(last, lambda: clock[0]) != last
-    assert searched == [2, 1, 2]
-
-
-def test_objects_are_not_listed_while_others_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tuple that is being filled elsewhere must not get into a list."""
-
-    def listing(*_: object) -> list[object]:
-        raise AssertionError("a list of all objects")
-
-    monkeypatch.setattr(gc, "get_objects", listing)
-    monkeypatch.setattr(gc, "get_referrers", listing)
-    monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**6, 10**6))
-    collect_due(collect_due())
 
 
 def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(tmp_path: Path) -> None:
@@ -131,7 +80,7 @@ def test_what_the_window_loads_has_no_scikit_learn_which_can_be_had_later(tmp_pa
         "tasks.warm_up()\n"
         "heavy = ('sklearn', 'joblib', 'scipy.stats', 'scipy.optimize', 'pandas', 'pyarrow')\n"
         "print([module for module in heavy if module in sys.modules])\n"
-        "from rankstudio.engine.data.sample import open_sample\n"
+        "from rankstudio.engine.data.synthetic import open_sample\n"
         "from rankstudio.engine.methods.rankers.rankrls import RankRLS\n"
         "data = open_sample().folds[0].train\n"
         "frame = data.to_frame()\n"

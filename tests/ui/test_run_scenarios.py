@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plot_hands import ys
+from hands import ys
 from waiting import turn, wait_until
 from walks.stage import Gate
-from windows import N_STEPS, breaking, finish, noting, open_window, settle, slowly, write_folds
+from windows import N_STEPS, Opened, breaking, finish, noting, settle, slowly, write_folds
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -18,40 +18,37 @@ from rankstudio.engine.experiment.results.events import Event, StepDone
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.study_store import RunTarget
-from rankstudio.ui.style.theme import Theme
 
 
 @pytest.mark.smoke
 def test_curves_grow_and_the_chosen_model_is_shown(window: MainWindow) -> None:
     finish(window)
     record = window.runs.shown
-    assert record is not None
     assert record.state is RunState.DONE
     assert record.result is not None
     for fold in (1, 2):
         window.session.look_at(fold)
         chosen = record.folds[fold].chosen
         model = window.current.model
-        assert model is not None
         assert (model.key, model.values) == (chosen.unit.position, chosen.unit.values)
         assert model.step is chosen.step
         for setting in range(3):
             path = record.paths[fold, setting]
             np.testing.assert_array_equal(ys(window, setting), path.validation["MAP"])
             np.testing.assert_array_equal(ys(window, setting, "criterion"), path.criterion)
-        rows = window.sections.inspect.features.table.rows()
+        rows = window.sections.features.features.table.rows()
         ids = record.dataset.feature_ids[list(record.paths[fold, model.key].steps[-1].selected)]
         assert [row.feature_id for row in rows] == ids.tolist()
     settle(window)
     wait_until(lambda: window.current.test)
     assert window.current.test == pytest.approx(dict(record.folds[2].test))
-    [row] = window.sections.results.panel.rows()
+    [row] = window.sections.compare.panel.rows()
     assert row.state == "done"
     assert row.summary.means == pytest.approx({m: record.result.average[m] for m in record.plan.measures})
 
 
 @pytest.mark.smoke
-def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_pause_resume_step_and_stop(opened: Opened, folds: Path) -> None:
     found = []
 
     def counted(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
@@ -59,7 +56,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
             found.extend([event] * isinstance(event, StepDone))
             yield event
 
-    with open_window(theme, tmp_path / "config", folds, counted) as window:
+    with opened(folds, counted) as window:
         commands = window.commands
         commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
@@ -70,7 +67,7 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         wait_until(lambda: job.held)
         assert record.state is RunState.PAUSED
         assert commands["pause"].iconText() == "Resume"
-        wait_until(lambda: window.sections.results.panel.rows()[0].state == "paused")
+        wait_until(lambda: window.sections.compare.panel.rows()[0].state == "paused")
 
         def steps() -> int:
             return record.units_done * N_STEPS + sum(len(s) for s in record.growing.values())
@@ -88,14 +85,11 @@ def test_pause_resume_step_and_stop(theme: Theme, tmp_path: Path, folds: Path) -
         assert set(record.folds) == {1}
         assert len(record.paths) >= 3
         window.session.look_at(1)
-        assert window.current.model is not None
         assert window.current.model.step is record.folds[1].chosen.step
 
 
-def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(opened: Opened, folds: Path) -> None:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.session.fold == 2)
         window.commands["stop_all"].trigger()
@@ -109,25 +103,23 @@ def test_the_fold_shown_follows_the_run_until_another_one_is_chosen(
         assert window.session.fold == 1
 
 
-def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
+def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(opened: Opened, folds: Path) -> None:
     gate = Gate()
     gate.hold_after(5)
-    with open_window(theme, tmp_path / "config", folds, gate.run) as window:
+    with opened(folds, gate.run) as window:
         window.closing.connect(gate.open)
         window.commands["run"].trigger()
         wait_until(lambda: gate.holds and not window.refresh_timer.is_active)
         for state in ("paused", "running"):
             window.commands["pause"].trigger()
             wait_until(lambda: not window.refresh_timer.is_active)
-            assert [row.state for row in window.sections.results.panel.rows()] == [state]
+            assert [row.state for row in window.sections.compare.panel.rows()] == [state]
 
 
-def test_a_run_that_goes_on_draws_no_point_twice(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_a_run_that_goes_on_draws_no_point_twice(opened: Opened, folds: Path) -> None:
     gate = Gate()
     gate.hold_after(6)  # in the middle of the first path
-    with open_window(theme, tmp_path / "config", folds, gate.run) as window:
+    with opened(folds, gate.run) as window:
         window.closing.connect(gate.open)
         window.commands["run"].trigger()
         wait_until(lambda: gate.holds)
@@ -148,12 +140,10 @@ def test_a_run_that_goes_on_draws_no_point_twice(theme: Theme, tmp_path: Path, f
             )
 
 
-def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
+def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(opened: Opened, folds: Path) -> None:
     gate = Gate()
     gate.hold_after(N_STEPS + 6)  # in the second path
-    with open_window(theme, tmp_path / "config", folds, gate.run) as window:
+    with opened(folds, gate.run) as window:
         window.closing.connect(gate.open)
         window.commands["run"].trigger()
         wait_until(lambda: gate.holds)
@@ -168,7 +158,6 @@ def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
         window.session.select(record.combinations[0], 2)
         settle(window)
         before, model = record.paths[1, 0], window.current.model
-        assert model is not None
         assert model.step is before.steps[model.position]
         gate.hold_after(5)  # the study has told of the first path again, and nothing more is there
         window.commands["go_on"].trigger()
@@ -176,7 +165,6 @@ def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
         window.session.select(record.combinations[0], 3)
         settle(window)
         model = window.current.model
-        assert model is not None
         assert model.step is record.paths[1, 0].steps[model.position]
         window.commands["stop"].trigger()
         gate.open()
@@ -184,9 +172,9 @@ def test_a_run_that_goes_on_is_measured_anew_as_it_is_told_of_again(
 
 
 def test_runs_queue_and_a_waiting_one_can_be_cancelled(
-    theme: Theme, tmp_path: Path, folds: Path, questions: list[str]
+    opened: Opened, folds: Path, questions: list[str]
 ) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+    with opened(folds, slowly) as window:
         for rule in ("best", "at most 2", "at most 3"):
             window.session.change("editing", rule=rule)
             window.commands["run"].trigger()
@@ -194,23 +182,21 @@ def test_runs_queue_and_a_waiting_one_can_be_cancelled(
         first, second, third = window.runs.records
         assert (second.state, third.state) == (RunState.QUEUED, RunState.QUEUED)
         assert "2 waiting" in window.status.text()
-        window.sections.results.panel.cancelRequested.emit(second.key)
+        window.sections.compare.panel.cancelRequested.emit(second.key)
         assert second.state is RunState.CANCELLED
         window.commands["stop"].trigger()
         wait_until(lambda: third.state is RunState.RUNNING)
         assert first.state is RunState.CANCELLED
         assert window.runs.shown is third
-        window.sections.results.panel.removed.emit(third.key)
+        window.sections.compare.panel.removed.emit(third.key)
         wait_until(lambda: not window.models.run_worker.jobs)
-        assert [row.key for row in window.sections.results.panel.rows()] == [first.key, second.key]
-        window.sections.results.panel.selected.emit(first.key)
+        assert [row.key for row in window.sections.compare.panel.rows()] == [first.key, second.key]
+        window.sections.compare.panel.selected.emit(first.key)
         assert window.runs.shown is first
 
 
-def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, breaking) as window:
+def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(opened: Opened, folds: Path) -> None:
+    with opened(folds, breaking) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].state is RunState.FAILED)
         assert window.notice.text() == (
@@ -223,14 +209,14 @@ def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(
         assert window.runs.records[1].state is RunState.DONE
 
 
-def test_what_a_method_notes_of_its_results_is_a_notice(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds, noting) as window:
+def test_what_a_method_notes_of_its_results_is_a_notice(opened: Opened, folds: Path) -> None:
+    with opened(folds, noting) as window:
         finish(window)
         assert window.notice.text() == "Fold 1 is odd."  # the first of a kind
 
 
-def test_the_message_of_a_run_is_there_where_the_run_is(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds, noting) as window:
+def test_the_message_of_a_run_is_there_where_the_run_is(opened: Opened, folds: Path) -> None:
+    with opened(folds, noting) as window:
         finish(window)
         pages, told = window.workspace, "Fold 1 is odd."
         for page in ("lab", "data", "compare"):
@@ -277,8 +263,8 @@ def test_stepping_without_a_run_starts_a_paused_one(window: MainWindow) -> None:
     assert sum(len(steps) for steps in record.growing.values()) == 1
 
 
-def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+def test_closing_while_a_run_works(opened: Opened, folds: Path) -> None:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].progress > 0)
         window.close()
@@ -287,15 +273,15 @@ def test_closing_while_a_run_works(theme: Theme, tmp_path: Path, folds: Path) ->
 
 
 def test_a_sealed_run_of_a_study_is_measured_anew_when_its_data_are_there(
-    theme: Theme, tmp_path: Path
+    opened: Opened, tmp_path: Path
 ) -> None:
     study, folds = tmp_path / "one.rankstudio", write_folds(tmp_path / "Small")
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         finish(window)
         window.study_files.save_as(str(study))
         settle(window)
     elsewhere = folds.rename(tmp_path / "elsewhere")
-    with open_window(theme, tmp_path / "config") as window:
+    with opened() as window:
         window.open_path(str(study))
         wait_until(lambda: window.runs.records and not window.models.loader.busy)
         settle(window)

@@ -7,14 +7,13 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import finish, open_window, settle, slowly
+from windows import Opened, finish, settle, slowly
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
-from rankstudio.ui.style.theme import Theme
 
 
 def measured_by(window: MainWindow, key: str) -> None:
@@ -23,7 +22,7 @@ def measured_by(window: MainWindow, key: str) -> None:
 
 
 def drawn(window: MainWindow, key: object) -> list[float]:
-    return list(window.sections.run.curves.validation_plot.family[key].ys)
+    return list(window.sections.select.curves.validation_plot.family[key].ys)
 
 
 def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window: MainWindow) -> None:
@@ -33,21 +32,19 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
     finish(window)
     window.session.look_at(1)
     ranker = window.current.model
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(1)
     settle(window)
     first = window.runs.record(1)
     assert window.session.plan == first.plan
     assert window.sections.method.form.method_key() == "greedy-rankrls"
-    assert window.current.model is not None
     assert window.current.model.step is first.folds[1].chosen.step
-    window.sections.results.panel.selected.emit(2)
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(2)
+    window.sections.compare.panel.selected.emit(1)
     assert window.commands["undo"].text() == "&Undo going to run 1"
     window.commands["undo"].trigger()  # a look at several runs is one change
     settle(window)
     assert window.session.plan.method == "rankrls"
-    window.sections.results.panel.selected.emit(2)
-    assert ranker is not None
+    window.sections.compare.panel.selected.emit(2)
     assert window.current.model.step is ranker.step
     settle(window)
 
@@ -55,7 +52,7 @@ def test_a_run_that_is_looked_at_again_brings_back_its_plan_and_its_model(window
 def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) -> None:
     finish(window)
     window.activateWindow()
-    table = window.sections.inspect.features.table
+    table = window.sections.features.features.table
     table.setFocus()
     wait_until(window.isActiveWindow)
     marked = table.rows()[4]
@@ -63,7 +60,7 @@ def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) ->
     QTest.keyClick(table, Qt.Key.Key_P)
     wait_until(lambda: table.rows()[0].pinned)
     assert table.current().feature_id == marked.feature_id
-    assert window.sections.inspect.feature == marked.feature_id
+    assert window.sections.features.feature == marked.feature_id
     QTest.keyClick(table, Qt.Key.Key_P)
     assert window.session.plan.parameters["pinned"] == ()
     QTest.keyClick(table, Qt.Key.Key_B)
@@ -71,29 +68,24 @@ def test_the_same_key_twice_pins_a_feature_and_lets_it_go(window: MainWindow) ->
     assert table.current().feature_id == marked.feature_id
     QTest.keyClick(table, Qt.Key.Key_B)
     assert window.session.plan.parameters["banned"] == ()
-    window.sections.run.curves.picked.emit(1, 3)
+    window.sections.select.curves.picked.emit(1, 3)
     assert table.current().rank == 3
     settle(window)
 
 
-def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+def test_a_convention_changed_while_a_run_works_leaves_the_run_its_own(opened: Opened, folds: Path) -> None:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
         measured_by(window, "trec_eval")
         wait_until(lambda: not window.runs.busy)
         assert window.runs.records[0].state is RunState.DONE
-        assert window.runs.records[0].result is not None
         assert window.runs.records[0].result.plan.convention == "letor4"
         settle(window)
 
 
-def test_a_run_that_waited_does_not_take_away_data_opened_since(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, slowly) as window:
+def test_a_run_that_waited_does_not_take_away_data_opened_since(opened: Opened, folds: Path) -> None:
+    with opened(folds, slowly) as window:
         window.commands["run"].trigger()
         window.session.change("another run", seed=window.session.plan.seed + 1)
         window.commands["run"].trigger()
@@ -105,7 +97,7 @@ def test_a_run_that_waited_does_not_take_away_data_opened_since(
         turn(0.05)
         assert window.runs.shown is None
         assert window.windowTitle() == "Small Fold1 – RankStudio"
-        window.sections.results.panel.selected.emit(2)
+        window.sections.compare.panel.selected.emit(2)
         assert window.windowTitle() == "Small – RankStudio"
         assert window.runs.shown is window.runs.records[1]
         window.commands["stop"].trigger()
@@ -113,9 +105,9 @@ def test_a_run_that_waited_does_not_take_away_data_opened_since(
         settle(window)
 
 
-def test_a_plan_names_its_data_from_its_own_folder(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_a_plan_names_its_data_from_its_own_folder(opened: Opened, folds: Path) -> None:
     save_plan(Plan("Small"), folds.parent / "plan.toml")
-    with open_window(theme, tmp_path / "config", folds.parent / "plan.toml") as window:
+    with opened(folds.parent / "plan.toml") as window:
         assert window.session.plan.data == str(folds)
         settle(window)
 
@@ -135,7 +127,7 @@ def test_a_method_without_pins_offers_none(window: MainWindow) -> None:
     finish(window)
     assert window.runs.records[-1].state is RunState.DONE
     assert not window.commands["pin"].isEnabled()
-    features = window.sections.inspect.features
+    features = window.sections.features.features
     assert not features._pin.isEnabled()
     assert not any(action.isEnabled() for action in features.table.row_actions(features.table.current()))
 
@@ -147,7 +139,7 @@ def test_a_path_of_another_method_is_not_drawn_among_curves_of_other_axes(window
     window.session.change("one axis", method="greedy-rankrls", parameters={})
     settle(window)
     assert window.current.model is not None and window.current.model.plan.method == "fsmsvm"
-    assert LIVE not in window.sections.run.curves.validation_plot.family
+    assert LIVE not in window.sections.select.curves.validation_plot.family
     window.session.change(
         "two axes again", method="fsmsvm", parameters={"lambda1": (0.1, 1.0), "C": (0.1, 1.0)}
     )

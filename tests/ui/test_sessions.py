@@ -7,12 +7,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from dropped_files import drop
+from hands import drop
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter
 from waiting import wait_until
-from windows import open_window, settle, write_folds
+from windows import Opened, settle, write_folds
 from wording import naming
 
 from rankstudio.engine.data import folders
@@ -37,7 +37,6 @@ def test_a_folder_dropped_opens_with_its_folds(empty: MainWindow, folds: Path) -
     drop(empty, folds)
     wait_until(empty.workspace.isVisible)
     dataset = empty.session.dataset
-    assert dataset is not None
     assert [fold.number for fold in dataset.folds] == [1, 2]
     assert empty.session.fold == 1
     assert empty.windowTitle() == "Small – RankStudio"
@@ -112,9 +111,11 @@ def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_p
 # State
 
 
-def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_the_study_comes_back_at_the_next_start(
+    opened: Opened, theme: Theme, tmp_path: Path, folds: Path
+) -> None:
     config = tmp_path / "config"
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         window.session.toggle("banned", 3)
         window.resize(960, 600)
         window.workspace.show_page("data")
@@ -124,7 +125,7 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
         sizes, plan = beside.sizes(), window.session.plan
         theme.set_mode("dark")
     assert Settings(config).theme == "dark"
-    with open_window(theme, config) as window:
+    with opened() as window:
         window.open_controller.restore()
         wait_until(lambda: window.session.dataset is not None)
         assert window.session.plan == plan
@@ -135,25 +136,24 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
 
 
 def test_the_study_comes_back_after_the_process_was_killed(
-    window: MainWindow, theme: Theme, tmp_path: Path, folds: Path
+    opened: Opened, window: MainWindow, tmp_path: Path, folds: Path
 ) -> None:
     window.session.toggle("banned", 3)
     wait_until(lambda: Settings(tmp_path / "config").plan == window.session.plan)
     shutil.copytree(tmp_path / "config", tmp_path / "killed")  # as they are while the window is open
-    with open_window(theme, tmp_path / "killed") as again:
+    with opened(config="killed") as again:
         again.open_controller.restore()
         wait_until(lambda: again.session.dataset is not None)
         assert again.session.plan == window.session.plan
         settle(again)
 
 
-def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: Path) -> None:
+def test_data_that_are_gone_at_the_next_start_are_named(opened: Opened, tmp_path: Path) -> None:
     data = write_folds(tmp_path / "Gone", 1)
-    config = tmp_path / "config"
-    with open_window(theme, config, data):
+    with opened(data):
         pass
     data.rename(tmp_path / "Elsewhere")
-    with open_window(theme, config) as window:
+    with opened() as window:
         window.open_controller.restore()
         assert naming("Gone").search(window.notice.text())
         assert window.welcome.isVisible()
@@ -169,7 +169,6 @@ def test_shortcuts_reach_the_commands(window: MainWindow) -> None:
     window.activateWindow()
     wait_until(window.isActiveWindow)
     QTest.keyClick(window, Qt.Key.Key_F1)
-    assert window.help.guide is not None
     assert window.help.guide.isVisible()
     assert window.help.guide._browser.toPlainText().startswith("Run a first selection")
     window.help.guide.close()

@@ -9,7 +9,7 @@ from hands import pick, type_into, write
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 from waiting import wait_until
-from windows import N_STEPS, finish, open_window, settle
+from windows import N_STEPS, Opened, finish, settle
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -17,14 +17,13 @@ from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
-from rankstudio.ui.style.theme import Theme
 
 SIZES = {"regularization": (1.0, 4.0), "n_features_to_select": (2, None), "search": ("forward", "floating")}
 
 
-def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_a_plan_with_lists_is_opened_run_and_looked_at(opened: Opened, tmp_path: Path, folds: Path) -> None:
     save_plan(Plan(str(folds), parameters=SIZES), tmp_path / "lists.toml")
-    with open_window(theme, tmp_path / "config") as window:
+    with opened() as window:
         window.open_path(str(tmp_path / "lists.toml"))
         wait_until(lambda: window.session.dataset is not None)
         form = window.sections.method.form
@@ -32,10 +31,9 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
         assert form.field("search").editor.currentText() == "forward, floating"
         finish(window)
         record = window.runs.shown
-        assert record is not None
         assert record.state is RunState.DONE
         assert len(record.combinations) == 8
-        curves, heat = window.sections.run.curves, window.sections.run.heat.plot
+        curves, heat = window.sections.select.curves, window.sections.select.heat.plot
         assert curves.label(0) == "λ = 2⁰ · features k = 2 · search = forward"
         assert heat.row_labels[-1] == "2² · all · floating"
         longest = max(len(path.steps) for path in record.paths.values())
@@ -44,7 +42,6 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(theme: Theme, tmp_path: P
             window.session.look_at(1)
             window.session.select(record.combinations[setting], None)
             model = window.current.model
-            assert model is not None
             assert (model.key, len(model.path.steps)) == (setting, size or N_STEPS)
         settle(window)
 
@@ -55,13 +52,12 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
     finish(window)
     window.session.look_at(1)
     window.session.select(("unit", 4.0), 3)
-    slider = window.sections.run.curves.slider
+    slider = window.sections.select.curves.slider
     assert (slider.isEnabled(), slider.value()) == (True, 4.0)
     slider._slider.setValue(slider.values().index(1.0))
     assert window.current.values == ("unit", 1.0)
     slider._slider.setValue(slider._slider.value() + 1)  # between the grid's values, where no run has a path
     settle(window)
-    assert window.current.model is not None
     assert window.current.model.key == LIVE
     assert window.current.values[0] == "unit"
     np.testing.assert_allclose(window.current.values[1], 2**0.25)
@@ -69,16 +65,14 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
 
 def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     window.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
-    assert not window.sections.run.curves.slider.isEnabled()
+    assert not window.sections.select.curves.slider.isEnabled()
     finish(window)
     record = window.runs.shown
-    assert record is not None
     assert {len(path.steps) for path in record.paths.values()} == {5, 9}
-    assert window.sections.run.curves.label(1) == "rounds = 9"
-    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.run.curves._below.text()
+    assert window.sections.select.curves.label(1) == "rounds = 9"
+    assert "one curve per rounds, 5 dark … 9 bright" in window.sections.select.curves._below.text()
     window.session.select((9,), 7)
     settle(window)
-    assert window.current.model is not None
     assert window.current.model.x_value == 7
     # The run is shown with its own axis, whatever the form says by now.
     window.session.change("editing", parameters={"n_rounds": 9})
@@ -162,7 +156,7 @@ def test_measures_and_switches_show_several_values(window: MainWindow) -> None:
 
 
 def test_there_is_no_slider_where_its_value_is_the_only_one(window: MainWindow) -> None:
-    slider = window.sections.run.curves.slider
+    slider = window.sections.select.curves.slider
     window.session.change("editing", method="fsmrank-top", parameters={"lambda1": (0.1,), "lambda2": (1e-4,)})
     assert not window.session.plan.live
     assert slider.isHidden()

@@ -87,8 +87,6 @@ def test_the_terminal_has_its_option_and_its_help(capsys: pytest.CaptureFixture[
 
 def generator() -> ModuleType:
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -29,7 +29,7 @@ _FSMRANK = {"lambda1": (0.01, 0.1), "lambda2": (1e-4, 1e-3), "max_iter": 20}
 def belongs_together(window: MainWindow) -> None:
     """Assert that title, curves, map, toolbar, path and test line are of one run and one model."""
     settle(window)
-    for shown in window.sections.run.plots():
+    for shown in window.sections.select.plots():
         shown.plot.flush()
     assert list(mismatches(window, Truth())) == []
 
@@ -45,7 +45,7 @@ def choose_method(window: MainWindow, key: str, **parameters: Any) -> None:
 
 def glide(window: MainWindow, by: int = 3) -> None:
     """Move the slider by so many stops."""
-    slider = window.sections.run.curves.slider._slider
+    slider = window.sections.select.curves.slider._slider
     slider.setValue(slider.value() + (by if slider.value() + by <= slider.maximum() else -by))
     settle(window)
 
@@ -64,13 +64,13 @@ def compare(window: MainWindow, **methods: dict[str, Any]) -> None:
 
 def look_at_run(window: MainWindow, key: int) -> None:
     """Click on the row of a run."""
-    window.sections.results.panel.selected.emit(key)
+    window.sections.compare.panel.selected.emit(key)
     settle(window)
 
 
 def figure_of(window: MainWindow) -> tuple[str, object]:
     """Return caption and numbers of what is exported from Select."""
-    plot = window.sections.run.curves.validation_plot
+    plot = window.sections.select.curves.validation_plot
     return plot_figure(window.models, plot).caption, plot.numbers()
 
 
@@ -82,12 +82,10 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
     finish(window)
     belongs_together(window)
     before = window.current.model
-    assert before is not None
     figure = figure_of(window)
     choose_method(window, "greedy-rankrls")
     belongs_together(window)
     assert figure_of(window) == figure, "nor does a figure change"
-    assert window.current.model is not None
     assert window.current.model.step is before.step, "a run is shown until another one is"
     glide(window)
     belongs_together(window)
@@ -99,7 +97,7 @@ def test_the_form_s_method_is_not_drawn_among_the_curves_of_another_method(windo
 
 def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(window: MainWindow) -> None:
     finish(window)
-    window.sections.run.curves.picked.emit(1, 3)
+    window.sections.select.curves.picked.emit(1, 3)
     belongs_together(window)
     compare(window, fsmrank=_FSMRANK, gas={"regularization": (0.5, 1.0, 2.0, 4.0)}, rankrls=RANKRLS)
     belongs_together(window)
@@ -111,11 +109,11 @@ def test_a_comparison_after_a_click_on_a_curve_shows_each_run_by_itself(window: 
 def test_a_choice_among_many_is_not_marked_on_the_map_of_a_run_with_few(window: MainWindow) -> None:
     choose_method(window, "greedy-rankrls", regularization=tuple(2.0**power for power in range(11)))
     finish(window)
-    window.sections.run.curves.picked.emit(10, 3)
+    window.sections.select.curves.picked.emit(10, 3)
     belongs_together(window)
     compare(window, fsmrank=_FSMRANK)
     look_at_run(window, 1)
-    window.sections.run.curves.picked.emit(10, 3)
+    window.sections.select.curves.picked.emit(10, 3)
     belongs_together(window)
     look_at_run(window, 2)  # the map of two grids has four cells
     belongs_together(window)
@@ -138,7 +136,7 @@ def test_a_run_of_two_axes_is_removed_under_the_slider(window: MainWindow, quest
     finish(window)
     glide(window)
     belongs_together(window)
-    window.sections.results.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit(1)
     settle(window)
     belongs_together(window)
 
@@ -150,13 +148,13 @@ def test_nothing_of_a_removed_run_stays_nor_over_the_next_data(
     glide(window)
     window.session.change("editing", parameters={**window.session.plan.parameters, "pinned": (3,)})
     belongs_together(window)
-    window.sections.results.panel.removed.emit(1)
+    window.sections.compare.panel.removed.emit(1)
     belongs_together(window)
     write_folds(tmp_path / "Other")
     window.open_path(str(tmp_path / "Other"))
     wait_until(lambda: window.session.dataset.name == "Other")
     belongs_together(window)
-    assert all(plot.is_empty() for plot in window.sections.run.curves.plots().values())
+    assert all(plot.is_empty() for plot in window.sections.select.curves.plots().values())
 
 
 def test_left_out_queries_are_not_asked_of_a_method_without_them(window: MainWindow) -> None:
@@ -220,7 +218,7 @@ def test_the_seal_leaves_no_sentence_behind(window: MainWindow, questions: list[
     for place in (2, 3):
         window.commands["seal"].trigger()
         belongs_together(window)
-        window.sections.run.curves.picked.emit(1, place)
+        window.sections.select.curves.picked.emit(1, place)
         window.commands["seal"].trigger()
         belongs_together(window)
 
@@ -230,7 +228,7 @@ def test_the_form_changes_while_a_run_works_which_is_stopped(window: MainWindow)
     for _ in range(3):
         wait_until(lambda: not window.refresh_timer.is_active)
         window.commands["step"].trigger()
-    wait_until(window.sections.inspect.features.table.rows)
+    wait_until(window.sections.features.features.table.rows)
     choose_method(window, "rankrls", **RANKRLS)
     window.commands["stop"].trigger()
     wait_until(lambda: not window.runs.busy)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished
 from rankstudio.engine.support.work import Note
-from rankstudio.ui.background.job import Outcome
 from rankstudio.ui.background.on_demand import OnDemand
+from rankstudio.ui.background.worker import Outcome
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.study_store import RunTarget
@@ -92,6 +92,10 @@ def open_window(
     finally:
         window.close()
         window.deleteLater()
+
+
+Opened = Callable[..., AbstractContextManager[MainWindow]]
+"""The fixture ``opened``: `open_window` with the theme and settings in the folder of a test."""
 
 
 def unseal(window: MainWindow) -> None:

@@ -199,9 +199,8 @@ def _is_table_wanted(args: argparse.Namespace) -> bool:
 
 def _write_table(args: argparse.Namespace) -> int:
     """Write the table for print that was asked for; PlanError where the options do not go together."""
-    from rankstudio.engine.analysis.report.study_source import read_study
-    from rankstudio.engine.analysis.result_table.builder import result_table
-    from rankstudio.engine.analysis.result_table.table_run import table_runs
+    from rankstudio.engine.analysis.report.source import read_study
+    from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
 
     if args.measure and args.measures:
         raise PlanError("--measure and --measures: expected one of them, got both.")

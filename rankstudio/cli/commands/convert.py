@@ -176,7 +176,7 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
     """Return the runs by name that are named for judgements; None where none is."""
-    from rankstudio.engine.data.formats.collection import is_collection
+    from rankstudio.engine.data.formats.trec import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:
         raise PlanError("--qrels: expected at least one TREC run, as in --run bm25=run.txt, got none.")

@@ -82,8 +82,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.analysis.report.source import DataOpener, no_data, read_study
     from rankstudio.engine.analysis.report.study_figures import made, named_figures, study_figures
-    from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
     from rankstudio.engine.export.figures.files import figure_files, formats_of, write_figure_files
     from rankstudio.engine.export.figures.style import style_of
 

@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.data.generation.large_folder import LargeData, write_folder, written_files
+    from rankstudio.engine.data.large_folder import LargeData, write_folder, written_files
 
     data = LargeData(args.documents, args.queries, args.features, args.seed)
     files = written_files(args.folder)

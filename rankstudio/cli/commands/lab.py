@@ -22,9 +22,9 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.number_grid import format_number
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.engine.analysis.simulation.simulation import Simulation
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 
 
 HELP = "simulate bias and variance of held-out estimates"

@@ -19,8 +19,9 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
-    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
+    from rankstudio.engine.data.dataset import FoldedDataset
 
 
 HELP = "run a permutation test of a selection"
@@ -71,8 +72,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
-    from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
     from rankstudio.engine.experiment.runner import open_data
 
     if args.permutations < 1:

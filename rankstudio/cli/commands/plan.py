@@ -10,8 +10,8 @@ from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.streams import form_of_output, refuse_output_with_json, write_output
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 
 HELP = "write the plan of a run as TOML, a command, a program or a notebook"

@@ -53,9 +53,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.report.html_page import html_page
+    from rankstudio.engine.analysis.report.document import html_page
     from rankstudio.engine.analysis.report.report import make_report
-    from rankstudio.engine.analysis.report.study_source import DataOpener, no_data, read_study
+    from rankstudio.engine.analysis.report.source import DataOpener, no_data, read_study
 
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""

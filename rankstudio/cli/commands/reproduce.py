@@ -19,7 +19,7 @@ from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.streams import write_output
 from rankstudio.cli.study_file_option import study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
-from rankstudio.engine.analysis.reproduction import (
+from rankstudio.engine.analysis.published import (
     PaperTable,
     Reproduction,
     cells_of,
@@ -32,8 +32,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.airola_2011.experiment import PrintedExperiment
-    from rankstudio.engine.analysis.airola_2011.thesis import Experiment
+    from rankstudio.engine.analysis.airola_2011 import Experiment, PrintedExperiment
 
 
 _WIDTH = 110
@@ -79,7 +78,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.airola_2011 import thesis
+    from rankstudio.engine.analysis import airola_2011
+    from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
     paper = load_reproduction(args.paper)
@@ -97,8 +97,8 @@ def run(args: argparse.Namespace) -> int:
     if results is None:
         say_how_to_go_on(args, args.study)
         return INTERRUPTED
-    if paper.key == thesis.KEY:
-        found = _found_in(thesis.experiments(results, dataset))
+    if paper.key == airola_2011.KEY:
+        found = _found_in(airola_2011.experiments(results, dataset))
         text = (
             as_json(_findings_as_dict(paper, dataset.name, found))
             if args.json
@@ -187,7 +187,7 @@ def _found_in(experiments: Mapping[str, Experiment]) -> list[PrintedExperiment]:
 
 def _shown_findings(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> str:
     """Return the findings, what has to be known of them, and what there are no data for."""
-    from rankstudio.engine.analysis.airola_2011.thesis import absent
+    from rankstudio.engine.analysis.airola_2011 import absent
 
     parts = [f"{paper.title}, on {data}", *(_shown_finding(one) for one in found)]
     parts.append(_paragraphs(f"{note}." for note in paper.notes))
@@ -212,7 +212,7 @@ def _paragraphs(sentences: Iterable[str]) -> str:
 
 def _findings_as_dict(paper: Reproduction, data: str, found: Sequence[PrintedExperiment]) -> dict[str, Any]:
     """Return everything as plain values."""
-    from rankstudio.engine.analysis.airola_2011.thesis import absent
+    from rankstudio.engine.analysis.airola_2011 import absent
 
     cells = [agrees for one in found for agrees in one.agrees]
     return {

@@ -230,7 +230,7 @@ def _carry_out(
 
 def _labels_note(dataset: FoldedDataset) -> str:
     """Return what there is to say of the labels and the usual convention of data."""
-    from rankstudio.engine.analysis.convention_note import convention_note
+    from rankstudio.engine.analysis.conventions import convention_note
 
     greatest = max(float(fold.train.y.max()) for fold in dataset.folds)
     return convention_note(dataset.known, greatest, dataset.convention)

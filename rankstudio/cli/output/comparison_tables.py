@@ -9,11 +9,11 @@ from typing import Any
 
 from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.engine.analysis.batch import Comparison, comparison_table
-from rankstudio.engine.analysis.corrected_test import CorrectedTest
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.published import Published, printed_of
 from rankstudio.engine.analysis.selection_stability import stability_of
 from rankstudio.engine.analysis.significance import (
+    CorrectedTest,
     PinEffect,
     RunComparison,
     best_run,

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.analysis.published import printed_of
-from rankstudio.engine.analysis.significance import (
-    RunComparison,
-    by_dataset,
-    compare_runs,
-    is_named,
-    named,
-)
+from rankstudio.engine.analysis.significance import RunComparison, by_dataset, compare_runs, is_named, named
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -83,7 +77,7 @@ def _pairs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def is_comparison(path: str | Path) -> bool:
-    """Tell whether a file of a plan asks for several runs."""
+    """Return whether a file of a plan asks for several runs."""
     try:
         return "runs" in read_toml(Path(path))
     except PlanError:

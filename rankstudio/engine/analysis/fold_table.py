@@ -1,4 +1,4 @@
-"""Measures by fold as papers print them: a row a fold, with mean and standard deviation below."""
+"""The folds of a run side by side: measures as papers print them, and paths averaged over the folds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.metrics.names import measure
 
 Statistic = Callable[[list[float]], float]
@@ -122,7 +123,7 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
     name : str
         Of a measure that all of them have.
     """
-    columns = {key: [_measured(fold)[name] for fold in run.folds] for key, run in runs.items()}
+    columns = {key: [measured(fold)[name] for fold in run.folds] for key, run in runs.items()}
     numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
     found = [
         (str(fold), fold, {key: column[at] for key, column in columns.items()})
@@ -138,10 +139,10 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
     """Return what the folds that are done have in common, by the measures that the plan reports."""
-    rows = [(_measured(fold), _single(fold)) for fold in folds]
+    rows = [(measured(fold), _single(fold)) for fold in folds]
     names = [name for name in plan.measures if folds and all(name in own for own, _ in rows)]
-    values = {name: _numbers(own[name] for own, _ in rows) for name in names}
-    over = {name: _numbers(own[name] - single[name] for own, single in rows) for name in names}
+    values = {name: defined(own[name] for own, _ in rows) for name in names}
+    over = {name: defined(own[name] - single[name] for own, single in rows) for name in names}
     return MeasureSummary(
         {name: float(np.mean(column)) for name, column in values.items() if column},
         {name: stdev(column) for name, column in values.items() if len(column) > 1},
@@ -153,12 +154,13 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
 
 def best_of_several(values: Iterable[float], name: str) -> float | None:
     """Return the best value of a measure; None where there are no two different ones to choose from."""
-    defined = set(_numbers(values))
+    different = set(defined(values))
     best = max if measure(name).higher_is_better else min
-    return best(defined) if len(defined) > 1 else None
+    return best(different) if len(different) > 1 else None
 
 
-def _measured(fold: FoldResult) -> Measures:
+def measured(fold: FoldResult) -> Measures:
+    """Return what a fold measured on the test part, or on the validation part without one."""
     return fold.test or fold.validation
 
 
@@ -179,10 +181,70 @@ def _common(label: str, rows: Sequence[FoldRow], of: Statistic) -> FoldRow:
 
 def _defined(of: Statistic, values: Sequence[float]) -> float:
     """Return the mean or the deviation of the folds in which a measure is defined; NaN where too few are."""
-    there = _numbers(values)
+    there = defined(values)
     return of(there) if len(there) > (of is stdev) else nan
 
 
-def _numbers(values: Iterable[float]) -> list[float]:
-    """Leave out the folds in which a measure is not defined: in a test part of one query it may not be."""
+def defined(values: Iterable[float]) -> list[float]:
+    """Return the values without NaN: in a test part of one query a measure may not be defined."""
     return [value for value in values if not isnan(value)]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldAverage:
+    """A quantity along the paths of several folds.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (K,)
+        Over the folds.
+    low, high : ndarray of shape (K,)
+        One standard deviation over the folds below and above; the mean where there is one fold.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PathAverage:
+    """The paths that one combination has on several folds, averaged.
+
+    Attributes
+    ----------
+    x_values : ndarray of shape (K,)
+        Where on the axis the steps stand; K is the length of the shortest path.
+    criterion : FoldAverage
+        Per training document.
+    validation : dict of str to FoldAverage
+        By measure.
+    """
+
+    x_values: Ints
+    criterion: FoldAverage
+    validation: dict[str, FoldAverage]
+
+
+def average_paths(paths: Sequence[PathResult]) -> PathAverage:
+    """Average the paths of one combination over folds.
+
+    Parameters
+    ----------
+    paths : sequence of PathResult
+        At least one.
+    """
+    length = min(len(path.steps) for path in paths)
+    names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]
+    return PathAverage(
+        paths[0].x_values[:length],
+        _across([path.criterion[:length] for path in paths]),
+        {name: _across([path.validation[name][:length] for path in paths]) for name in names},
+    )
+
+
+def _across(rows: Sequence[Floats]) -> FoldAverage:
+    values = np.array(rows)
+    mean = values.mean(axis=0)
+    spread = values.std(axis=0, ddof=1) if len(rows) > 1 else np.zeros_like(mean)
+    return FoldAverage(mean, mean - spread, mean + spread)

@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.queries.query_values import can_measure, validation_values
-from rankstudio.engine.analysis.tried_models import TriedModel, best_of_sizes, tried_models
+from rankstudio.engine.analysis.tried_models import (
+    TriedModel,
+    best_of_sizes,
+    can_measure,
+    tried_models,
+    validation_values,
+)
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import RunResult

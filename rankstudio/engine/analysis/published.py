@@ -1,18 +1,25 @@
-"""What papers and LETOR print for the known datasets, to stand beside our numbers."""
+"""What papers and LETOR print for the known datasets, beside our numbers: averages and whole tables."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import zip_longest
+from typing import Any
 
+import numpy as np
+
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import method
-from rankstudio.engine.support.resources import resource
+from rankstudio.engine.support.number_grid import format_power, parse_grid
+from rankstudio.engine.support.resources import resource, table
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Published:
     source: str
 
     def fits(self, plan: Plan, dataset: str) -> bool:
-        """Tell whether this is what a plan runs, on data of this name."""
+        """Return whether this is what a plan runs, on data of this name."""
         name, _, value = self.when.partition("=")
         return (
             dataset.lower().startswith(self.dataset.lower())
@@ -83,10 +90,15 @@ class PublishedRow:
     @cached_property
     def set(self) -> str:
         """What the run has otherwise than by default: pins, another grid."""
-        plan = self.run.plan
-        names = dict(zip(self.run.feature_ids.tolist(), self.run.feature_names, strict=True))
-        default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
-        return " · ".join(differences(plan, default, names))
+        return set_otherwise(self.run)
+
+
+def set_otherwise(run: RunResult) -> str:
+    """Return what a run has otherwise than by default: "λ 1, 2 · pinned BM25"."""
+    plan = run.plan
+    names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
+    default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
+    return " · ".join(differences(plan, default, names))
 
 
 @cache
@@ -128,3 +140,279 @@ def known_datasets() -> dict[str, tuple[str, ...]]:
         ranker = f", then {method(p.ranker).label}" if p.ranker else ""
         found.setdefault(p.dataset, {})[method(p.method).label + ranker] = None
     return {dataset: tuple(labels) for dataset, labels in found.items()}
+
+
+_ABOUT = "note", "datasets"
+"""What is said of a run beside its plan."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes
+    ----------
+    printed, ours : str
+        As the paper prints it, and ours in the same way; "" where there is none.
+    """
+
+    printed: str
+    ours: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both read the same."""
+        return self.printed == self.ours
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One table of a paper with ours beside it.
+
+    Attributes
+    ----------
+    title : str
+        "Table 7: MAP results on MQ2008".
+    columns : tuple of str
+        The methods, or the folds.
+    rows : tuple of (label, tuple of Cell)
+    promised : tuple of bool
+        Of each column, whether its cells should agree: not so where the paper leaves open what was run.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    promised: tuple[bool, ...]
+
+    def cells(self, promised: bool = True) -> Iterator[Cell]:
+        """Yield the cells that should agree, or those that need not; what is not printed is no cell."""
+        for _, cells in self.rows:
+            for cell, should in zip(cells, self.promised, strict=True):
+                if should == promised and cell.printed:
+                    yield cell
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What a paper prints, and the plans that should give it.
+
+    Attributes
+    ----------
+    key, title : str
+        "greedy-rankrls", and the paper.
+    runs : Mapping of str to Mapping
+        By the paper's name: method, ranker and their parameters, and perhaps a note, or the datasets that it
+        is of alone.
+    tables : sequence of Mapping
+        Their number, title, dataset and contents; as in ``resources/published``. Of a paper whose numbers are
+        of other data only the dataset, the measures and the names of the rows.
+    notes : tuple of str
+        What has to be known of all of it.
+    """
+
+    key: str
+    title: str
+    runs: Mapping[str, Mapping[str, Any]]
+    tables: Sequence[Mapping[str, Any]]
+    notes: tuple[str, ...] = ()
+
+    def datasets(self) -> tuple[str, ...]:
+        """Return the names of the datasets that have tables."""
+        return tuple(dict.fromkeys(str(table["dataset"]) for table in self.tables))
+
+    @property
+    def normalize(self) -> str:
+        """How the values of the data are scaled for all runs: "none", or "query_minmax"."""
+        return str(next(iter(self.runs.values())).get("normalize", "none"))
+
+    def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the tables of a dataset.
+
+        Raises
+        ------
+        PlanError
+            Where the paper has none on data of this name.
+        """
+        found = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
+        if not found:
+            raise PlanError(
+                f"{self.key} has no table for {data}. Datasets with tables: {', '.join(self.datasets())}."
+            )
+        return found
+
+    def plans(self, data: str, place: str, convention: str) -> dict[str, Plan]:
+        """Return the plans that the tables of a dataset need, by the paper's name.
+
+        Parameters
+        ----------
+        data, place : str
+            Name of the dataset, and where it is.
+        convention : str
+            Of its measures.
+        """
+        tables = self.of(data)
+        measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
+        names = dict.fromkeys(name for table in tables for name in _runs(table))
+        return {name: self._plan(name, place, convention, measures) for name in names}
+
+    def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
+        wanted = {key: value for key, value in self.runs[name].items() if key not in _ABOUT}
+        protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
+        return plan_from_dict({**protocol, **wanted})
+
+    def table(self, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
+        """Return one of the tables with ours beside it."""
+        title = f"{printed['number']}: {printed['title']}"
+        if "columns" in printed:
+            return self._measured(title, printed, results)
+        if "rows" in printed:
+            return self._averaged(title, printed, results)
+        if "used" in printed:
+            return _used(title, printed, results)
+        return _selected(title, printed, results[printed["run"]])
+
+    def _measured(
+        self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
+    ) -> PaperTable:
+        """Return a table of folds × methods."""
+        measure, columns = printed["measure"], printed["columns"]
+        rows = []
+        for place, label in enumerate(["1", "2", "3", "4", "5", "avg"]):
+            runs = [results[name] for name in columns]
+            ours = [(run.average if label == "avg" else run.folds[place].test)[measure] for run in runs]
+            rows.append((label, _cells((values[place] for values in columns.values()), ours)))
+        return PaperTable(
+            title, tuple(columns), tuple(rows), tuple("note" not in self.runs[n] for n in columns)
+        )
+
+    def _averaged(
+        self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
+    ) -> PaperTable:
+        """Return a table of methods × measures, averages over the folds."""
+        measures = tuple(printed["measures"])
+        rows = [
+            (name, _cells(values, [results[name].average[m] for m in measures]))
+            for name, values in printed["rows"].items()
+        ]
+        return PaperTable(title, measures, tuple(rows), (False,) * len(measures))
+
+
+def _selected(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
+    """Return the table of the features that each fold's model has."""
+    columns = tuple(f"fold {fold.fold}" for fold in result.folds)
+    values = [format_power(fold.chosen.unit.values[0]) for fold in result.folds]
+    firsts = printed["first"]
+    chosen = [fold.selected[: len(features)] for features, fold in zip(firsts, result.folds, strict=True)]
+    rows = [
+        ("λ", _cells([format_power(parse_grid(text)[0]) for text in printed["lambda"]], values)),
+        ("k", _cells(printed["sizes"], result.sizes)),
+        *(
+            (f"selected {place}", _cells(theirs, ours))
+            for place, (theirs, ours) in enumerate(
+                zip_longest(_ranks(firsts), _ranks(chosen), fillvalue=("",) * len(columns)), start=1
+            )
+        ),
+    ]
+    return PaperTable(title, columns, tuple(rows), (True,) * len(columns))
+
+
+def _ranks(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
+    """Yield which features are the first of each fold, which the second and so on; "" where there is none."""
+    return zip_longest(*selected, fillvalue="")
+
+
+def _cells(printed: Iterable[float | str], ours: Iterable[float | str]) -> tuple[Cell, ...]:
+    """Return cells side by side; measures, which are no whole numbers, with the paper's four decimals."""
+    return tuple(Cell(_shown(theirs), _shown(own)) for theirs, own in zip(printed, ours, strict=True))
+
+
+def _shown(value: float | str) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
+    """Return the table of how many features each selector gave to each ranker, and of what ours measured.
+
+    Nothing in it is promised: what chose the printed numbers is not printed.
+    """
+    measure = printed["measure"]
+    rankers = tuple(next(iter(printed["used"].values())))
+    rows, measured = [], []
+    for selector, numbers in printed["used"].items():
+        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        counts = [steps_of_all_folds(result, measure) for result in ours]
+        rows.append((selector, _cells((numbers[ranker] for ranker in rankers), counts)))
+        averages = [result.average[measure] for result in ours]
+        measured.append((f"{selector}, {measure}", _cells([""] * len(ours), averages)))
+    return PaperTable(title, rankers, (*rows, *measured), (False,) * len(rankers))
+
+
+def steps_of_all_folds(result: RunResult, measure: str) -> int:
+    """Return how many steps of selection are best for all folds together.
+
+    That is by the mean of a measure over the validation parts, where each fold has after every step the best
+    combination; of equal ones the fewest steps. Without a selection it is the number of features.
+    """
+    if not result.plan.entry.selects:
+        return len(result.feature_ids)
+    length = min(len(path.steps) for fold in result.folds for path in fold.paths)
+    best = [
+        np.max([path.validation[measure][:length] for path in fold.paths], axis=0) for fold in result.folds
+    ]
+    return int(np.argmax(np.mean(best, axis=0))) + 1
+
+
+def _measures(table: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        tuple(table["measures"]) if "measures" in table else (table["measure"],) if "measure" in table else ()
+    )
+
+
+def _runs(table: Mapping[str, Any]) -> tuple[str, ...]:
+    if "run" in table:
+        return (table["run"],)
+    if "used" in table:
+        return tuple(f"{selector}, {ranker}" for selector, row in table["used"].items() for ranker in row)
+    return tuple(table["columns"] if "columns" in table else table["rows"])
+
+
+def _on(runs: Mapping[str, Mapping[str, Any]], data: str) -> tuple[str, ...]:
+    """Return the names of the runs that are of a dataset."""
+    return tuple(name for name, run in runs.items() if data in run.get("datasets", (data,)))
+
+
+def cells_of(tables: Sequence[PaperTable]) -> tuple[list[Cell], list[Cell]]:
+    """Return the cells of several tables: those that should agree, and those that need not."""
+    return (
+        [cell for table in tables for cell in table.cells()],
+        [cell for table in tables for cell in table.cells(promised=False)],
+    )
+
+
+def reproductions() -> tuple[str, ...]:
+    """Return the keys of the papers whose tables are known."""
+    return tuple(sorted(path.stem for path in resource("published").glob("*.toml")))
+
+
+def load_reproduction(key: str) -> Reproduction:
+    """Read what a paper prints.
+
+    Raises
+    ------
+    PlanError
+        For a key that is not there; the text names those that are.
+    """
+    if key not in reproductions():
+        raise PlanError(f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}.")
+    values = table("published", f"{key}.toml")
+    notes = tuple(values.get("notes", ()))
+    tables = values.get("tables") or [
+        {
+            "dataset": data,
+            "measures": values["measures"],
+            "rows": dict.fromkeys(_on(values["runs"], data), ()),
+        }
+        for data in values["datasets"]
+    ]
+    return Reproduction(key, values["title"], values["runs"], tables, notes)

@@ -8,9 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankstudio.engine.analysis.queries.query_values import can_measure, validation_values
 from rankstudio.engine.analysis.significance import why_unpaired
-from rankstudio.engine.analysis.tried_models import TriedModel, best_of_sizes, tried_models
+from rankstudio.engine.analysis.tried_models import (
+    TriedModel,
+    best_of_sizes,
+    can_measure,
+    tried_models,
+    validation_values,
+)
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import RunResult
@@ -66,11 +71,7 @@ def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
 
 
 def run_curves(
-    runs: Sequence[RunResult],
-    name: str,
-    reference: int,
-    data: Sequence[FoldedDataset],
-    by: By = "size",
+    runs: Sequence[RunResult], name: str, reference: int, data: Sequence[FoldedDataset], by: By = "size"
 ) -> tuple[RunCurve | None, ...]:
     """Return the curve of each run, and where it can be told apart from the reference's.
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.data_file import load_data
+from rankstudio.engine.data.given_scores import read_score_file
 from rankstudio.engine.data.known_datasets import identify
-from rankstudio.engine.data.score_files import read_score_file
 from rankstudio.engine.export.model_files import score_file
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluation import Evaluation, evaluate

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankstudio.engine.arrays import Ints
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.statistics.stability import Stability, stability
@@ -68,10 +70,15 @@ class SelectionStability:
 
 
 def stability_of(result: RunResult) -> Stability | None:
-    """Tell how much the features that the folds selected agree; None without two folds, or a selection."""
+    """Return how much the features that the folds selected agree; None without two folds, or a selection."""
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
     return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
+
+
+def stability_of_run(result: RunResult) -> SelectionStability:
+    """Return what the chosen models of a run have in common."""
+    return selection_stability(result.folds, result.feature_ids, result.feature_names)
 
 
 def selection_stability(
@@ -106,3 +113,26 @@ def _chosen(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[Chos
             ranks.setdefault(feature, {})[fold.fold] = rank
     found = [ChosenFeature(feature, names[feature], by_fold) for feature, by_fold in ranks.items()]
     return tuple(sorted(found, key=lambda f: (-f.times, sum(f.ranks.values()), f.feature)))
+
+
+def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
+    """Return as which one each fold's chosen model selected each feature.
+
+    Parameters
+    ----------
+    folds : sequence of FoldResult
+        F of them, of one run after the other.
+    feature_ids : ndarray of shape (n,)
+        1-based ids of the dataset's columns.
+
+    Returns
+    -------
+    ndarray of shape (n, F)
+        Ranks from 1; NaN where a model does not have the feature.
+    """
+    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    ranks = np.full((len(columns), len(folds)), np.nan)
+    for place, fold in enumerate(folds):
+        for rank, feature in enumerate(fold.selected, start=1):
+            ranks[columns[feature], place] = rank
+    return ranks

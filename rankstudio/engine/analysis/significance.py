@@ -1,22 +1,135 @@
-"""Paired significance tests of finished runs on the same queries, for the window and the terminal alike."""
+"""Paired significance tests of finished runs on the same queries, for the window and the terminal alike.
+
+With the tests that are one family for Holm's correction, and the runs that are one and the same.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
-from rankstudio.engine.analysis.corrected_test import CorrectedTest, distinct_family
-from rankstudio.engine.analysis.repeated_runs import first_equals
+import numpy as np
+
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, counting_plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT
-from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.paired import PairedComparison, compare_paired
+from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
+
+_NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what else is reported
+
+
+def first_equals(runs: Sequence[RunResult]) -> list[int]:
+    """Return for each run the position of the first one that it repeats: its own where it repeats none.
+
+    A run repeats another one of the same plan on data of the same name whose models have the same features
+    and measured the same, bit for bit; wherever the data lie, whichever measures are reported, and whatever
+    the parameters that do not count, such as the λ of a model that another method's takes the place of.
+    """
+    firsts: list[int] = []
+    for position, run in enumerate(runs):
+        earlier = (at for at in dict.fromkeys(firsts) if repeats(run, runs[at]))
+        firsts.append(next(earlier, position))
+    return firsts
+
+
+def repeats(run: RunResult, other: RunResult) -> bool:
+    """Return whether two runs are one and the same; see :func:`first_equals`."""
+    return run is other or (
+        run.data_name == other.data_name
+        and len(run.folds) == len(other.folds)
+        and _counting(run.plan) == _counting(other.plan)
+        and all(_same(*pair) for pair in zip(run.folds, other.folds, strict=True))
+    )
+
+
+def _counting(plan: Plan) -> list[Any]:
+    counting = counting_plan(plan)
+    return [getattr(counting, field.name) for field in fields(plan) if field.name not in _NOT_COMPARED]
+
+
+def _same(fold: FoldResult, other: FoldResult) -> bool:
+    """Return whether the models of two folds are the same, by what both have been measured by."""
+    queries = fold.per_query.keys() & other.per_query.keys()
+    return (
+        (fold.fold, fold.selected) == (other.fold, other.selected)
+        and np.array_equal(fold.chosen.step.coef, other.chosen.step.coef, equal_nan=True)
+        and _same_measures(fold.validation, other.validation)
+        and _same_measures(fold.test, other.test)
+        and all(
+            np.array_equal(fold.per_query[name], other.per_query[name], equal_nan=True) for name in queries
+        )
+    )
+
+
+def _same_measures(values: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    shared = sorted(values.keys() & others.keys())
+    own, theirs = (np.array([one[name] for name in shared]) for one in (values, others))
+    return np.array_equal(own, theirs, equal_nan=True)
+
+
+_CORRECTED = "p_randomisation", "p_t", "p_wilcoxon"
+
+
+@dataclass(frozen=True)
+class CorrectedTest:
+    """What the queries say of one run against another.
+
+    Attributes
+    ----------
+    test : PairedComparison
+        The run minus the other.
+    p_holm, p_t_holm, p_wilcoxon_holm : float
+        The p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each corrected by
+        Holm for the family.
+    """
+
+    test: PairedComparison
+    p_holm: float
+    p_t_holm: float
+    p_wilcoxon_holm: float
+
+
+def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
+    """Correct each test's p of all comparisons by Holm, as one family.
+
+    A family is all that one table tests together by one measure: every run that can be paired with the
+    reference, each once. Every pair of a table of pins is one family as well. Of runs that repeat another
+    one, see `rankstudio.engine.analysis.significance`, only the first counts, and none
+    that repeats the reference: :func:`distinct_family`.
+    """
+    corrected = [holm([getattr(one, name) for one in found]).tolist() for name in _CORRECTED]
+    return [CorrectedTest(*those) for those in zip(found, *corrected, strict=True)]
+
+
+def distinct_family(
+    found: Sequence[PairedComparison], pairs: Sequence[tuple[int, int]]
+) -> list[CorrectedTest]:
+    """Correct comparisons as one family in which equal pairs of runs count once.
+
+    Parameters
+    ----------
+    found : sequence of PairedComparison
+    pairs : sequence of pairs of int
+        Of each comparison, which runs it is of; of those that repeat another one, the other.
+
+    Returns
+    -------
+    list of CorrectedTest
+        One for each comparison; where both runs are the same there is nothing to correct.
+    """
+    places = {pair: place for place, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
+    corrected = dict(zip(places, family([found[place] for place in places.values()]), strict=True))
+    return [
+        corrected.get(pair) or CorrectedTest(test, *(getattr(test, name) for name in _CORRECTED))
+        for pair, test in zip(pairs, found, strict=True)
+    ]
+
 
 ALPHA = 0.05
 """Below which corrected p a difference is called significant."""
@@ -236,7 +349,7 @@ def compare_runs(
     """
     if len(runs) < 2:
         raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
-    name = measure(name).name if name else _chooser(runs[0].plan)
+    name = measure(name).name if name else comparing_measure(runs[0].plan)
     for number, result in enumerate(runs, start=1):
         why = why_unpaired(result, runs[0], name)
         if why:
@@ -286,8 +399,10 @@ def _test(
     return distinct_family(found, [(firsts[one], firsts[other]) for one, other in pairs])
 
 
-def _chooser(plan: Plan) -> str:
-    return plan.chosen_by if plan.chosen_by in plan.evaluated else plan.measures[0]
+def comparing_measure(plan: Plan, name: str = "") -> str:
+    """Return the measure that runs are compared by: the one asked for, else what chose in this one."""
+    asked = name if name in plan.evaluated else plan.chosen_by
+    return asked if asked != CRITERION else plan.measures[0]
 
 
 def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) -> int:
@@ -320,7 +435,7 @@ def named(plans: Sequence[Plan], name: str) -> int:
 
 
 def is_named(plan: Plan, name: str) -> bool:
-    """Tell whether a name means this plan, or may mean it; see :func:`named`."""
+    """Return whether a name means this plan, or may mean it; see :func:`named`."""
     key, _, ranker = name.partition("/")
     return plan.method == key and ranker in ("", plan.ranker)
 

@@ -1,4 +1,4 @@
-"""Compiled products with features, relative to the first document of each query.
+"""Compiled products with features, relative to the first document of each query; centring, and scores.
 
 What matters in a query is how its documents differ. Its first row is taken from the others as they are read,
 which rounds like a centred copy of the features and needs neither the copy's memory nor the time to write it.
@@ -7,7 +7,7 @@ which rounds like a centred copy of the features and needs neither the copy's me
 from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.support.jit import reordered
+from rankstudio.engine.support.jit import kernel, reordered
 
 
 @reordered
@@ -63,3 +63,63 @@ def dot(a: Floats, b: Floats) -> float:
     for i in range(a.size):
         total += a[i] * b[i]
     return total
+
+
+@kernel
+def accumulate(columns: Floats, coefs: Floats, out: Floats) -> None:
+    """Add ``coefs @ columns`` to ``out``, feature by feature; no fast-math, so that the order is kept."""
+    for k in range(coefs.shape[0]):
+        for j in range(coefs.shape[1]):
+            weight = coefs[k, j]
+            if weight != 0.0:
+                for i in range(columns.shape[1]):
+                    out[k, i] += weight * columns[j, i]
+
+
+@kernel
+def centre_rows(values: Floats, ptr: Ints, out: Floats, mean: Floats) -> None:
+    """Write ``values`` (m, n) minus the mean of each column inside its query to ``out``.
+
+    ``mean`` (n,) is space to work in: an array that is made here takes long to compile.
+    """
+    n = values.shape[1]
+    for q in range(ptr.shape[0] - 1):
+        first, last = ptr[q], ptr[q + 1]
+        for j in range(n):
+            mean[j] = 0.0
+        for i in range(first, last):
+            for j in range(n):
+                # Away from the query's first row, so that what is constant there comes out as exactly 0.
+                out[i, j] = values[i, j] - values[first, j]
+                mean[j] += out[i, j]
+        for j in range(n):
+            mean[j] /= last - first
+        for i in range(first, last):
+            for j in range(n):
+                out[i, j] -= mean[j]
+
+
+@reordered
+def squared_distances(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
+    """Fill rows first … last - 1 of out (a, b) with ||A_i - B_j||².
+
+    A value depends on its two documents alone, and is the same with the two exchanged, to the last bit.
+    """
+    for i in range(first, last):
+        for j in range(B.shape[0]):
+            total = 0.0
+            for k in range(A.shape[1]):
+                difference = A[i, k] - B[j, k]
+                total += difference * difference
+            out[i, j] = total
+
+
+@reordered
+def inner_products(A: Floats, B: Floats, first: int, last: int, out: Floats) -> None:
+    """Fill rows first … last - 1 of out (a, b) with A_i'B_j; see :func:`squared_distances`."""
+    for i in range(first, last):
+        for j in range(B.shape[0]):
+            total = 0.0
+            for k in range(A.shape[1]):
+                total += A[i, k] * B[j, k]
+            out[i, j] = total

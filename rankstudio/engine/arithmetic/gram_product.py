@@ -73,7 +73,7 @@ class SparseGramProduct:
         self._parts = np.empty((len(self._ranges), self._rows.shape[1]))
 
     def __call__(self, vector: Floats) -> Floats:  # noqa: D102 - of the protocol
-        from rankstudio.engine.arithmetic._gram_product_kernel import add_products  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic._sparse_kernel import add_products  # noqa: PLC0415 - numba
 
         rows, ptr = self._rows, self._ptr
 

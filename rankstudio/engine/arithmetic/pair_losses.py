@@ -1,4 +1,7 @@
-"""Pairwise losses with derivatives: the squared hinge, and the hinge with its corner rounded off."""
+"""Pairwise losses with derivatives: the squared hinge, and the hinge with its corner rounded off.
+
+Of scores that are linear in the features there are also the products that Newton steps need.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from typing import Protocol
 
 import numpy as np
 
+from rankstudio.engine.arithmetic import _rows_kernel as kernels
 from rankstudio.engine.arithmetic._rows_kernel import dot
+from rankstudio.engine.arithmetic.linear_scores import Linear
 from rankstudio.engine.arithmetic.pairs import Pairs, Violations
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,25 +75,6 @@ class Smooth:
         out[rows] *= self.bend
 
 
-def squared_hinge(pairs: Pairs, scores: Floats) -> Smooth:
-    """Return sum over the pairs of max(0, 1 - s_i + s_j)²."""
-    at = pairs.at(scores)
-    loss, slopes = at.squared_hinge()
-    return Smooth(loss, slopes, 2.0, at)
-
-
-def smoothed_hinge(pairs: Pairs, scores: Floats, width: float) -> Smooth:
-    """Return sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
-
-    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared hinges, with margins
-    1 and 1 - width.
-    """
-    outer, inner = pairs.at(scores), pairs.at(scores, 1.0 - width)
-    (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
-    half = 0.5 / width
-    return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), 2.0 * half, outer, inner)
-
-
 class PairLoss(Protocol):
     """A differentiable pairwise loss; it can be sent to another machine.
 
@@ -108,7 +94,7 @@ class PairLoss(Protocol):
 
 @dataclass(frozen=True)
 class SquaredHinge:
-    """That of :func:`squared_hinge`."""
+    """Sum over the pairs of max(0, 1 - s_i + s_j)²."""
 
     @property
     def bend(self) -> float:
@@ -117,12 +103,18 @@ class SquaredHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        return squared_hinge(pairs, scores)
+        at = pairs.at(scores)
+        loss, slopes = at.squared_hinge()
+        return Smooth(loss, slopes, self.bend, at)
 
 
 @dataclass(frozen=True)
 class SmoothedHinge:
-    """That of :func:`smoothed_hinge`, of some width."""
+    """Sum over the pairs of h(1 - s_i + s_j), h(u) = u²/(2 width) up to the width, u - width/2 above.
+
+    As u² - (u - width)² = 2 width (u - width/2), this is the difference of two squared hinges, with margins
+    1 and 1 - width.
+    """
 
     width: float
 
@@ -133,4 +125,49 @@ class SmoothedHinge:
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
         """Return the loss at some scores."""
-        return smoothed_hinge(pairs, scores, self.width)
+        outer, inner = pairs.at(scores), pairs.at(scores, 1.0 - self.width)
+        (loss, slopes), (inner_loss, inner_slopes) = outer.squared_hinge(), inner.squared_hinge()
+        half = 0.5 / self.width
+        return Smooth(half * (loss - inner_loss), half * (slopes - inner_slopes), self.bend, outer, inner)
+
+
+class LinearPairs(Linear):
+    """Pairs whose scores are linear in the features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n)
+        Features, grouped by query.
+    pairs : Pairs
+    """
+
+    def __init__(self, X: Floats, pairs: Pairs) -> None:
+        super().__init__(X, pairs)
+        self.pairs = pairs
+
+    def curvature(self, at: Smooth, v: Floats) -> Floats:
+        """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
+
+        O(mn + m log r) for r labels a query; the rows of X are read from memory once.
+        """
+        values, curved = np.empty(self.X.shape[0]), np.empty(self.X.shape[0])
+        parts, ptr = self._parts(), self.pairs.ptr
+
+        def work(block: int, first: int, last: int) -> None:
+            kernels.multiply(self.X, v, ptr, first, last, values)
+            at.curvature_of(values, first, last, curved)
+            kernels.weigh(self.X, curved, ptr, first, last, parts[block])
+
+        self.pairs.spread(work, self._heavy)
+        total: Floats = parts.sum(axis=0)
+        return total
+
+    def centred(self, rows: Ints) -> Floats:
+        """Return rows of X minus the mean of their whole query, shape (rows, n). O(mn)."""
+        ptr = self.pairs.ptr
+        means = np.empty((ptr.size - 1, self.X.shape[1]))
+        self.pairs.spread(
+            lambda _, first, last: kernels.average(self.X, ptr, first, last, means), self._heavy
+        )
+        of: Floats = self.X[rows] - means[np.searchsorted(ptr, rows, side="right") - 1]
+        return of

@@ -268,7 +268,7 @@ def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
     -------
     ndarray of shape (m, n)
     """
-    from rankstudio.engine.arithmetic._centring_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
+    from rankstudio.engine.arithmetic._rows_kernel import centre_rows  # noqa: PLC0415 - numba, where it is needed
 
     out = np.empty_like(values) if out is None else out
     centre_rows(unwritable(values), unwritable(ptr), out, np.empty(values.shape[1]))

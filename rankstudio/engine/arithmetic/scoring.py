@@ -32,7 +32,7 @@ def linear_scores(columns: Floats, coefs: Floats) -> Floats:
     -----
     O(m · number of non-zero weights).
     """
-    from rankstudio.engine.arithmetic._scoring_kernel import accumulate  # noqa: PLC0415 - numba, where it is needed
+    from rankstudio.engine.arithmetic._rows_kernel import accumulate  # noqa: PLC0415 - numba, where it is needed
 
     out = np.zeros((coefs.shape[0], columns.shape[1]))
     accumulate(columns, np.ascontiguousarray(coefs), out)

@@ -170,7 +170,7 @@ def group_sparse(
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell whether something is a sparse matrix or array of SciPy, which is not imported for that."""
+    """Return whether something is a sparse matrix or array of SciPy, which is not imported for that."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 

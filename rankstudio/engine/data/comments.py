@@ -6,15 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rankstudio.engine.arrays import Bytes, Ints
 
-if TYPE_CHECKING:
-    from rankstudio.engine.data.source import Comments
-
 _ROWS = 1 << 14  # whose bytes are copied at a time
 _DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
+
+
+class Comments(Protocol):
+    """The comments of the documents, decoded only when somebody asks."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, row: int) -> str: ...
+
+    def __iter__(self) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True, eq=False)

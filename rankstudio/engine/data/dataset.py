@@ -13,11 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.comments import document_id
-from rankstudio.engine.data.missing_values import check_options, fill_missing, normalize_queries, widen
-from rankstudio.engine.data.source import Comments, ReadAs, Source
-from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.tabular.frames import frames_of_folds, table_of_frame
+from rankstudio.engine.data.comments import Comments, document_id
+from rankstudio.engine.data.table import (
+    ReadAs,
+    Source,
+    Table,
+    check_options,
+    fill_missing,
+    normalize_queries,
+    widen,
+)
+from rankstudio.engine.data.tabular.documents import frames_of_folds, table_of_frame
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.file_pages import in_file, release
@@ -350,7 +356,7 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
 
 
 def _is_plain_integer(text: str) -> bool:
-    """Tell whether an id is an integer that prints back as it was written ("007" is a name)."""
+    """Return whether an id is an integer that prints back as it was written ("007" is a name)."""
     return text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text
 
 
@@ -425,7 +431,7 @@ class FoldedDataset:
     columns: DataColumns = field(default_factory=DataColumns)
 
     def __post_init__(self) -> None:
-        """Let every part know the greatest grade of all, so that no measure depends on how data are cut."""
+        """Give every part the greatest grade of all, so that no measure depends on how data are cut."""
         grade = max((part.greatest_grade for part in self._different_parts.values()), default=0.0)
         graded = {
             key: part if part.greatest_grade == grade else replace(part, greatest_grade=grade)
@@ -556,7 +562,7 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 
 
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
-    """Tell which columns have one value in all rows of each query. O(mn), a block at a time."""
+    """Return which columns have one value in all rows of each query. O(mn), a block at a time."""
     constant = np.ones(X.shape[1], dtype=np.bool_)
     for first, last in group_blocks(query_ptr, X.shape[1]):
         block = X[query_ptr[first] : query_ptr[last]]

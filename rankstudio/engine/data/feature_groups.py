@@ -8,13 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data.feature_file import read_feature_file
-from rankstudio.engine.errors import DatasetError, ParameterError, shown
+from rankstudio.engine.errors import DatasetError, FileAccessError, ParameterError, shown
 from rankstudio.engine.language import tr, translatable
-from rankstudio.engine.support.csv_cells import cells, unguarded
+from rankstudio.engine.support.escaping import csv_cells, unguarded
+from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 Groups = Mapping[str, tuple[int, ...]]
+
+MOST_BYTES = 16 << 20
+"""No file about features is larger."""
 
 _LONGEST = 200
 _ID = re.compile(r"0*[1-9][0-9]{0,8}")
@@ -187,7 +190,7 @@ def read_groups(path: Path) -> Groups:
 
 def groups_in_table(text: str) -> dict[int, str]:
     """Return the group of each feature in a table, by id; none where its header names no such columns."""
-    rows = map(cells, text.splitlines())
+    rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
     at = next((place for place, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
     if at is None or "group" not in header or header.index("group") == at:
@@ -200,3 +203,33 @@ def groups_in_table(text: str) -> dict[int, str]:
             if name:
                 found[int(row[at])] = name
     return found
+
+
+def read_feature_file(path: Path, expected: str) -> str:
+    """Read the text of a file about features.
+
+    Parameters
+    ----------
+    path : Path
+    expected : str
+        What it should be, for the sentence.
+
+    Raises
+    ------
+    DatasetError
+        If it is larger than such files are.
+    FileAccessError
+        If it cannot be read.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise DatasetError(
+                tr("{path}: found a file of more than 16 MB, expected {expected}.").format(
+                    path=path, expected=expected
+                )
+            )
+        return read_text(path, encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise FileAccessError(
+            path, tr("the file could not be read: {strerror}.").format(strerror=error.strerror)
+        ) from None

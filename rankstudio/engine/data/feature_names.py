@@ -11,12 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.feature_file import MOST_BYTES, names_in_json, read_feature_file
-from rankstudio.engine.data.feature_groups import Groups, group_names, groups_of
-from rankstudio.engine.data.known_datasets import names_in_table
+from rankstudio.engine.data.feature_groups import (
+    MOST_BYTES,
+    Groups,
+    group_names,
+    groups_of,
+    read_feature_file,
+)
+from rankstudio.engine.data.known_datasets import names_in_json, names_in_table
 from rankstudio.engine.errors import DatasetError, OutputError
 from rankstudio.engine.language import tr, translatable
-from rankstudio.engine.support.csv_cells import guarded, unguarded
+from rankstudio.engine.support.escaping import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

@@ -1,14 +1,21 @@
-"""What every reader of data files needs: their sizes, room for their bytes, and how they begin."""
+"""What every reader of data files needs: sizes, room for bytes, how files begin, and unpacking."""
 
 from __future__ import annotations
 
+import bz2
+import lzma
 import stat
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Bytes
-from rankstudio.engine.errors import FileAccessError
+from rankstudio.engine.errors import FileAccessError, MissingExtraError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
@@ -72,10 +79,232 @@ def children(folder: Path) -> list[Path]:
 
 
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
-    """Put an error of the operating system into words."""
+    """Return an error of the operating system as one of ours."""
     if isinstance(error, FileNotFoundError):
         return FileAccessError(path, tr("file not found."))
     if isinstance(error, PermissionError):
         return FileAccessError(path, tr("permission denied."))
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FileAccessError(path, tr("the file could not be read: {reason}.").format(reason=reason))
+
+
+ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+"""What the names of compressed files end with."""
+
+_PIECE = 1 << 20  # 1 MiB, whatever a file claims its content to be
+_LITTLE = 1 << 10  # of Zstandard's text, which unpacks to as much as it likes at a time
+_MOST_XZ = 1 << 30  # bytes that unpacking xz may need besides
+
+
+def without_ending(name: str) -> str:
+    """Return the name of a file without what says that it is compressed.
+
+    Examples
+    --------
+    >>> without_ending("train.txt.zst"), without_ending("train.txt")
+    ('train.txt', 'train.txt')
+    """
+    ending = next((e for e in ENDINGS if name.lower().endswith(e)), "")
+    return name[: len(name) - len(ending)]
+
+
+def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what a file of this name holds: the pieces, or them packed, the same at any time.
+
+    Raises
+    ------
+    MissingExtraError
+        Where the library of Zstandard is not installed.
+    """
+    packer: Any
+    match path.suffix.lower():
+        case ".gz":  # without the time of day
+            packer = zlib.compressobj(level=9, wbits=31)
+        case ".bz2":
+            packer = bz2.BZ2Compressor()
+        case ".xz":
+            packer = lzma.LZMACompressor()
+        case ".zst":
+            packer = _zstandard(path).ZstdCompressor(level=10, write_checksum=True).compressobj()
+        case _:
+            yield from pieces
+            return
+    yield from map(packer.compress, pieces)
+    yield packer.flush()
+
+
+def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the text that is packed in a file, or what the file holds where it is not packed.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for sentences.
+    packed : iterator of bytes
+        What it holds, the first of them not shorter than what tells a packed file.
+
+    Raises
+    ------
+    FileAccessError
+        If the compressed file is damaged or cut short.
+    MissingExtraError
+        Where the library of Zstandard is not installed.
+    """
+    waiting = next(packed, b"")
+    found = _kind_of(waiting)
+    if found is None:
+        yield waiting
+        yield from packed
+        return
+    kind, make = found
+    member: _Member | None = None
+    while True:
+        if member is None:  # there may be several, and zeros between them, which fill up tapes
+            waiting = waiting.lstrip(b"\0")
+            member = make(path) if waiting else None
+        if member is not None:
+            yield from _unpacked(path, kind, member, waiting)
+            if member.eof:
+                waiting, member = waiting[len(waiting) - member.unused :], None
+                continue
+        following = next(packed, None)
+        if following is None:
+            break
+        waiting = following
+    if member is not None:
+        raise FileAccessError(
+            path,
+            tr("the compressed file is truncated; expected a complete {kind} file.").format(kind=kind),
+        )
+
+
+def is_packed(begin: bytes) -> bool:
+    """Return whether a file that begins so is compressed."""
+    return _kind_of(begin) is not None
+
+
+def _kind_of(begin: bytes) -> tuple[str, Callable[[Path], _Member]] | None:
+    """Return by what a file that begins so is packed, and what unpacks it; None for text."""
+    return next(((kind, make) for magic, kind, make in _KINDS if begin.startswith(magic)), None)
+
+
+def _unpacked(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterator[bytes]:
+    """Yield what comes of so many bytes more of a packed text."""
+    pieces = member.pieces(waiting)
+    while True:
+        try:
+            piece = next(pieces)
+        except StopIteration:
+            return
+        except Exception as error:
+            if not isinstance(error, zlib.error | lzma.LZMAError | OSError | ValueError | EOFError) and (
+                type(error).__name__ != "ZstdError"
+            ):
+                raise
+            raise FileAccessError(
+                path,
+                tr("the compressed file is damaged; expected a complete {kind} file.").format(kind=kind),
+            ) from None
+        yield piece
+
+
+def read_beginning(path: Path, most: int = _PIECE) -> bytes:
+    """Return the beginning of a file, unpacked where it is compressed.
+
+    Raises
+    ------
+    FileAccessError
+        Where it cannot be read.
+    MissingExtraError
+        Where the library of Zstandard is not installed.
+    """
+    regular_file_size(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(most)
+    except OSError as error:
+        raise refusal(path, error) from None
+    text = b""
+    with suppress(FileAccessError):  # it is damaged, which its reader tells, or goes on behind what was read
+        for piece in unpacked_pieces(path, iter((content,))):
+            text += piece
+            if len(text) >= most:
+                break
+    return text[:most]
+
+
+class _Member(ABC):
+    """One of the packed texts that follow each other in a file.
+
+    Parameters
+    ----------
+    member : object
+        What a library unpacks it with.
+    """
+
+    def __init__(self, member: Any) -> None:
+        self._member = member
+
+    @abstractmethod
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        """Yield what comes of so many bytes more, a piece of a bounded size at a time."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the text has come to its end."""
+        return bool(self._member.eof)
+
+    @property
+    def unused(self) -> int:
+        """How many of the last bytes stand behind it."""
+        return len(self._member.unused_data)
+
+
+class _Gzip(_Member):
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        while packed:
+            yield self._member.decompress(packed, _PIECE)
+            packed = self._member.unconsumed_tail
+
+
+class _Bounded(_Member):
+    """A member of bzip2 or xz, whose libraries work alike."""
+
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        yield self._member.decompress(packed, _PIECE)
+        while not self._member.eof and not self._member.needs_input:
+            yield self._member.decompress(b"", _PIECE)
+
+
+class _Zstandard(_Member):
+    """Its library has no bound for a piece, so that it is given a little at a time."""
+
+    _left = 0
+
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        for begin in range(0, len(packed), _LITTLE):
+            if self._member.eof:
+                break
+            yield self._member.decompress(packed[begin : begin + _LITTLE])
+            self._left = max(len(packed) - begin - _LITTLE, 0)
+
+    @property
+    def unused(self) -> int:
+        return self._left + super().unused
+
+
+def _zstandard(path: Path) -> Any:
+    """Return the library of Zstandard, asked for only where such a file is."""
+    try:
+        import zstandard  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError(path.name, "zstandard", "zstd") from None
+    return zstandard
+
+
+_KINDS: tuple[tuple[bytes, str, Callable[[Path], _Member]], ...] = (
+    (GZIP, "gzip", lambda _path: _Gzip(zlib.decompressobj(wbits=31))),
+    (BZIP2, "bzip2", lambda _path: _Bounded(bz2.BZ2Decompressor())),
+    (XZ, "xz", lambda _path: _Bounded(lzma.LZMADecompressor(memlimit=_MOST_XZ))),
+    (ZSTANDARD, "Zstandard", lambda path: _Zstandard(_zstandard(path).ZstdDecompressor().decompressobj())),
+)

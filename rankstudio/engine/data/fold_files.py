@@ -1,19 +1,19 @@
-"""Which files a dataset is: folds, their parts, and the files of each part."""
+"""Which files a dataset is: folds, their parts, the files of each part; no output replaces one of them."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankstudio.engine.data import file_access as files
-from rankstudio.engine.data.compression import without_ending
-from rankstudio.engine.data.file_access import children
+from rankstudio.engine.data.file_access import children, regular_file_size, without_ending
 from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
-from rankstudio.engine.data.formats.group_sizes import sizes_file
+from rankstudio.engine.data.formats.recognised_form import sizes_file
 from rankstudio.engine.data.formats.trec import is_qrels_name
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import is_there
 
@@ -81,7 +81,7 @@ def first_file(path: Path) -> Path:
 
 
 def is_part_file(path: Path) -> bool:
-    """Tell whether a file would be read as a part of a fold: train.txt, set1.test.txt.gz, but no test_x.py.
+    """Return whether a file would be read as a part of a fold: train.txt, set1.test.txt.gz, but no test_x.py.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def is_part_file(path: Path) -> bool:
 def find_folds(path: Path) -> list[FilesOfFold]:
     """Find the files of a dataset, looking one folder deeper if there is just one way to go."""
     if not is_there(path) or not path.is_dir():
-        files.regular_file_size(path)
+        regular_file_size(path)
         return [FilesOfFold(1, {"train": (path,)})]
     found = _folds_in(path)
     if found:
@@ -123,18 +123,7 @@ def find_folds(path: Path) -> list[FilesOfFold]:
 
 def _folds_in(folder: Path) -> list[FilesOfFold]:
     """Return the folds that a folder holds, in the order of their numbers; none if it holds none."""
-    numbered: dict[int, Path] = {}
-    for child in children(folder):
-        match = FOLD.fullmatch(child.name)
-        if match and child.is_dir():
-            number = int(match[1])
-            if number in numbered:
-                raise DatasetError(
-                    tr("{folder}: found {value} for fold {number}, expected one.").format(
-                        folder=folder, value=_listed([numbered[number], child]), number=number
-                    )
-                )
-            numbered[number] = child
+    numbered = _numbered_folders(folder)
     if numbered:
         folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
         for fold in folds:
@@ -155,9 +144,24 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
                 folder=folder, values=_listed(file for part in parts.values() for file in part)
             )
         )
-    return (
-        [FilesOfFold(int(match[1]) if (match := FOLD.fullmatch(folder.name)) else 1, parts)] if parts else []
-    )
+    match = FOLD.fullmatch(folder.name)
+    return [FilesOfFold(int(match[1]) if match else 1, parts)] if parts else []
+
+
+def _numbered_folders(folder: Path) -> dict[int, Path]:
+    """Return the folders Fold1, Fold2 … in a folder by their numbers."""
+    numbered: dict[int, Path] = {}
+    for child in children(folder):
+        match = FOLD.fullmatch(child.name)
+        if match and child.is_dir():
+            there = numbered.setdefault(int(match[1]), child)
+            if there is not child:
+                raise DatasetError(
+                    tr("{folder}: found {value} for fold {number}, expected one.").format(
+                        folder=folder, value=_listed([there, child]), number=int(match[1])
+                    )
+                )
+    return numbered
 
 
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
@@ -213,3 +217,52 @@ def _is_data(path: Path) -> bool:
 def _listed(paths: Iterable[Path]) -> str:
     names = [path.name for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse to write a file that is read.
+
+    Parameters
+    ----------
+    outputs : iterable of Path
+        Files to be written, or folders, in which case only their names are compared.
+    inputs : iterable of Path
+        Files, folders of data, of models or of scores.
+
+    Raises
+    ------
+    OutputError
+        The text names both.
+    """
+    wanted = {identity: path for path in outputs for identity in _identities(path)}
+    for given in inputs if wanted else ():
+        for path in (given, *_files_of(given)):
+            output = next((wanted[i] for i in _identities(path) if i in wanted), None)
+            if output is not None and not path.is_dir():
+                raise OutputError(
+                    tr("{path}: this would overwrite the input {input}. Choose another file.").format(
+                        path=output, input=path
+                    )
+                )
+
+
+def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
+    """Yield by what a file is known: where it really is, and its number, which hard links share."""
+    with suppress(OSError, RuntimeError, ValueError):  # a circle of links, a name that no file has
+        yield path.resolve()
+        status = path.stat()
+        yield status.st_dev, status.st_ino
+
+
+def _files_of(place: Path) -> Iterator[Path]:
+    """Yield the files of a folder: those of its data, where there are any, else all."""
+    if not place.is_dir():
+        return
+    try:
+        found = [path for fold in find_folds(place) for paths in fold.parts.values() for path in paths]
+    except RankStudioError:  # scores, or models
+        found = []
+    for path in found:
+        yield from filter(None, (path, sizes_file(path)))
+    for folder, _, names in os.walk(place) if not found else ():
+        yield from (Path(folder, name) for name in sorted(names))

@@ -10,17 +10,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data import file_access as files
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds
-from rankstudio.engine.data.formats.part_reader import PartReader
+from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
 from rankstudio.engine.data.known_datasets import Identity, identify
-from rankstudio.engine.data.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.splitting.shared_rows import share_rows
-from rankstudio.engine.data.tabular.parts import misplaced_part
-from rankstudio.engine.errors import DatasetError, ZeroIdError
+from rankstudio.engine.data.table import Missing, Normalize, check_options
+from rankstudio.engine.data.tabular.recognition import misplaced_part
+from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 
 _VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
@@ -68,41 +68,21 @@ def open_dataset(
     path = Path(path)
     folds = find_folds(path)
     wanted = [part for fold in folds for part in fold.parts.values()]
-    total = sum(files.regular_file_size(file) for part in wanted for file in part)
-    reading = ReadProgress(progress, cancelled, total)
-    parts_reader = PartReader(path, tuple(wanted), reading, missing, normalize, cache, len(folds) > 1)
+    total = sum(regular_file_size(file) for part in wanted for file in part)
     told = DataColumns.of(columns or {})
-    try:
-        tables = parts_reader.read(told)
-    except ZeroIdError:
-        if told.ids_from is not None:
-            raise
-        told = replace(told, ids_from=0)  # in all files alike, also where nothing has that id
-        tables = parts_reader.read(told)
-    width = max(found.table.X.shape[1] for found in tables.values())
+    reading = ReadProgress(progress, cancelled, total)
+    reader = PartReader(
+        path, wanted, reading, told, missing, normalize, cache=cache, several_folds=len(folds) > 1
+    )
+    tables = reader.read()
     _check_names({part[0]: found.table.feature_names for part, found in tables.items()})
     _check_widths({part[0]: (found.table.X.shape[1], found.table.dense) for part, found in tables.items()})
-    first = tables[wanted[0]]
-    made = []
-    for fold in folds:
-        parts: dict[str, RankingDataset] = {}
-        for name, part_files in fold.parts.items():
-            reading.check()
-            found = tables.pop(part_files)
-            notes = _widening(part_files[0], found.table.X.shape[1], width)
-            made_of = parts_reader.datasets(part_files, found, name, told, width)
-            for place, (part, data) in enumerate(made_of.items()):
-                if part in parts:
-                    raise misplaced_part(part_files[0], part, tr("only those of one file"))
-                parts[part] = replace(data, warnings=() if place else (*data.warnings, *notes))
-        if "train" not in parts:
-            raise misplaced_part(path, next(iter(parts)), tr("also some of the training part"))
-        made.append(Fold(fold.number, **parts))
-    made = share_rows(made)
+    first, width = tables[wanted[0]], max(found.table.X.shape[1] for found in tables.values())
+    made = share_rows([_fold(path, fold, reader, tables, width) for fold in folds])
     identity = identify(wanted[0][0].absolute(), made[0].train)
     named = [_named(identity, fold) for fold in made]
     train = named[0].train
-    warnings = (*train.warnings, *identity.warnings, *parts_reader.notes(named))
+    warnings = (*train.warnings, *identity.warnings, *reader.notes(named))
     named[0] = replace(named[0], train=replace(train, warnings=warnings))
     return FoldedDataset(
         name=_name(path, folds),
@@ -112,8 +92,25 @@ def open_dataset(
         known=identity.known,
         checksum=first.source.checksum,
         read_as=first.read_as,
-        columns=DataColumns.of(columns or {}),
+        columns=told,
     )
+
+
+def _fold(
+    path: Path, fold: FilesOfFold, reader: PartReader, tables: dict[Files, FileContents], width: int
+) -> Fold:
+    """Return a fold of what was read, which is used up; a table may name parts itself."""
+    parts: dict[str, RankingDataset] = {}
+    for name, part_files in fold.parts.items():
+        found = tables.pop(part_files)
+        notes = _widening(part_files[0], found.table.X.shape[1], width)
+        for place, (part, data) in enumerate(reader.datasets(part_files, found, name, width).items()):
+            if part in parts:
+                raise misplaced_part(part_files[0], part, tr("only those of one file"))
+            parts[part] = replace(data, warnings=() if place else (*data.warnings, *notes))
+    if "train" not in parts:
+        raise misplaced_part(path, next(iter(parts)), tr("also some of the training part"))
+    return Fold(fold.number, **parts)
 
 
 def _named(identity: Identity, fold: Fold) -> Fold:

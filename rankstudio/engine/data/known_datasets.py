@@ -8,6 +8,7 @@ Solr or Elasticsearch, wins over everything here, unless its header says that it
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,8 +21,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
-from rankstudio.engine.data.feature_file import names_in_json
-from rankstudio.engine.support.csv_cells import cells, unguarded
+from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -67,7 +67,7 @@ class KnownDataset:
     unmistakable: Callable[[RankingDataset], bool] | None = None
 
     def fits(self, path: Path, dataset: RankingDataset) -> bool:
-        """Tell whether a dataset read from a path is this one."""
+        """Return whether a dataset read from a path is this one."""
         if dataset.n_features not in self.n_features or not _labels_within(dataset, self.labels):
             return False
         comments = list(islice(dataset.comments, _SAMPLE))
@@ -109,7 +109,7 @@ class Identity:
 
 
 def identify(path: Path, dataset: RankingDataset) -> Identity:
-    """Find out which dataset was read from a file.
+    """Return which dataset was read from a file.
 
     Parameters
     ----------
@@ -174,14 +174,39 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     groups.
     """
     if separated:
-        if [cell.strip().lower() for cell in cells(text.partition("\n")[0])][1:2] == ["group"]:
+        if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][1:2] == ["group"]:
             return {}  # what stands beside the ids are no names
-        rows = [[row[0], unguarded(row[1])] for row in map(cells, text.splitlines()) if len(row) >= 2]
+        rows = [[row[0], unguarded(row[1])] for row in map(csv_cells, text.splitlines()) if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):
         return {}
     return {int(i): name.strip() for i, name in rows if _ID.fullmatch(i.strip()) and name.strip()}
+
+
+def names_in_json(text: str) -> dict[int, str]:
+    """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by their position from 1.
+
+    It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
+        if isinstance(found, dict) and key in found:
+            found = found[key]
+        if (
+            isinstance(found, list)
+            and len(found) == 1
+            and isinstance(found[0], dict)
+            and "_source" in found[0]
+        ):
+            found = found[0]
+    if not isinstance(found, list):
+        return {}
+    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in found)
+    return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:
@@ -190,7 +215,7 @@ def _labels_within(dataset: RankingDataset, labels: range) -> bool:
 
 
 def _is_mslr(dataset: RankingDataset) -> bool:
-    """Look for what 136 features of MSLR must be: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
+    """Return whether features are what MSLR has: boolean matches in 96 … 100, coverage ratios in 6 … 10."""
     for X in _blocks(dataset):
         boolean, ratio = X[:, 95:100], X[:, 5:10]
         if not (np.isin(boolean, (0.0, 1.0)).all() and (ratio >= 0.0).all() and (ratio <= 1.0).all()):
@@ -199,7 +224,7 @@ def _is_mslr(dataset: RankingDataset) -> bool:
 
 
 def _gov_by_feature(dataset: RankingDataset) -> bool:
-    """Tell whether BM25 of anchor is column 22, as LETOR 3.0's list says: 0 where TF of anchor (2) is.
+    """Return whether BM25 of anchor is column 22, as LETOR 3.0's list says: 0 where TF of anchor (2) is.
 
     The list that circulates for LETOR 4.0 turned out to have another order than the data.
     """

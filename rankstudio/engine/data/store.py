@@ -295,7 +295,7 @@ class StoredEntry:
         return {name: (self.path / name).read_bytes() for name in names}
 
     def touch(self) -> None:
-        """Take note that it was used just now."""
+        """Mark it as used just now."""
         with suppress(OSError):  # somebody else's
             os.utime(self.path)
 
@@ -335,7 +335,7 @@ _READ: dict[tuple[_FileState, int], str] = {}
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is an entry, whose arrays may be damaged."""
+    """Return whether there is an entry, whose arrays may be damaged."""
     try:
         StoredEntry.open(path)
     except EntryError:
@@ -344,7 +344,7 @@ def is_there(path: Path) -> bool:
 
 
 def is_whole(path: Path) -> bool:
-    """Tell whether an entry is there, and all of it as it was written; see `StoredEntry.check`."""
+    """Return whether an entry is there, and all of it as it was written; see `StoredEntry.check`."""
     try:
         StoredEntry.open(path).check()
     except EntryError:
@@ -404,7 +404,7 @@ class ArrayFile:
         self.rows += len(rows)
 
     def finish(self, *, durable: bool = True) -> ArrayDescription:
-        """Have all of it on the disk, and say what it is.
+        """Write all of it to the disk, and return what it is.
 
         Parameters
         ----------
@@ -716,7 +716,7 @@ def _write_file(path: Path, content: bytes, *, durable: bool) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Have the system write the names in a folder to the disk, where it can be asked to."""
+    """Make the system write the names in a folder to the disk, where it can be asked to."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)

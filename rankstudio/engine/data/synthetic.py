@@ -1,18 +1,27 @@
-"""Made-up ranking data whose truth is known: which features matter, which repeat others, which are noise."""
+"""Made-up ranking data whose truth is known: which features matter, which repeat others, which are noise.
+
+The sample that comes with RankStudio was drawn from a model of a web search engine,
+``tests/engine/data/sample_model.py``. A document matches a query in its body, its anchors, its title and its
+URL, and it has an authority of its own; features of one stream are different views of one match. Features of
+the query alone (the IDFs) cannot rank anything.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data import store
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.missing_values import normalize_queries
+from rankstudio.engine.data.formats.data_file import load_letor
+from rankstudio.engine.data.known_datasets import Identity, table_of_names
+from rankstudio.engine.data.splitting.shared_rows import share_rows
+from rankstudio.engine.data.splitting.splits import concatenate
+from rankstudio.engine.data.table import normalize_queries
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.support.file_pages import in_file, joined_rows
+from rankstudio.engine.support.resources import resource
 
 N_PARTS = 5
 
@@ -162,57 +171,19 @@ def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
     return tuple(folds)
 
 
-def _joined(features: Sequence[Floats]) -> Floats:
-    """Return matrices one behind the other; in a file, where one of them is in a file."""
-    if any(in_file(X) for X in features):
-        return joined_rows(features, store.scratch_folder())
-    return np.concatenate(features)
+NAME = "Sample"
 
 
-def _missing_together(counts: Sequence[Ints]) -> Ints:
-    """Return how many values of each feature were missing; of no size where some part does not know it.
-
-    A part that was dealt out of a file's queries does not, and one beside it that is a whole file does.
-    """
-    if any(not own.size for own in counts):
-        return np.zeros(0, dtype=np.int64)
-    together: Ints = np.sum(counts, axis=0)
-    return together
-
-
-def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
-    """Put datasets of the same features and of different queries one behind the other.
-
-    Raises
-    ------
-    ParameterError
-        If their numbers of features differ.
-    """
-    first = datasets[0]
-    if any(d.n_features != first.n_features for d in datasets):
-        raise ParameterError(
-            "datasets", [d.n_features for d in datasets], "the same number of features in all"
-        )
-    sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
-    arrays = (
-        _joined([d.X for d in datasets]),
-        np.concatenate([d.y for d in datasets]),
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        _missing_together([d.missing for d in datasets]),
-    )
-    for array in arrays:
-        array.flags.writeable = False
-    X, y, query_ptr, missing = arrays
-    return replace(
-        first,
-        X=X,
-        y=y,
-        query_ptr=query_ptr,
-        query_ids=tuple(q for d in datasets for q in d.query_ids),
-        comments=tuple(c for d in datasets for c in d.comments),
-        source=None,
-        missing=missing,
-        warnings=tuple(w for d in datasets for w in d.warnings),
-        file_rows=None,
-        greatest_grade=max(d.greatest_grade for d in datasets),
+def open_sample() -> FoldedDataset:
+    """Open the bundled sample: 250 queries, 46 features with LETOR 4.0's names, labels 0-2, five folds."""
+    named = Identity("letor4", "letor4", table_of_names("letor4"))
+    paths = [resource("sample", f"S{i}.txt.gz") for i in range(1, N_PARTS + 1)]
+    parts = [named.name_features(load_letor(path)) for path in paths]
+    source = parts[0].source
+    return FoldedDataset(
+        NAME,
+        resource("sample"),
+        tuple(share_rows(rotate(parts))),
+        convention="letor4",
+        checksum=source.checksum if source else "",
     )

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -19,11 +19,10 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TakenComments, TextComments
 from rankstudio.engine.data.kept_tables import find_mapped, mapped_folder, table_text
-from rankstudio.engine.data.missing_values import fill_missing, normalize_queries
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile
 from rankstudio.engine.data.store import ArrayFile, NewEntry
-from rankstudio.engine.data.table import Scattered, Table
+from rankstudio.engine.data.table import Scattered, Table, fill_missing, normalize_queries
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
@@ -361,7 +360,7 @@ class TableInMemory(TableBuilder):
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
-        """Have room for so many rows and columns, and for the rows that are to come."""
+        """Make room for so many rows and columns, and for the rows that are to come."""
         capacity = max(rows, int(_SPARE * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
@@ -496,13 +495,11 @@ class TableOnDisk(TableBuilder):
         """Give X so many columns, if the disk has room for about so many rows of them."""
         if self._X is not None:
             width = max(width, int(self.width * _GROWTH))
-        self._need(8.0 * width * rows, f"{rows:,.0f} documents with {width} features")
+        what = f"{rows:,.0f} documents with {width} features"
+        store.make_room(self._folder, self.path, 8.0 * width * rows, what)
         self._copies += 1
         new = self._new.file(f"X-{self._copies}", np.float64, width)
         self._X = new if self._X is None else store.widened(self._X, new)
-
-    def _need(self, n_bytes: float, what: str) -> None:
-        store.make_room(self._folder, self.path, n_bytes, what)
 
     def _order(self, scattered: Scattered) -> Ints:
         """Return the rows query by query, if that fits the budget."""
@@ -541,7 +538,8 @@ class TableOnDisk(TableBuilder):
                     budget=memory.size(memory.budget()),
                 )
             )
-        self._need(8.0 * width * self.n_documents, f"{self.n_documents:,} documents with {width} features")
+        what = f"{self.n_documents:,} documents with {width} features"
+        store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, what)
         self._X.finish(durable=False)
         raw, kept = self._X.content(), self._kept(width)
         out = self._new.file("X", np.float64, width)
@@ -602,17 +600,7 @@ def _joined_comments(pieces: Sequence[TextComments]) -> TextComments:
     return TextComments(content, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
-class FormatReader(Protocol):
-    """Reads the files of a part in one format."""
-
-    def __call__(
-        self, part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
-    ) -> TableFacts:
-        """Hand the documents to a builder piece by piece, and return what is known of all of them.
-
-        Raises
-        ------
-        DataError, MissingExtraError
-            Where a file cannot be read, or is not as its format has it.
-        """
-        ...
+FormatReader = Callable[[PartFiles, Iterable[SourceFile], TableBuilder, ReadProgress], TableFacts]
+"""Reads the files of a part in one format: hands the documents to a builder piece by piece, and returns what
+is known of all of them. It raises DataError where a file cannot be read, or is not as its format has it, and
+MissingExtraError without the library of the format."""

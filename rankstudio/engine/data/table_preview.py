@@ -11,19 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.compression import read_beginning
-from rankstudio.engine.data.file_access import ARROW, PARQUET
+from rankstudio.engine.data.file_access import ARROW, PARQUET, read_beginning
 from rankstudio.engine.data.fold_files import first_file
 from rankstudio.engine.data.formats.arrow import first_rows
 from rankstudio.engine.data.formats.csv_text import CsvText
 from rankstudio.engine.data.formats.data_format import BY_KEY, DataFormat, format_of_name
-from rankstudio.engine.data.formats.group_sizes import sizes_file
-from rankstudio.engine.data.formats.recognised_form import refuse_other_binary
+from rankstudio.engine.data.formats.recognised_form import refuse_other_binary, sizes_file
 from rankstudio.engine.data.tabular.documents import is_numeral
-from rankstudio.engine.data.tabular.parts import part_code
-from rankstudio.engine.data.tabular.recognition import RecognisedColumns, clean_name, recognise_columns, short
+from rankstudio.engine.data.tabular.recognition import (
+    RecognisedColumns,
+    clean_name,
+    part_code,
+    recognise_columns,
+    short,
+)
 from rankstudio.engine.errors import DataError, UnknownColumnsError
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.escaping import unguarded
 
 _ROWS = 6
 _LONGEST = 60
@@ -70,16 +73,16 @@ class TablePreview:
             return None
 
     def says_parts(self, position: int) -> bool:
-        """Tell whether what is seen of a column names parts."""
+        """Return whether what is seen of a column names parts."""
         return bool(self.rows) and all(part_code(row[position]) is not None for row in self.rows)
 
     def is_text(self, position: int) -> bool:
-        """Tell whether what is seen of a column cannot be numbers."""
+        """Return whether what is seen of a column cannot be numbers."""
         return not all(is_numeral(row[position]) for row in self.rows)
 
 
 def preview_table(path: Path) -> TablePreview:
-    """Look at the first rows of a table, or of the tables of a folder.
+    """Return the first rows of a table, or of the tables of a folder.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import cast
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.missing_values import Missing
+from rankstudio.engine.data.table import Missing
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.engine.experiment.plan.toml import plan_from_dict

@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import portable_model
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, RunResult
 from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
-from rankstudio.engine.experiment.units.learned_queries import ALL
+from rankstudio.engine.experiment.units.given_fold import ALL
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step

@@ -14,6 +14,7 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.left_out_names import left_out, plain
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import (
+    as_lists,
     load_plan,
     plan_as_dict,
     plan_from_dict,
@@ -42,8 +43,7 @@ REFITTED = f"{MODELS}/all.json"
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return what validation chose in a fold: the value on every axis, and the number of features."""
-    names = [axis.name for axis in result.plan.axes]
-    values = dict(zip(names, fold.chosen.unit.values, strict=True))
+    values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = {"round": fold.chosen.step.number} if result.plan.step_kind is StepKind.ROUNDS else {}
     return {**values, **rounds, "n_features": len(fold.selected)}
 
@@ -82,12 +82,11 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
 def _left_out(result: RunResult, fold: FoldResult) -> dict[str, Any]:
     """Return what a fold measured on left-out training queries: of the chosen model, and along all paths."""
-    names = [axis.name for axis in result.plan.axes]
     return {
         "chosen": _defined(plain(fold.left_out)),
         "paths": [
             {
-                **dict(zip(names, path.unit.values, strict=True)),
+                **result.plan.axis_values(path.unit.values),
                 "steps": path.x_values.tolist(),
                 "measures": {
                     name: [None if isnan(v) else v for v in values.tolist()]
@@ -271,16 +270,12 @@ def portable_model(
         "versions": dict(versions()),
     }
     if plan.ranker:
-        origin |= {"ranked by": plan.ranker, "its parameters": _listed(chosen.unit.combination.ranker)}
+        origin |= {"ranked by": plan.ranker, "its parameters": as_lists(chosen.unit.combination.ranker)}
     beyond = step.beyond_weights([int(i) for i in ids])
-    parameters = _listed(chosen.unit.parameters)
+    parameters = as_lists(chosen.unit.parameters)
     return Model(weights, plan.method, parameters, origin, beyond, plan=plan_as_dict(plan))
 
 
 def _learned_on(plan: Plan, fold: str | int) -> dict[str, Any]:
     """Return on which fold a model was learned; of one that was given, what it was read from."""
     return {"given": plan_as_dict(plan)["scores"]} if plan.entry.given else {"fold": fold}
-
-
-def _listed(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}

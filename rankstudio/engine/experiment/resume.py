@@ -43,7 +43,7 @@ def run_stored(
         The plan's data.
     study : Study
         Open; it has to stay so until the last event.
-    grouped : dict of int to QueryData, optional
+    grouped : dict of int to TrainingData, optional
         As for :func:`rankstudio.engine.experiment.runner.run`.
     anew : bool
         Whether to begin a new run in any case.

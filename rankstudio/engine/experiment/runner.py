@@ -7,6 +7,7 @@ from collections.abc import Container, Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -15,7 +16,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, n_steps
 from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -28,14 +29,21 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
     UnitStarted,
 )
-from rankstudio.engine.experiment.results.filed_steps import Keeper, path_keeper
-from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
+from rankstudio.engine.experiment.results.memory_estimate import (
+    MemoryEstimate,
+    memory_estimate,
+    shards_are_shared,
+)
 from rankstudio.engine.experiment.results.model_selection import select_model
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-from rankstudio.engine.experiment.units.estimated_memory import memory_estimate, shards_are_shared
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, n_steps
+from rankstudio.engine.experiment.results.results import (
+    FoldResult,
+    Keeper,
+    PathResult,
+    RunResult,
+    path_keeper,
+)
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
 from rankstudio.engine.experiment.units.given_fold import given_folds
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
@@ -64,6 +72,10 @@ class Finished:
     units: Mapping[tuple[int, int], PathResult] = field(default_factory=dict)
     folds: Mapping[int, FoldResult] = field(default_factory=dict)
 
+    def has(self, unit: Unit) -> bool:
+        """Return whether a unit need not be computed again."""
+        return unit.fold in self.folds or _unit_key(unit) in self.units
+
 
 def open_data(plan: Plan) -> FoldedDataset:
     """Open the dataset that a plan names, prepared and with the folds that the plan asks for.
@@ -78,7 +90,7 @@ def open_data(plan: Plan) -> FoldedDataset:
 
 def _open(plan: Plan) -> FoldedDataset:
     if plan.data == SAMPLE:
-        from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - only for the sample
+        from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - only for the sample
 
         return open_sample()
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
@@ -168,43 +180,47 @@ def run(
     dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
     done = done or Finished()
     computed = [fold for fold in folds if fold.number not in done.folds]
-    estimated = memory_estimate(plan, computed, workers_here(executor)) if computed else None
-    if estimated is not None:
-        estimated.refuse()
-    units = tuple(
-        Unit(fold.number, position, combination)
-        for fold in folds
-        for position, combination in enumerate(plan.combinations)
-    )
+    estimated = _estimated(plan, computed, executor)
     numbers = tuple(fold.number for fold in folds)
+    units = tuple(
+        Unit(fold, position, one) for fold in numbers for position, one in enumerate(plan.combinations)
+    )
     names = dataset.feature_names
     yield RunStarted(plan, numbers, units, most_steps, dataset.feature_ids, names, estimated)
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
-    given = given_folds(plan, dataset) if plan.entry.given and computed else None
+    given = plan.entry.given and computed
+    prepare = given_folds(plan, dataset) if given else partial(make_fold_context, plan)
     sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if sharded else None, estimated)
     with ExitStack() as stack:
         stack.enter_context(sufficient(plan.entry.label))
-        spread: UnitScheduler | None = None
-        if executor is not None and not plan.entry.given and not sharded:
-            missing = [u for u in units if u.fold not in done.folds and _unit_key(u) not in done.units]
-            spread = stack.enter_context(_scheduler(executor, plan, folds, missing, keep))
+        spread = None
+        if executor is not None and not (plan.entry.given or sharded):
+            spread = stack.enter_context(_scheduler(executor, plan, folds, units, done, keep))
         for fold in folds:
             if fold.number in done.folds:
                 result = yield from _tell_again(done.folds[fold.number], keep)
             else:
                 own = [unit for unit in units if unit.fold == fold.number]
-                train = _training(fold, grouped, workers)
-                prepared = make_fold_context(plan, fold, train) if given is None else given(fold, train)
+                prepared = prepare(fold, _training(fold, grouped, workers))
                 result = yield from _run_fold(prepared, own, done, spread, keep)
             finished.append(result)
             yield FoldFinished(result)
     yield RunFinished(collect(plan, dataset, finished, time.perf_counter() - began))
 
 
+def _estimated(plan: Plan, folds: Sequence[Fold], executor: Executor | None) -> MemoryEstimate | None:
+    """Return what a plan needs of memory on folds, None for no folds; refuse it where there is too little."""
+    if not folds:
+        return None
+    found = memory_estimate(plan, folds, workers_here(executor))
+    found.refuse()
+    return found
+
+
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Tell whether workers share the shards of some training part, in place of units of their own."""
+    """Return whether workers share the shards of some training part, in place of units of their own."""
     if plan.entry.given or plan.preferences:
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, LeftOut)]
@@ -212,9 +228,15 @@ def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
 
 
 def _scheduler(
-    executor: Executor, plan: Plan, folds: Sequence[Fold], missing: list[Unit], keep: Keeper
+    executor: Executor,
+    plan: Plan,
+    folds: Sequence[Fold],
+    units: Sequence[Unit],
+    done: Finished,
+    keep: Keeper,
 ) -> UnitScheduler:
-    """Return what spreads units over an executor, with the data of their folds alone."""
+    """Return what spreads the missing units over an executor, with the data of their folds alone."""
+    missing = [unit for unit in units if not done.has(unit)]
     numbers = {unit.fold for unit in missing}
     return UnitScheduler(executor, plan, [fold for fold in folds if fold.number in numbers], missing, keep)
 
@@ -302,35 +324,30 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse to choose by queries that are left out where there is only one."""
     if fold.train.n_queries < 2:
-        raise PlanError(
-            tr(
-                "criterion {measure}: fold {fold} of {data} has only one training query, so "
-                "nothing is left to learn from without it."
-            ).format(measure=plan.select_by, fold=fold.number, data=data)
+        text = tr(
+            "criterion {measure}: fold {fold} of {data} has only one training query, so "
+            "nothing is left to learn from without it."
         )
+        raise PlanError(text.format(measure=plan.select_by, fold=fold.number, data=data))
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
     """Refuse before any work what no model could meet."""
     rule = parse_rule(plan.rule)
     if rule.needs_queries and plan.select_by == CRITERION:
-        raise PlanError(
-            tr(
-                "rule: {rule} compares values in each query, and {criterion!r} has none. Choose by a "
-                "validation measure or a leave-query-out measure."
-            ).format(rule=rule, criterion=CRITERION)
+        text = tr(
+            "rule: {rule} compares values in each query, and {criterion!r} has none. Choose by a "
+            "validation measure or a leave-query-out measure."
         )
+        raise PlanError(text.format(rule=rule, criterion=CRITERION))
     if (
         rule.most is not None
         and plan.entry.family == "ranker"
         and plan.entry.uses_all
         and dataset.n_features > rule.most
     ):
-        raise PlanError(
-            tr("rule: {rule} needs a method that selects features; {label} uses all {n_features}.").format(
-                rule=rule, label=plan.entry.label, n_features=dataset.n_features
-            )
-        )
+        text = tr("rule: {rule} needs a method that selects features; {label} uses all {n_features}.")
+        raise PlanError(text.format(rule=rule, label=plan.entry.label, n_features=dataset.n_features))
 
 
 def _check_criterion(plan: Plan) -> None:
@@ -338,17 +355,16 @@ def _check_criterion(plan: Plan) -> None:
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
     apart = [axis for axis in plan.axes if axis.parameter.changes_criterion and axis.ranker == ranker]
     if plan.select_by == CRITERION and apart:
-        raise PlanError(
-            tr(
-                'criterion {criterion!r}: each value of "{label}" gives a different criterion, '
-                "and these cannot be compared. Choose by a validation measure, or give one "
-                "value."
-            ).format(criterion=CRITERION, label=apart[0].label)
+        text = tr(
+            'criterion {criterion!r}: each value of "{label}" gives a different criterion, '
+            "and these cannot be compared. Choose by a validation measure, or give one "
+            "value."
         )
+        raise PlanError(text.format(criterion=CRITERION, label=apart[0].label))
 
 
 def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:
-    """Tell of a fold that is done."""
+    """Yield the events of a fold that is done."""
     result = replace(result, paths=tuple(map(keep, result.paths)))
     yield BaselineFound(result.fold, result.baseline)
     for path in result.paths:

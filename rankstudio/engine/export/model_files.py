@@ -16,7 +16,7 @@ from rankstudio.engine.data.file_access import children
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.given_scores import GivenFiles
-from rankstudio.engine.data.missing_values import Missing
+from rankstudio.engine.data.table import Missing
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
 from rankstudio.engine.export.models import NORMALIZE, Model, load_model
 from rankstudio.engine.language import tr

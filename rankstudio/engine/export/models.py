@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import NAMES, Kernel
+from rankstudio.engine.arithmetic.kernel_functions import NAMES, Kernel
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DataError, OutputError, StoreError, shown

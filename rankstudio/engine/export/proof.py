@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.missing_values import normalize_queries
+from rankstudio.engine.data.table import normalize_queries
 from rankstudio.engine.errors import MissingExtraError, OutputError
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.model_files import model_scores

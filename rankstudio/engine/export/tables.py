@@ -10,8 +10,7 @@ from itertools import chain
 from math import isnan
 from pathlib import Path
 
-from rankstudio.engine.support.csv_cells import guarded
-from rankstudio.engine.support.escaping import latex_escaped, markdown_escaped
+from rankstudio.engine.support.escaping import guarded, latex_escaped, markdown_escaped
 from rankstudio.engine.support.files import write_text
 
 _LEAST_P = 0.0001  # four decimals are shown
@@ -20,7 +19,7 @@ _LEAST_P = 0.0001  # four decimals are shown
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
     """Return rows as CSV: commas, quotes where needed, floats so that they read back bit for bit, None as "".
 
-    Texts that a spreadsheet would compute are guarded; see `rankstudio.engine.support.csv_cells`.
+    Texts that a spreadsheet would compute are guarded; see `rankstudio.engine.support.escaping`.
     """
     return "".join(_csv_line([guarded(cell) for cell in row], separator) for row in chain([header], rows))
 

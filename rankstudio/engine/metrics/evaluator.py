@@ -3,18 +3,159 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics import _kernels, _truth
-from rankstudio.engine.metrics._ranking_kernel import Codes, rank_all, scratch_space
+from rankstudio.engine.metrics._kernels import Codes, Rules, Truth, measure_all, rank_all, scratch_space
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
+
+_BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
+
+
+def check_labels(y: ArrayLike) -> Floats:
+    """Return the labels as finite float64 of shape (m,).
+
+    Raises
+    ------
+    DatasetError
+        For no labels at all, and for one that is not a finite number; the text names the document, from 1.
+    ParameterError
+        For anything but one number a document.
+    """
+    try:
+        labels = np.require(y, dtype=np.float64, requirements=["C", "W"])
+    except (TypeError, ValueError):
+        raise ParameterError("y", y, "one relevance label, a number, for each document") from None
+    if labels.ndim != 1:
+        raise ParameterError(
+            "y", f"an array of shape {labels.shape}", "one relevance label for each document"
+        )
+    if not labels.size:
+        raise DatasetError("The data have no documents to evaluate.")
+    wrong = np.flatnonzero(~np.isfinite(labels))
+    if wrong.size:
+        raise DatasetError(
+            f"The label of document {wrong[0] + 1} is {labels[wrong[0]]}; expected a finite number."
+        )
+    return labels
+
+
+def check_query_ptr(query_ptr: ArrayLike, n_documents: int) -> Ints:
+    """Return the query pointer as int64 of shape (Q + 1,), or raise ParameterError."""
+    ptr = np.array(query_ptr, dtype=np.int64)
+    if ptr.ndim != 1 or ptr.size < 2 or ptr[0] != 0 or ptr[-1] != n_documents or (np.diff(ptr) < 1).any():
+        raise ParameterError(
+            "query_ptr", query_ptr, f"increasing positions from 0 to {n_documents}, the number of documents"
+        )
+    return ptr
+
+
+def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents: int) -> NDArray[np.str_]:
+    """Return the document ids as text of shape (m,), or raise ParameterError."""
+    names = np.asarray(ids).astype(np.str_)
+    if names.shape != (n_documents,):
+        raise ParameterError(
+            "document_ids",
+            f"an array of shape {names.shape}",
+            f"one id for each of the {n_documents} documents",
+        )
+    return names
+
+
+def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
+    """Return the convention in the kernels' form.
+
+    ``ties_reversed`` puts equal scores in the opposite order of that in which the documents were ranked.
+    """
+    return Rules(
+        float(convention.empty_query),
+        int(convention.short_ndcg),
+        int(convention.short_precision),
+        bool(convention.map_cut_divides_by_k),
+        convention.ties is Ties.AVERAGED,
+        ties_reversed,
+    )
+
+
+def label_codes(labels: Floats) -> tuple[Floats, Codes]:
+    """Return the different labels, ascending, and the position among them of each document's.
+
+    Positions have one byte where twice as many fit into it, else four.
+    """
+    values, level = np.unique(labels, return_inverse=True)
+    return values, level.astype(np.uint8 if values.size <= _BYTE else np.uint32)
+
+
+def compile_truth(
+    labels: Floats, query_ptr: Ints, convention: Convention, greatest_grade: float, *, pairs: bool
+) -> Truth:
+    """Compute everything that depends on labels only, in O(m log m).
+
+    Parameters
+    ----------
+    labels : ndarray of shape (m,)
+    query_ptr : ndarray of shape (Q + 1,)
+    convention : Convention
+    greatest_grade : float
+        Of the dataset, for ERR.
+    pairs : bool
+        Whether the disagreement error will be asked for.
+
+    Raises
+    ------
+    DatasetError
+        For a label so large that its gain overflows.
+    """
+    values, level = label_codes(labels)
+    with np.errstate(over="ignore"):
+        gain = convention.gains(values)
+        total = np.add.reduceat(gain[level], query_ptr[:-1])
+    if not np.isfinite(total).all():
+        raise DatasetError(
+            f"The largest label, {labels.max():g}, is too large for NDCG with the gain "
+            f"{convention.gain.value} of the {convention.label} convention. "
+            "Labels are usually grades such as 0 … 4."
+        )
+    weight = convention.weights(int(np.diff(query_ptr).max()))
+    ideal = _ideal_dcg(gain[level], query_ptr, weight)
+    relevant = (values >= convention.relevant_from).astype(np.float64)
+    n_pairs = _count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
+    n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
+    stop = convention.stop_chances(values, greatest_grade)
+    return Truth(query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, stop)
+
+
+def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
+    """Return the DCG at every rank of every query in the best order, in O(m log m)."""
+    lengths = np.diff(query_ptr)
+    query = np.repeat(np.arange(lengths.size), lengths)
+    rank = np.arange(gain.size) - query_ptr[query]
+    ideal: Floats = gain[np.lexsort((-gain, query))] * weight[rank]
+    for first, last in pairwise(query_ptr.tolist()):
+        np.cumsum(ideal[first:last], out=ideal[first:last])
+    return ideal
+
+
+def _count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
+    """Return each query's pairs of documents to put in order."""
+    lengths = np.diff(query_ptr)
+    query = np.repeat(np.arange(lengths.size), lengths)
+    order = np.lexsort((labels, query))  # by query, so the queries keep their places
+    starts = np.zeros(labels.size, dtype=np.bool_)
+    starts[1:] = np.diff(labels[order]) > 0
+    starts[query_ptr[:-1]] = True
+    group = np.diff(np.append(np.flatnonzero(starts), labels.size))
+    same = np.add.reduceat(group * group, np.cumsum(starts)[query_ptr[:-1]] - 1)
+    counted: Ints = (lengths * lengths - same) // 2
+    return counted
+
 
 _PLAIN = {MeasureKind.MAP, MeasureKind.P, MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
 _GRADED = {MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
@@ -72,8 +213,8 @@ class Evaluator:
         *,
         grading: Grading | None = None,
     ) -> None:
-        labels = _truth.check_labels(y)
-        ptr = _truth.check_query_ptr(query_ptr, labels.size)
+        labels = check_labels(y)
+        ptr = check_query_ptr(query_ptr, labels.size)
         self.convention = find_convention(convention) if isinstance(convention, str) else convention
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
@@ -82,14 +223,14 @@ class Evaluator:
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
         if self._order is not None:
             labels = labels[self._order]
-        self._level = _truth.label_codes(labels)[1]
+        self._level = label_codes(labels)[1]
         self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
         self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
-        self._rules = _truth.compile_rules(self.convention)
+        self._rules = compile_rules(self.convention)
         backwards = self.convention.ties is Ties.DOCUMENT_ID
-        self._reading = _truth.compile_rules(self.convention, ties_reversed=backwards)
+        self._reading = compile_rules(self.convention, ties_reversed=backwards)
         pairs = any(m.kind is MeasureKind.DISAGREEMENT for m in self.measures)
-        self._truth = _truth.compile_truth(labels, ptr, self.convention, grading.greatest_grade, pairs=pairs)
+        self._truth = compile_truth(labels, ptr, self.convention, grading.greatest_grade, pairs=pairs)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
         """Return each measure of one model, averaged over the queries.
@@ -131,7 +272,7 @@ class Evaluator:
         The disagreement error of a query without a pair of different labels is NaN. See ``evaluate`` for the
         parameters and errors.
         """
-        return {name: values[0] for name, values in self._by_name(self._table(self._one(scores))).items()}
+        return self._by_name(self._table(self._one(scores))[:, 0])
 
     def per_query_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models in each query, each of shape (K, Q).
@@ -161,12 +302,11 @@ class Evaluator:
         blocks = [ranked[start : start + step] for start in range(0, max(1, ranked.shape[0]), step)]
         averages = [average(self._measured(block, self._reading)) for block in blocks]
         joined = np.concatenate(averages, axis=-1)
-        return {m.name: values for m, values in zip(self.measures, joined, strict=True)}
+        return self._by_name(joined)
 
     def rankings_per_query(self, ranked: Codes) -> dict[str, Floats]:
         """Return each measure of one ranking, of shape (1, m), in each query, each of shape (Q,)."""
-        table = self._measured(ranked[:1], self._reading)
-        return {m.name: values[0] for m, values in zip(self.measures, table, strict=True)}
+        return self._by_name(self._measured(ranked[:1], self._reading)[:, 0])
 
     def measure_rows(self, ranked: Codes, begins: Ints, ends: Ints, out: Floats) -> None:
         """Write each measure of some rankings of each query, for :class:`DistinctRankings`.
@@ -208,7 +348,7 @@ class Evaluator:
         step = self._rows_at_a_time
         for start in range(0, rows.shape[0], step):
             averages[:, start : start + step] = average(self._table(rows[start : start + step], start))
-        return {m.name: values for m, values in zip(self.measures, averages, strict=True)}
+        return self._by_name(averages)
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
         """Return the measures of each model in each query, shape (M, K, Q)."""
@@ -219,14 +359,14 @@ class Evaluator:
             raise _not_a_number(document, first_model + model)
         return self._measured(ranked, self._rules)
 
-    def _measured(self, ranked: Codes, rules: _kernels.Rules) -> Floats:
+    def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         every = np.zeros(self.n_queries, dtype=np.int64), np.full(self.n_queries, ranked.shape[0])
         self._measure(ranked, *every, rules, out)
         return out
 
-    def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: _kernels.Rules, out: Floats) -> None:
+    def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
         space = scratch_space(self._truth.weight.size)
         plain = all(m.kind in _PLAIN for m in self.measures) and not rules.ties_averaged
         tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
@@ -234,7 +374,7 @@ class Evaluator:
         graded = any(m.kind in _GRADED for m in self.measures)
         models = int(begins.min()), int(ends.max())
         counted = any(m.kind in _COUNTED for m in self.measures)
-        _kernels.measure_all(
+        measure_all(
             ranked, models, begins, ends, self._truth, rules, self._kinds, self._cuts, deepest, graded,
             counted, out, *space, tree,
         )  # fmt: skip
@@ -297,7 +437,7 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
     """
     if order is not None:
         scores, y = np.ascontiguousarray(scores[:, order]), y[order]
-    ranked, bad = _ranked(scores, _truth.label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
+    ranked, bad = _ranked(scores, label_codes(y)[1], np.asarray(query_ptr, dtype=np.int64))
     if bad >= 0:
         model, place = divmod(bad, y.size)
         raise _not_a_number(place if order is None else int(order[place]), model)

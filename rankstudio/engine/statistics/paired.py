@@ -192,6 +192,16 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
+def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
+    """Return the mean of the first less the second run, and its 95 % :func:`bootstrap_interval`.
+
+    NaN without a query in which both have a value.
+    """
+    left, right = paired_rows(a, b)
+    mean = float(np.mean(left - right)) if left.size else np.nan
+    return (mean, *bootstrap_interval(left, right))
+
+
 def win_tie_loss(
     a: ArrayLike, b: ArrayLike, tolerance: float = 1e-12, *, higher_is_better: bool = True
 ) -> WinTieLoss:

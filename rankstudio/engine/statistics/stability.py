@@ -61,7 +61,7 @@ class Stability:
 
 
 def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
-    """Tell how much the sets of features selected in several folds agree.
+    """Return how much the sets of features selected in several folds agree.
 
     Parameters
     ----------

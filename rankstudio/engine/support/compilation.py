@@ -33,7 +33,7 @@ _log.setLevel(logging.INFO)
 
 
 class _Handler(logging.Handler):
-    """Hands the sentences on."""
+    """Passes the sentences on."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class _Handler(logging.Handler):
 
 @contextmanager
 def announced(tell: Callable[[str], None]) -> Iterator[None]:
-    """Tell of every kernel whose compilation begins meanwhile, on the thread that compiles it."""
+    """Report every kernel whose compilation begins meanwhile, on the thread that compiles it."""
     handler = _Handler(tell)
     _log.addHandler(handler)
     try:

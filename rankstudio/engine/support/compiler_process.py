@@ -36,7 +36,7 @@ class CompilerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
-        """Have a function compiled; False where that cannot be, and is left to this process."""
+        """Compile a function there; return False where that cannot be, and is left to this process."""
         if not self.wanted:
             return False
         announce(function.__name__)

@@ -14,13 +14,14 @@ XML by ElementTree (PMML), figures, Excel    :func:`clean_text`; the library esc
 Markdown, notebooks' texts                   :func:`markdown_escaped`
 LaTeX                                        :func:`latex_escaped`
 shell commands                               :func:`shell_command`
-JSON, TOML, CSV                              the libraries' own; formulas: ``support/csv_cells.py``
+JSON, TOML, CSV                              the libraries' own; formulas: :func:`guarded`
 identifiers in SQL, C, PMML, Solr, Vespa, …  ``identifier`` of ``export/score_function.py``
 ============================================ =====================================================
 """
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 import string
@@ -51,6 +52,12 @@ _LATEX = {**{sign: f"\\{sign}" for sign in "&%$#_{}"}, **table("export", "latex.
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")  # not the hyphen of a word
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _POWER = re.compile(r"(?P<base>\d*)(?:(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?<=\d)\^(?P<plain>[-−]?\d+))")
+
+# A spreadsheet takes what begins with one of these for a formula, and splits at semicolons in some countries.
+_BEGINS = r"(?:^|(?<=[;,\t\r\n]))"
+_FORMULA = r"(?='*[=+\-@\t\r\n＝＋－＠])"
+_GUARDED = re.compile(f"{_BEGINS}'{_FORMULA}")
+_UNGUARDED = re.compile(f"{_BEGINS}{_FORMULA}")
 
 _TEXT = frozenset("LMNPSZ")  # first letters of categories: letters, marks, numbers, signs, blanks
 _JOINERS = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")  # invisible, and harmless: they reorder nothing
@@ -112,6 +119,26 @@ def shell_command(words: Sequence[str]) -> str:
     return " ".join(shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words)
 
 
+def guarded(cell: object) -> object:
+    """Return a cell of a CSV file that no spreadsheet computes: ``=cmd|…`` gets the apostrophe for a text."""
+    if not isinstance(cell, str) or _is_number(cell):
+        return cell
+    return _UNGUARDED.sub("'", cell)
+
+
+def unguarded(text: str) -> str:
+    """Return the text that :func:`guarded` wrote."""
+    return _GUARDED.sub("", text)
+
+
+def csv_cells(line: str) -> list[str]:
+    """Return the cells of a line, read for itself: a quote without its other one ends with the line."""
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:  # a cell of more than 131,072 characters
+        return []
+
+
 def _literal(text: str) -> str:
     """Return a text without powers as LaTeX sets it."""
     kept = (
@@ -129,13 +156,21 @@ def _escaped_word(word: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    """Tell whether a character is drawn, or is a blank within a line."""
+    """Return whether a character is drawn, or is a blank within a line."""
     return character.isprintable() or category(character) == "Zs"
 
 
 def _is_in_documents(character: str) -> bool:
-    """Tell whether HTML and XML may have a character, and it leaves the order of others alone."""
+    """Return whether HTML and XML may have a character, and it leaves the order of others alone."""
     code, kind = ord(character), category(character)
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code < 0xFDF0:  # noncharacters
         return False
     return kind[0] in _TEXT or kind in ("Co", "Cn") or character in _JOINERS
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

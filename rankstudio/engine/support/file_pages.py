@@ -6,7 +6,7 @@ import math
 import mmap
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def release(array: NDArray[Any]) -> None:
 
 
 def in_file(array: NDArray[Any]) -> bool:
-    """Tell whether the numbers of an array are those of a file mapped into memory."""
+    """Return whether the numbers of an array are those of a file mapped into memory."""
     return _mapped(array) is not None
 
 
@@ -81,12 +81,11 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
     O(m'n) for m' rows, a block at a time.
     """
     taken = empty_in_file((rows.size, X.shape[1]), folder)
-    step = max(1, _BLOCK // X.shape[1])
-    for first in range(0, rows.size, step):
-        some = rows[first : first + step]
-        np.take(X, some, axis=0, out=taken[first : first + step])
+    for block in _blocks(rows.size, X.shape[1]):
+        some = rows[block]
+        np.take(X, some, axis=0, out=taken[block])
         release(X[some.min() : some.max() + 1])
-        release(taken[first : first + step])
+        release(taken[block])
     return taken
 
 
@@ -96,9 +95,7 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
     O(mk) for k columns of m rows, a block of rows at a time.
     """
     chosen = empty_in_file((len(X), len(columns)), folder)
-    step = max(1, _BLOCK // X.shape[1])
-    for first in range(0, len(X), step):
-        rows = slice(first, first + step)
+    for rows in _blocks(*X.shape):
         np.take(X[rows], columns, axis=1, out=chosen[rows], mode="clip")
         release(X[rows])
         release(chosen[rows])
@@ -113,27 +110,31 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
     taken = np.empty((X[:1, columns].shape[1], len(X)))
-    step = max(1, _BLOCK // X.shape[1])
-    for first in range(0, len(X), step):
-        rows = X[first : first + step]
-        taken[:, first : first + step] = rows[:, columns].T
-        release(rows)
+    for rows in _blocks(*X.shape):
+        taken[:, rows] = X[rows, columns].T
+        release(X[rows])
     return taken
 
 
 def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
     """Return matrices one behind the other, mapped from a file; O(mn), a block at a time."""
-    width = matrices[0].shape[1]
-    joined = empty_in_file((sum(len(X) for X in matrices), width), folder)
-    step, at = max(1, _BLOCK // width), 0
+    joined = empty_in_file((sum(map(len, matrices)), matrices[0].shape[1]), folder)
+    at = 0
     for X in matrices:
-        for first in range(0, len(X), step):
-            rows = X[first : first + step]
+        for block in _blocks(*X.shape):
+            rows = X[block]
             joined[at : at + len(rows)] = rows
             release(rows)
             release(joined[at : at + len(rows)])
             at += len(rows)
     return joined
+
+
+def _blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Yield the rows of a matrix that are copied at a time."""
+    step = max(1, _BLOCK // width)
+    for first in range(0, n_rows, step):
+        yield slice(first, first + step)
 
 
 def _mapped(array: Any) -> mmap.mmap | None:

@@ -89,11 +89,8 @@ def make_folder(path: str | Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(
-            tr("{path}: the folder could not be created: {strerror}.").format(
-                path=path, strerror=error.strerror or error
-            )
-        ) from error
+        text = tr("{path}: the folder could not be created: {strerror}.")
+        raise OutputError(text.format(path=path, strerror=error.strerror or error)) from error
     return path
 
 
@@ -116,7 +113,7 @@ def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is a file or folder; there is none where the system cannot even look for it."""
+    """Return whether there is a file or folder; there is none where the system cannot even look for it."""
     try:
         return path.exists()
     except OSError:  # a name that is too long, a folder that may not be read
@@ -161,7 +158,7 @@ def _written_aside(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Have the system write a file to the disk."""
+    """Flush a file to the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

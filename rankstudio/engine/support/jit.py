@@ -84,7 +84,7 @@ def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
 
 
 def only_ours(folder: Path, source: Path) -> bool:
-    """Tell whether nobody can write to a folder but this user, the system, and who owns a source file.
+    """Return whether nobody can write to a folder but this user, the system, and who owns a source file.
 
     The user's own group may write, too: on many systems nobody else is in it.
     """
@@ -100,7 +100,7 @@ def only_ours(folder: Path, source: Path) -> bool:
 
 @cache
 def _use_temporary_folder(why: str = "") -> None:
-    """Have numba use a temporary folder if there can be one, in the processes that this one starts, too."""
+    """Make numba use a temporary folder if there can be one, in the processes that this one starts, too."""
     none = "Compiled kernels cannot be cached: neither the program folder nor the user cache is writable."
     warnings.warn(
         f"{why or none} Kernels are compiled again at each start. Set {VARIABLE} to another folder.",

@@ -1,13 +1,20 @@
-"""How much memory there is: of the machine, of the control group, and within the process's own limit."""
+"""How much memory there is: of the machine, of the control group, and within the process's own limit.
+
+And what this process holds and nobody uses, to be given back to the system.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.language import tr
@@ -26,6 +33,10 @@ _LEAST = 1e6  # bytes: a limit below 1 MB is a unit that was forgotten
 _OWN = 900e6  # bytes of addresses that the program and its libraries take, on one processor
 _STACK = 8.4e6  # bytes of them for each thread of a library
 _LIBRARIES = 2  # with a thread for each processor: the BLAS of numpy and of scipy
+
+_DONTNEED = 4  # MADV_DONTNEED of Linux
+_MAPPING = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)$")
+_LLVM = "libllvmlite"
 
 
 def available() -> float:
@@ -49,7 +60,7 @@ def budget() -> float:
 
 
 def is_asked() -> bool:
-    """Tell whether somebody said how large the budget is."""
+    """Return whether somebody said how large the budget is."""
     return _budget.get() is not None or bool(os.environ.get(VARIABLE))
 
 
@@ -75,7 +86,7 @@ def n_bytes(text: str) -> float:
 
 @contextmanager
 def within(n_bytes: float | None) -> Iterator[None]:
-    """Give what is done here a budget of so many bytes; None leaves it as it is."""
+    """Limit what is done here to a budget of so many bytes; None leaves it as it is."""
     token = _budget.set(n_bytes or _budget.get())
     try:
         yield
@@ -98,12 +109,10 @@ def refuse_small_limit() -> None:
     own = _address_space()
     least = _OWN + _LIBRARIES * ((os.cpu_count() or 1) - 1) * _STACK
     if own is not None and own < least:
-        raise OutOfMemoryError(
-            tr(
-                "The address space of the program is limited to {size} (ulimit -v); at least "
-                "{size_2} is needed."
-            ).format(size=size(own), size_2=size(least))
+        text = tr(
+            "The address space of the program is limited to {size} (ulimit -v); at least {size_2} is needed."
         )
+        raise OutOfMemoryError(text.format(size=size(own), size_2=size(least)))
 
 
 @contextmanager
@@ -118,12 +127,28 @@ def sufficient(what: str) -> Iterator[None]:
         yield
     except MemoryError as error:
         asked = f": {str(error).rstrip('.')}" if str(error) else ""
-        raise OutOfMemoryError(
-            tr(
-                "{what}: not enough memory{asked}; {size} are free. Use fewer workers, "
-                "features or documents, or a method that needs less."
-            ).format(what=what, asked=asked, size=size(available()))
-        ) from None
+        text = tr(
+            "{what}: not enough memory{asked}; {size} are free. Use fewer workers, "
+            "features or documents, or a method that needs less."
+        )
+        raise OutOfMemoryError(text.format(what=what, asked=asked, size=size(available()))) from None
+
+
+def release_unused() -> None:
+    """Return freed memory to the system, and the code of LLVM, which loading and compiling kernels alone use.
+
+    Freed memory stays with the allocator otherwise, where a few small objects lie in between. The code is
+    a file's, unchanged: where it is used again, its pages are still in the system's cache. Takes some
+    hundredths of a second; nothing is done on systems other than Linux.
+    """
+    libc = _libc()
+    if libc is None:
+        return
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
+    if "llvmlite.binding" in sys.modules:
+        for begin, size in _code_of_llvm():
+            libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), _DONTNEED)
 
 
 def _bounds() -> Iterator[tuple[float, float]]:
@@ -188,3 +213,24 @@ def _text(file: str) -> str:
         return (Path("/") / file).read_text(encoding="ascii", errors="replace")
     except OSError:
         return ""
+
+
+@cache
+def _libc() -> Any:
+    """Return the C library of Linux, None elsewhere."""
+    return ctypes.CDLL(None) if sys.platform.startswith("linux") else None
+
+
+@cache
+def _code_of_llvm() -> tuple[tuple[int, int], ...]:
+    """Return begins and sizes of the mappings of LLVM's file that are only read and were never written."""
+    found, place = [], None
+    for line in _text("proc/self/smaps").splitlines():
+        mapping = _MAPPING.match(line)
+        if mapping:
+            begin, end, rights, name = mapping.groups()
+            read_only = Path(name).name.startswith(_LLVM) and "w" not in rights
+            place = (int(begin, 16), int(end, 16) - int(begin, 16)) if read_only else None
+        elif place and line.startswith("Anonymous:") and line.split()[1] == "0":
+            found.append(place)
+    return tuple(found)

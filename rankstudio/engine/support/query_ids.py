@@ -53,7 +53,7 @@ def check_none_missing(qid: ArrayLike) -> None:
 
 
 def _is_flat(qid: ArrayLike) -> bool:
-    """Tell whether something is a list of ids, which numpy would turn into texts where one is a text."""
+    """Return whether something is a list of ids, which numpy would turn into texts where one is a text."""
     return isinstance(qid, list | tuple) and not any(isinstance(v, list | tuple | np.ndarray) for v in qid)
 
 

@@ -68,7 +68,7 @@ def at_most(count: int) -> Iterator[None]:
 
 
 def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
-    """Tell whether work is large enough to gain from several threads.
+    """Return whether work is large enough to gain from several threads.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def blas() -> ThreadpoolController:
 
 
 def _load_blas_of_scipy() -> None:
-    """Have SciPy's own BLAS there to be found, before somebody computes with it, and without all of SciPy."""
+    """Load SciPy's own BLAS before somebody computes with it, without all of SciPy."""
     import scipy  # noqa: PLC0415 - numpy is enough for whoever asks how many threads there are
 
     found = [*Path(scipy.__file__).parent.glob("linalg/_fblas.*")]
@@ -163,7 +163,7 @@ class _Steady:
         self._before: list[int] = []
 
     def limit(self, count: int) -> None:
-        """Give BLAS so many threads when nobody holds it to one."""
+        """Set the threads of BLAS for when nobody holds it to one."""
         with self._lock:
             counts = [count] * len(blas().lib_controllers)
             if self._holders:
@@ -211,7 +211,7 @@ threads are used where the order of a sum does not depend on them.
 
 
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
-    """Ask a generator for everything it has with BLAS held to one thread, and return its value."""
+    """Run a generator to its end with BLAS held to one thread, and return its value."""
     try:
         while True:
             with STEADY:

@@ -1,4 +1,4 @@
-"""Work that gives signs of life: a generator that yields its progress and returns its value."""
+"""Work with progress: a generator that yields it and returns its value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Told = TypeVar("Told")
 
 
 Waiting = Generator["WorkProgress", None, Value]
-"""What gives signs of life before it returns a value."""
+"""Yields progress before it returns a value."""
 
 
 def finish(work: Generator[object, None, Value]) -> Value:
@@ -32,7 +32,7 @@ def followed(work: Generator[Told, None, Value], follow: Callable[[Told], None])
 
 @dataclass(frozen=True)
 class WorkProgress:
-    """A sign of life between two steps, from a method whose next step takes long.
+    """Progress between two steps, from a method whose next step takes long.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class Note(WorkProgress):
 def telling(
     work: Generator[object, None, Value], what: str, most: int
 ) -> Generator[WorkProgress, None, Value]:
-    """Give a sign of life whenever a generator yields, of ``most`` times, and return its value.
+    """Yield progress whenever a generator yields, of ``most`` times, and return its value.
 
-    Signs of life of its own pass, and do not count.
+    Progress events of its own pass, and do not count.
     """
     done = 0
     while True:

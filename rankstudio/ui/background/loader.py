@@ -1,4 +1,4 @@
-"""Opening data: a job on the worker, and a bar with its progress and a button to cancel."""
+"""Opening data: a job on the worker."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ColumnValueError, UnknownColumnsError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.tasks import load
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import Ending, Job, Outcome, Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.style.progress_bar import DeferredProgressBar
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
@@ -121,39 +117,3 @@ class Loader(QObject):
         """Stop opening."""
         if self._job is not None:
             self._job.cancel()
-
-
-class LoadingBar(QFrame):
-    """Says what is being opened and how far it is, with a button to cancel."""
-
-    cancelled = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("loading-bar")
-        self.setProperty("role", "panel")
-        self._text = PlainLabel()
-        self._bar = DeferredProgressBar()
-        self._bar.setAccessibleName(tr("Progress of reading"))
-        self._cancel = QPushButton(tr("Cancel"))
-        self._cancel.setObjectName("cancel-loading")
-        self._cancel.clicked.connect(self.cancelled)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 6, 12, 6)
-        row.setSpacing(12)
-        row.addWidget(self._text)
-        row.addWidget(self._bar, 1)
-        row.addWidget(self._cancel)
-        self.hide()
-
-    @Slot(str)
-    def begin(self, name: str) -> None:
-        """Show that something is being opened."""
-        self._text.setText(tr("Opening {name} …").format(name=name))
-        self._bar.set_share(0.0)
-        self.show()
-
-    @Slot(float)
-    def set_share(self, share: float) -> None:
-        """Show how much is read."""
-        self._bar.set_share(share)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, TypeVarTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QWidget
 
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, JobFunction, Outcome, Worker
+from rankstudio.ui.process.turns import single_shot
 
 Key = tuple[object, ...]
 Found = TypeVar("Found")
@@ -103,10 +103,7 @@ class OnDemand(QObject):
         self._slot, self._panel, self._stops, self._gives_way = slot, panel, stops, gives_way
         self._key: Key | None = None
         self._job: Job | None = None
-        self._settled = QTimer(self)
-        self._settled.setSingleShot(True)
-        self._settled.setInterval(settled)
-        self._settled.timeout.connect(self.update)
+        self._settled = single_shot(settled, self.update, self)
         for signal in on:
             signal.connect(self._settled.start if settled else self.update)
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.ui.background.job import Job
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import Job, Worker
 
 Steps = Iterator[Any]
 

@@ -16,20 +16,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import Cancelled, ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.identity import path_plan
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path_plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
+from rankstudio.engine.experiment.storage.study_contents import fingerprint
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
-from rankstudio.ui.background.job import CancelFlag, JobFunction
-from rankstudio.ui.process.garbage_collection import HOLD
+from rankstudio.ui.background.worker import CancelFlag, JobFunction
+from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.choice_context import ChoiceContext
-    from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
+    from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
@@ -93,7 +91,7 @@ def _open(
 ) -> FoldedDataset:
     from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
 
     if path == SAMPLE:
         dataset = open_sample()
@@ -179,12 +177,10 @@ class FoldCache:
 
         None where a moment brought nothing, and something else may have its turn.
         """
-        from rankstudio.engine.experiment.units.left_out_path import measure_left_out  # noqa: PLC0415 - on the worker only
-
         fold = self._fold(wanted.plan, wanted.fold)
         rows: list[dict[str, float]] = []
         until = time.perf_counter() + _MOMENT
-        for told in measure_left_out(fold, path, names, convention, first):
+        for told in fold.measure_left_out(path, names, convention, first):
             if not isinstance(told, WorkProgress):
                 rows.append(told)
             if time.perf_counter() > until:
@@ -206,7 +202,7 @@ class FoldCache:
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
     ) -> ChoiceExplanation:
-        """Say why a feature (its column) is in a model or is not; without a fold without correlations."""
+        """Explain why a feature (its column) is in a model or is not; without a fold without correlations."""
         from rankstudio.engine.analysis.features.choice_explanation import explain  # noqa: PLC0415 - on the worker only
 
         correlations = None if fold is None else self._inspector_of(fold, convention).correlations
@@ -214,7 +210,7 @@ class FoldCache:
 
     def substitutes(self, plan: Plan, fold: Fold, path: PathResult, position: int) -> Substitutes:
         """Find what could stand for the features of a model."""
-        from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.candidate_map import CandidateGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.features.substitutes import substitutes  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector_of(fold)
@@ -243,7 +239,7 @@ class FoldCache:
         return inspector
 
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:
-        from rankstudio.engine.experiment.units.nested_cv import make_fold_context  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.experiment.units.fold_context import make_fold_context  # noqa: PLC0415 - on the worker only
 
         bare = path_plan(plan).changed(parameters={}, ranker_parameters={})
         key = id(fold), repr(bare), plan.leaves_out
@@ -283,7 +279,7 @@ def warm_up() -> None:
 def _load() -> None:
     """Do what a first run does, on a little of the sample."""
     from rankstudio.engine.data.formats import letor as parser  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.data.sample import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment import resume  # noqa: F401, PLC0415 - the first run needs it
     from rankstudio.engine.experiment.runner import run  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - on the worker only

@@ -23,12 +23,13 @@ from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.compare.pipelines import Pipeline, Pipelines
+from rankstudio.ui.compare.view import tick_column
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, TableView, Tick
-from rankstudio.ui.widgets.choice_box import choice_box, set_notes
+from rankstudio.ui.widgets import Column, TableView
+from rankstudio.ui.widgets.choices import choice_box, set_notes
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -204,7 +205,7 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _offer(self) -> None:
-        """Say on the button how many pipelines it adds."""
+        """Show on the button how many pipelines it adds."""
         n, chosen = len(self._new()), bool(ticked(self.methods))
         self.add.setEnabled(n > 0)
         self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
@@ -293,17 +294,9 @@ def duration(seconds: float) -> str:
 
 
 def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool) -> list[Column]:
-    tick = Column(
-        "tick",
-        "",
-        kind="tick",
-        value=lambda row: Tick(is_ticked(row)),
-        tooltip=tr("Tick the pipelines to compare (Space)"),
-        width=30,
-    )
     data = Column("data", tr("data"), value=lambda row: data_name(row.plan.data), tone="muted", width=96)
     return [
-        tick,
+        tick_column(is_ticked, tr("Tick the pipelines to compare (Space)")),
         Column("title", tr("pipeline"), value=lambda row: row.plan.title, stretch=True),
         *([data] if several_data else []),
         *_COLUMNS,

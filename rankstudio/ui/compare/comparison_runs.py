@@ -16,7 +16,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support.files import is_there
 from rankstudio.engine.support.resources import resource
-from rankstudio.ui.background.job import Ending, Outcome
+from rankstudio.ui.background.worker import Ending, Outcome
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog, Offer, Offers, data_name
 from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipelines, usual
 from rankstudio.ui.language import tr, trn

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.ui.compare.comparison_scope import ComparisonScope
-from rankstudio.ui.compare.curves_feeder import CurvesFeeder
 from rankstudio.ui.compare.curves_view import CurvesView
-from rankstudio.ui.compare.paired_tests import PairedTests
+from rankstudio.ui.compare.feeders import ComparisonScope, CurvesFeeder, PairedTests, ViewFeeder
 from rankstudio.ui.compare.panel import ResultsPanel
+from rankstudio.ui.compare.paper_table import TableController
 from rankstudio.ui.compare.runs_panel import RunsPanel, run_row
-from rankstudio.ui.compare.table.controller import TableController
-from rankstudio.ui.compare.view_feeder import ViewFeeder
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
@@ -51,25 +48,24 @@ class CompareController(Controller):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        session, runs, worker = models.session, models.runs, models.task_worker
-        measured, marks = models.measured, models.marks
+        session, runs, measured, marks = models.session, models.runs, models.measured, models.marks
         self._session, self._runs, self._measured, self._marks = session, runs, measured, marks
         self._changed: set[int] = set()
         self.views = ResultsPanel(theme)
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
-        scope = ComparisonScope(session, runs, measured, marks)
-        self.table = TableController(session, runs, scope, worker, self.panel, self)
+        scope = ComparisonScope(models)
+        self.table = TableController(scope, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
         self._covered = CoveredNumber(self.unsealAsked)
         self.panel.tools.insertWidget(0, self._covered)
-        self._tests = PairedTests(scope, worker, self.panel, self)
+        self._tests = PairedTests(scope, self.panel, self)
         self._tests.changed.connect(self._show_tests)
         session.measureChanged.connect(self._show_tests)
         self._feeders = (
             self._tests,
-            ViewFeeder(scope, self._tests, worker, self.views, self),
-            CurvesFeeder(scope, worker, self.curves, self),
+            ViewFeeder(scope, self._tests, self.views, self),
+            CurvesFeeder(scope, self.curves, self),
         )
         for feeder in self._feeders:
             feeder.failed.connect(self.failed)
@@ -90,7 +86,7 @@ class CompareController(Controller):
             signal.connect(self._show)
         runs.labelled.connect(self._show)
         runs.shownChanged.connect(self._mark)
-        session.measureChanged.connect(self._measure_again)
+        session.measureChanged.connect(lambda: self._show_measured(runs.records))
         measured.changed.connect(self._show_measured)
 
     @Slot()
@@ -114,12 +110,6 @@ class CompareController(Controller):
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
         self._changed.add(record.key)
-
-    @Slot()
-    def _measure_again(self) -> None:
-        self._changed.update(record.key for record in self._runs.records)
-        self._show()
-        self._mark()
 
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:

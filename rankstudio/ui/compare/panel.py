@@ -6,10 +6,9 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
-from rankstudio.ui.compare.conventions_view import ConventionsView
 from rankstudio.ui.compare.folds_view import FoldsView
+from rankstudio.ui.compare.literature_views import ConventionsView, PublishedView
 from rankstudio.ui.compare.pareto_view import ParetoView
-from rankstudio.ui.compare.published_view import PublishedView
 from rankstudio.ui.compare.stability_view import StabilityView
 from rankstudio.ui.compare.tests_view import TestsView
 from rankstudio.ui.compare.view import View
@@ -65,14 +64,8 @@ class ResultsPanel(Panel):
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._key, self._last = "", {tab: parts[0] for tab, (_, parts) in _TABS.items()}
-        self._views: dict[str, View] = {
-            "pareto": self.pareto,
-            "tests": self.tests,
-            "folds": self.folds,
-            "stability": self.stability,
-            "conventions": self.conventions,
-            "published": self.published,
-        }
+        keys = [key for _, parts in _TABS.values() for key in parts]
+        self._views: dict[str, View] = {key: getattr(self, key) for key in keys}
         self._stack = QStackedWidget()
         tabs = [(tab, title) for tab, (title, _) in _TABS.items()]
         self._choice = named(Segmented(tabs, tr("view of the results")), "results-views")

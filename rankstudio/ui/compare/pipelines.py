@@ -123,19 +123,19 @@ class Pipelines:
         return Pipeline(plan, position, key, state, work.seconds, work.n_guessed > 0)
 
     def _fits(self, record: RunRecord) -> bool:
-        """Tell whether a finished run can be compared with the form's: data, protocol and measure."""
+        """Return whether a finished run can be compared with the form's: data, protocol and measure."""
         form, plan = self._session.plan, record.plan
         same = (reading(plan), plan.folds) == (reading(form), form.folds)
         measured = self._session.measure in plan.evaluated
         return record.state is RunState.DONE and same and measured and self._is_on(record, form.data)
 
     def _does(self, record: RunRecord, plan: Plan) -> bool:
-        """Tell whether a run is one of a plan. What it reports does not matter: it can be measured again."""
+        """Return whether a run is one of a plan, whatever it reports: it can be measured again."""
         reported = {"measures": plan.measures, "convention": plan.convention, "data": plan.data}
         return self._is_on(record, plan.data) and record.plan.changed(**reported) == plan
 
     def _is_on(self, record: RunRecord, place: str) -> bool:
-        """Tell whether a run is on some data, which may have been elsewhere then."""
+        """Return whether a run is on some data, which may have been elsewhere then."""
         is_open = record.dataset is self._session.dataset and place == self._session.plan.data
         return is_open or record.plan.data == place
 

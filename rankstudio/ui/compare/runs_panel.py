@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -16,10 +17,11 @@ from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.experiment.plan.difference import distinctions, parameter_texts
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import fold_notes
-from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.ui.compare.view import RUN_DOT
+from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.ui.compare.view import RUN_DOT, tick_column
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
@@ -27,7 +29,7 @@ from rankstudio.ui.page.controller import ShownTable
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView, Tick
+from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
 from rankstudio.ui.widgets.layout import named
 
 _ACTIVE = ("queued", "running", "paused")
@@ -341,7 +343,7 @@ class RunsPanel(Panel):
         ]
 
     def _is_best(self, row: RunRow, name: str) -> bool:
-        """Tell whether a finished run has the best mean of several that can be compared."""
+        """Return whether a finished run has the best mean of several that can be compared."""
         best = self._best.get((row.data, row.convention, name))
         return row.state == "done" and best is not None and row.summary.means.get(name) == best
 
@@ -377,21 +379,21 @@ class RunsPanel(Panel):
     def _fill_menu(self) -> None:
         """Offer all columns but those that say which run it is."""
         self._menu.clear()
-        together = self._menu.addAction(tr("Group runs by method"))
-        together.setCheckable(True)
-        together.setChecked(self._by_method)
-        together.toggled.connect(self._group)
-        hidden = self._menu.addAction(tr("Show hidden runs"))
-        hidden.setCheckable(True)
-        hidden.setChecked(self._with_hidden)
-        hidden.toggled.connect(self._show_hidden)
+        self._offer(tr("Group runs by method"), self._by_method, self._group)
+        self._offer(tr("Show hidden runs"), self._with_hidden, self._show_hidden)
         self._menu.addSeparator()
         for column in self._columns():
-            if column.title and column.key not in ("key", "method"):
-                action = self._menu.addAction(column.title)
-                action.setCheckable(True)
-                action.setChecked(column.key not in self._hidden)
-                action.toggled.connect(lambda on, key=column.key: self._hide_column(key, not on))
+            key = column.key
+            if column.title and key not in ("key", "method"):
+                change = partial(self._show_column, key)
+                self._offer(column.title, key not in self._hidden, change)
+
+    def _offer(self, text: str, on: bool, change: Callable[[bool], None]) -> None:
+        """Add an entry to the menu that is on or off."""
+        action = self._menu.addAction(text)
+        action.setCheckable(True)
+        action.setChecked(on)
+        action.toggled.connect(change)
 
     def _group(self, on: bool) -> None:
         self._by_method = on
@@ -407,8 +409,8 @@ class RunsPanel(Panel):
         self._show()
         self.table.edit_cell(key)
 
-    def _hide_column(self, key: str, hidden: bool) -> None:
-        (self._hidden.add if hidden else self._hidden.discard)(key)
+    def _show_column(self, key: str, shown: bool) -> None:
+        (self._hidden.discard if shown else self._hidden.add)(key)
         self._show()
 
     @Slot()
@@ -420,14 +422,7 @@ class RunsPanel(Panel):
 
 def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return what a run is: tick, dot, number and method."""
-    tick = Column(
-        "tick",
-        "",
-        kind="tick",
-        value=lambda row: Tick(is_ticked(row)),
-        tooltip=tr("Tick the runs to compare (Space)"),
-        width=30,
-    )
+    tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
         "key", tr("run"), "right", tooltip=tr("Number of the run in the other views"), tone="muted", width=44
     )
@@ -489,29 +484,27 @@ def measure_column(name: str, is_best: Callable[[RunRow, str], bool]) -> Column:
 def difference_columns(name: str, compared: Compared) -> list[Column]:
     """Return what the queries say of each run against the reference."""
 
-    def found(row: RunRow, what: Callable[[ComparedRun], object]) -> object:
+    def found(row: RunRow, what: Callable[[PairedComparison], object]) -> object:
         one = compared(row)
-        return None if one is None or one.found is None else what(one)
+        return None if one is None or one.found is None else what(one.found)
+
+    def p_holm(row: RunRow) -> float | None:
+        one = compared(row)
+        return one.p_holm if one is not None else None
 
     def clear(row: RunRow) -> bool:
-        one = compared(row)
-        return one is not None and one.p_holm is not None and one.p_holm < ALPHA
+        p = p_holm(row)
+        return p is not None and p < ALPHA
 
-    def interval(one: ComparedRun) -> str:
-        return f"{signed(one.found.low, 4)} … {signed(one.found.high, 4)}" if one.found else ""
-
-    def counts(one: ComparedRun) -> str:
-        return f"{one.found.wins} / {one.found.ties} / {one.found.losses}" if one.found else ""
-
-    def role(row: RunRow) -> str | None:
+    def interval_or_role(row: RunRow) -> object:
         one = compared(row)
         if one is not None and one.found is None:
-            return {
-                "waiting": tr("comparing …"),
-                "left out": tr("left out"),
-                "reference": tr("reference"),
-            }.get(one.role, one.role)
-        return str(found(row, interval) or "") or None
+            return _ROLES.get(one.role, one.role)
+        return found(row, lambda test: f"{signed(test.low, 4)} … {signed(test.high, 4)}")
+
+    def differs(row: RunRow) -> str:
+        one = compared(row)
+        return one.differs if one is not None else ""
 
     return [
         Column(
@@ -519,7 +512,7 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             tr("difference"),
             "right",
             lambda value: signed(value, 4),
-            value=lambda row: found(row, lambda one: one.found and one.found.mean_difference),
+            value=lambda row: found(row, lambda test: test.mean_difference),
             tooltip=tr("{name} minus that of the reference, mean over all queries").format(name=name),
             bold=clear,
             width=88,
@@ -527,11 +520,11 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
         Column(
             "interval",
             tr("95 % interval (paired)"),
-            value=role,
-            hint=lambda row: (compared(row) or _NOT_COMPARED).differs,
+            value=interval_or_role,
+            hint=differs,
             tooltip=tr("Bootstrap interval of the difference over queries"),
             tone="muted",
-            sort=lambda row: found(row, lambda one: one.found and one.found.low),
+            sort=lambda row: found(row, lambda test: test.low),
             width=164,
         ),
         Column(
@@ -539,7 +532,7 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             "p (Holm)",
             "right",
             lambda value: "< 0.0001" if value < 0.0001 else f"{value:.4f}",
-            value=lambda row: found(row, lambda one: one.p_holm),
+            value=p_holm,
             tooltip=tr("Fisher's randomisation test over queries, corrected for all ticked runs"),
             bold=clear,
             width=78,
@@ -548,16 +541,21 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             "counts",
             tr("better / equal / worse"),
             "right",
-            value=lambda row: found(row, counts),
+            value=lambda row: found(row, lambda test: f"{test.wins} / {test.ties} / {test.losses}"),
             tooltip=tr("Queries in which the run is better than the reference, equal, worse"),
             tone="muted",
-            sort=lambda row: found(row, lambda one: one.found and one.found.wins),
+            sort=lambda row: found(row, lambda test: test.wins),
             width=150,
         ),
     ]
 
 
-_NOT_COMPARED = ComparedRun(0, "", "left out")
+_ROLES = {
+    "waiting": tr("comparing …"),
+    "left out": tr("left out"),
+    "reference": tr("reference"),
+}
+"""What is said of a run that was not tested."""
 
 
 def spread_columns(chooser: str, name: str) -> list[Column]:

@@ -17,9 +17,9 @@ from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
-from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.column_widths import given_width
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.table import given_width
 
 _BEST = "best"
 _BOX = 216
@@ -153,7 +153,7 @@ class TestsView(View):
 
 
 def _clear(row: ComparedRun) -> bool:
-    """Tell whether the difference is more than chance would explain."""
+    """Return whether the difference is more than chance would explain."""
     return row.p_holm is not None and row.p_holm < ALPHA
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView
+from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView, Tick
 from rankstudio.ui.widgets.layout import fill, named
 
 LEAST_PLOT = 44
@@ -21,6 +21,11 @@ ALL, ONE = "all", "one"
 
 RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30)
 """The colour and marker that a run, whose number is a row's key, has in plots that compare runs."""
+
+
+def tick_column(is_ticked: Callable[[Any], bool], tooltip: str) -> Column:
+    """Return the column of ticks, which say of rows whether they are compared."""
+    return Column("tick", "", kind="tick", value=lambda row: Tick(is_ticked(row)), tooltip=tooltip, width=30)
 
 
 class View(QWidget):
@@ -98,7 +103,7 @@ class View(QWidget):
         return self._caption
 
     def set_caption(self, caption: str) -> None:
-        """Say something else about what is shown."""
+        """Change what is said about what is shown."""
         if caption != self._caption:
             self._caption = caption
             self.captioned.emit()

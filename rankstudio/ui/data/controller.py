@@ -12,9 +12,8 @@ from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import look_at_features
-from rankstudio.ui.data.described_features import DescribedFeature
 from rankstudio.ui.data.panel import DataPanel
-from rankstudio.ui.data.statistics_panel import NOTHING, StatisticsPanel
+from rankstudio.ui.data.statistics_panel import NOTHING, DescribedFeature, StatisticsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -69,7 +68,7 @@ class DataController(Controller):
 
     @Slot()
     def _explain(self) -> None:
-        """Say by now why there are no documents, and no statistics."""
+        """Show by now why there are no documents, and no statistics."""
         self.panel.set_opening(self._absence.documents(""))
         if self.panel.summary() is None:
             self._show_statistics()

@@ -67,7 +67,7 @@ def _card(source: dict[str, str]) -> QFrame:
     for text, role in ((source["holds"], ""), (source["terms"], ""), (source["open"], "muted")):
         column.addWidget(_text(tr(text), role))
     column.addWidget(_text(tr("Cite: {cite}").format(cite=source["cite"]), "muted"))
-    address = _text(source["address"], "")
+    address = _text(source["address"])
     copied = named(
         QPushButton(tr("Copy address")),
         said=tr("Copy the address of {name}").format(name=source["name"]),
@@ -78,11 +78,8 @@ def _card(source: dict[str, str]) -> QFrame:
     return card
 
 
-def _text(text: str, role: str) -> PlainLabel:
-    label = named(PlainLabel(text), role=role)
-    label.setWordWrap(True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
+def _text(text: str, role: str = "") -> PlainLabel:
+    return named(PlainLabel(text, wraps=True, selectable=True), role=role)
 
 
 def _copy(address: str) -> None:

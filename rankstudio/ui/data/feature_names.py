@@ -28,7 +28,7 @@ from rankstudio.engine.data.feature_names import (
 )
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.data.controller import DataController
-from rankstudio.ui.data.described_features import DescribedFeature
+from rankstudio.ui.data.statistics_panel import DescribedFeature
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
@@ -158,7 +158,7 @@ class FeatureNames(Controller):
             new = renamed(dataset, notes.names)
             self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
             self._data.keep_reports()
-            self._session.rename_features(new)
+            self._session.exchange(new)
         try:
             save_notes(self._folder, dataset, notes)
         except RankStudioError as error:
@@ -280,7 +280,7 @@ class FeatureGroups(Controller):
 
     @Slot()
     def _follow(self) -> None:
-        """Tell what the user's edits, also undone and redone ones, made of the groups.
+        """Announce what the user's edits, also undone and redone ones, made of the groups.
 
         Those that come with the plan of a run or of a file are the plan's alone.
         """

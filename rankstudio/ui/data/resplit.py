@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.ui.background.job import Ending, Job, Outcome
 from rankstudio.ui.background.loader import Loader
+from rankstudio.ui.background.worker import Ending, Job, Outcome
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.session import Session, reading
 from rankstudio.ui.page.controller import Controller

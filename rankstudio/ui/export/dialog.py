@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.errors import OutputError, RankStudioError
-from rankstudio.ui.background.job import Job
+from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.choices import choice_box
+from rankstudio.ui.widgets.layout import fill, named, set_role
 
 _ROW = 29
 _LIST, _WIDEST_LIST, _LIST_MARGIN = 210, 320, 36
@@ -140,11 +140,11 @@ class ExportDialog(QDialog):
         self._items = tuple(items)
         self._folder = folder or Path.home()
         self._list = named(QListWidget(), "export-items", tr("Content to export"))
-        self._help = named(PlainLabel(), role="muted")
+        self._help = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._format = named(choice_box(()), "export-format", tr("Format"))
         self._path = named(QLineEdit(), "export-file", tr("File"))
         self._browse = QPushButton(tr("Browse…"))
-        self._message = PlainLabel()
+        self._message = PlainLabel(wraps=True, selectable=True)
         self._form = QFormLayout()
         self._copy = QPushButton(tr("&Copy"))
         self._save = named(QPushButton(tr("&Save")), role="primary")
@@ -216,7 +216,7 @@ class ExportDialog(QDialog):
             self._job = writer.check(path, lambda found: self._say(f"{written} {found}", "ok"))
 
     def _finish(self, item: ExportItem, path: Path, besides: str = "") -> str:
-        """Say that the files are there, and return the sentence."""
+        """Show that the files are there, and return the sentence."""
         self._set_writing(False)
         self._confirmed = None
         self._folder = path.parent
@@ -226,7 +226,7 @@ class ExportDialog(QDialog):
         return written
 
     def _fail(self, why: str) -> None:
-        """Say why the files are not there."""
+        """Show why the files are not there."""
         self._set_writing(False)
         self._say(why, "error")
 
@@ -262,9 +262,6 @@ class ExportDialog(QDialog):
         self._list.setFixedWidth(min(max(_LIST, widest + _LIST_MARGIN), _WIDEST_LIST))
         for item in self._items:
             QListWidgetItem(item.label, self._list).setSizeHint(QSize(0, _ROW))
-        for label in (self._help, self._message):
-            label.setWordWrap(True)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._help.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._save.setDefault(True)
         form = self._form
@@ -308,7 +305,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _show_format(self) -> None:
-        """Say what the selected format is, and why it cannot be written where it cannot."""
+        """Show what the selected format is, and why it cannot be written where it cannot."""
         writer = self._writer
         self._help.setText("\n\n".join(filter(None, [self.current.help, writer.help if writer else ""])))
         writes = self.current.writes and not self._unavailable
@@ -355,6 +352,4 @@ class ExportDialog(QDialog):
 
     def _say(self, sentence: str, role: str) -> None:
         self._message.setText(sentence)
-        self._message.setProperty("role", role)
-        self._message.style().unpolish(self._message)
-        self._message.style().polish(self._message)
+        set_role(self._message, role)

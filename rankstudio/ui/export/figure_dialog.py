@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -27,12 +27,12 @@ from rankstudio.engine.export.figures.style import PRESETS, FigureStyle, style_o
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.export import LABELS, figure_image, save_figure
+from rankstudio.ui.plots.base import LABELS, figure_image, save_figure
 from rankstudio.ui.process.files_read import refuse_read
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.plain_text import PlainLabel
-from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.segmented import Segmented
+from rankstudio.ui.widgets.choices import Segmented, choice_box
+from rankstudio.ui.widgets.layout import fill, named, set_role
 
 _WIDTHS = (
     ("column", tr("one column, 85 mm")),
@@ -82,10 +82,8 @@ class FigureDialog(QDialog):
         self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
-        self._message = PlainLabel()
-        self._settling = QTimer(self)
-        self._settling.setSingleShot(True)
-        self._settling.setInterval(_SETTLE)
+        self._message = PlainLabel(wraps=True)
+        self._settling = single_shot(_SETTLE, self._draw, self)
         self._fill()
         self._lay_out()
         self._connect()
@@ -117,7 +115,7 @@ class FigureDialog(QDialog):
         data.setData("image/svg+xml", figure_bytes(figure, self.style_chosen, "svg"))
         data.setText(caption_text(figure))
         QGuiApplication.clipboard().setMimeData(data)
-        self._say(tr("Picture and caption copied."), "ok")
+        self.say(tr("Picture and caption copied."), "ok")
 
     @Slot()
     def ask_save(self) -> None:
@@ -132,7 +130,7 @@ class FigureDialog(QDialog):
         if path.suffix.lower() != suffix:  # for which the file dialog has not asked whether to replace it
             path = path.with_name(path.name + suffix)
             if path.exists():
-                self._say(tr("{path}: the file already exists.").format(path=path), "error")
+                self.say(tr("{path}: the file already exists.").format(path=path), "error")
                 return
         self.save(path)
 
@@ -145,15 +143,16 @@ class FigureDialog(QDialog):
             if not beside.exists():
                 write_text(beside, caption_text(figure))
         except OutputError as error:
-            self._say(str(error), "error")
+            self.say(str(error), "error")
             return
         self._folder = path.parent
-        self._say(tr("Written to {path}.").format(path=path), "ok")
+        self.say(tr("Written to {path}.").format(path=path), "ok")
         self.saved.emit(path)
 
     def say(self, sentence: str, role: str = "ok") -> None:
         """Show what came of something."""
-        self._say(sentence, role)
+        self._message.setText(sentence)
+        set_role(self._message, role)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the preview into the room there is."""
@@ -195,7 +194,6 @@ class FigureDialog(QDialog):
         caption = PlainLabel(tr("C&aption"))
         caption.setBuddy(self.caption)
         self.caption.setTabChangesFocus(True)
-        self._message.setWordWrap(True)
         self.preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.preview.setMinimumSize(420, 320)
         self.copy_button = QPushButton(tr("&Copy"))
@@ -228,7 +226,6 @@ class FigureDialog(QDialog):
         self.resize(1000, 600)
 
     def _connect(self) -> None:
-        self._settling.timeout.connect(self._draw)
         self.figure_box.currentIndexChanged.connect(self._show_figure)
         self.width_box.currentIndexChanged.connect(self._follow_width)
         self.millimetres.valueChanged.connect(self._draw_soon)
@@ -244,7 +241,7 @@ class FigureDialog(QDialog):
     def _show_figure(self) -> None:
         figure = self._figures[max(0, self.figure_box.currentIndex())]
         self.caption.setPlainText(figure.caption)
-        self._say("", "muted")
+        self.say("", "muted")
         self._draw_soon()
 
     @Slot()
@@ -280,9 +277,3 @@ class FigureDialog(QDialog):
     @Slot()
     def _ask_all(self) -> None:
         self.allAsked.emit(self.style_chosen, self.format_name, float(self.dpi.value()))
-
-    def _say(self, sentence: str, role: str) -> None:
-        self._message.setText(sentence)
-        self._message.setProperty("role", role)
-        self._message.style().unpolish(self._message)
-        self._message.style().polish(self._message)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.support.files import write_text
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -25,9 +24,9 @@ from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, 
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
-from rankstudio.ui.plots.export import FORMATS as PLOT_FORMATS
+from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.widgets.table_texts import FORMATS
+from rankstudio.ui.widgets.columns import FORMATS
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.dataset_files import DatasetFiles, WrittenPart
@@ -40,9 +39,11 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
     session, current, pages = models.session, models.current, sections.pages.values()
     name = _stem(session.dataset.name if session.dataset else "rankstudio")
+    model, why = current.model, _why_no_model(current.model)
+    portable = partial(_portable_model, session, current, model)
     return (
-        _model_item(session, current, name),
-        _formats_item(models, name),
+        _model_item(model, portable, name, why),
+        model_formats_item(model, portable, models.task_worker, name, why),
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
         *(_table_item(shown, name) for page in pages for shown in page.tables()),
@@ -111,14 +112,13 @@ def _stem(name: str) -> str:
     return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
 
 
-def _model_item(session: Session, current: CurrentModel, name: str) -> ExportItem:
-    model = current.model
-
+def _model_item(
+    model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, why: str
+) -> ExportItem:
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
 
-        assert model is not None  # else the item is not available
-        save_model(path, _portable_model(session, current, model))
+        save_model(path, portable())
 
     return ExportItem(
         "model",
@@ -127,19 +127,8 @@ def _model_item(session: Session, current: CurrentModel, name: str) -> ExportIte
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
-        unavailable=_why_no_model(model),
+        unavailable=why,
     )
-
-
-def _formats_item(models: Models, name: str) -> ExportItem:
-    session, current = models.session, models.current
-    model = current.model
-
-    def portable() -> PortableModel:
-        assert model is not None  # else the item is not available
-        return _portable_model(session, current, model)
-
-    return model_formats_item(model, portable, models.task_worker, name, _why_no_model(model))
 
 
 def _why_no_model(model: SelectedModel | None) -> str:
@@ -150,11 +139,11 @@ def _why_no_model(model: SelectedModel | None) -> str:
     return "" if model.step.whole else NOT_WHOLE
 
 
-def _portable_model(session: Session, current: CurrentModel, model: SelectedModel) -> PortableModel:
+def _portable_model(session: Session, current: CurrentModel, model: SelectedModel | None) -> PortableModel:
     from rankstudio.engine.experiment.reports import portable_model  # noqa: PLC0415 - brings kernels
 
     dataset = session.dataset
-    assert dataset is not None  # there is a model of it
+    assert dataset is not None and model is not None  # else the item is not available
     features = dataset.feature_ids.tolist(), dataset.feature_names
     validation = {name: float(values[model.position]) for name, values in model.path.validation.items()}
     chosen = Chosen(model.path.unit, model.step)
@@ -432,7 +421,7 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
 
 
 def _said(form: DataFormat, lost: Sequence[str]) -> str:
-    """Say what a format does not keep that the table of features does not have either."""
+    """Return what a format does not keep that the table of features does not have either."""
     besides = [tr(what) for what in lost if what != "names of features"]
     text = tr("{form} does not store: {lost}.")
     return text.format(form=tr(form.label), lost=", ".join(besides)) if besides else ""

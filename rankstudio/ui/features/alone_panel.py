@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import FigureAxis, RowSeries, RowsFigure
-from rankstudio.ui.background.job import CancelFlag
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand
+from rankstudio.ui.background.worker import CancelFlag
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import MOST_ROWS, floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.base import MOST_ROWS, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -41,7 +39,6 @@ _OPTIONS = ((False, tr("sorted")), (True, tr("by id")))
 _RADIUS = 3.4
 _LEAST_RADIUS = 1.6
 _BETWEEN = 14.0
-_STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
 
 class AlonePanel(Panel):
@@ -62,7 +59,7 @@ class AlonePanel(Panel):
         self.switch = named(Segmented(_OPTIONS, tr("order")), "alone-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
-        self.switch.chosen.connect(self._on_switched)
+        self.switch.chosen.connect(self.plot.set_by_id)
         self.plot.picked.connect(self.picked)
         self.clear()
 
@@ -78,7 +75,7 @@ class AlonePanel(Panel):
         self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
 
     def show_share(self, share: float | None) -> None:
-        """Say how much is measured, where that takes a while; None says nothing more."""
+        """Show how much is measured, where that takes a while; None says nothing more."""
         self.set_caption(tr("{share:.0%} measured").format(share=share) if share is not None else "")
 
     def clear(self, why: str = _NO_DOCUMENTS) -> None:
@@ -86,10 +83,6 @@ class AlonePanel(Panel):
         self.plot.placeholder = why
         self.plot.set_features(None, np.empty(0, dtype=np.int64), ())
         self.set_caption("")
-
-    @Slot(object)
-    def _on_switched(self, by_id: object) -> None:
-        self.plot.set_by_id(bool(by_id))
 
 
 class AloneController(Controller):
@@ -223,6 +216,7 @@ class AlonePlot(Plot):
         self.box.silence()
         self._arrange()
 
+    @Slot(object)
     def set_by_id(self, by_id: bool) -> None:
         """Put the features in the order of their ids, or from the best to the worst."""
         self.by_id = by_id
@@ -247,7 +241,7 @@ class AlonePlot(Plot):
         return (float(xs[0]) - 0.7, float(xs[-1]) + 0.7), padded(low, high)
 
     def is_empty(self) -> bool:
-        """Tell whether nothing was measured."""
+        """Return whether nothing was measured."""
         return self.shown is None or not np.isfinite(self.shown.parts["train"]).any()
 
     def figure(self) -> RowsFigure:
@@ -300,7 +294,7 @@ class AlonePlot(Plot):
         return int(self._order[nearest])
 
     def readout(self, column: int) -> list[Line]:
-        """Say which feature it is, and how it ranks each part."""
+        """Return which feature it is, and how it ranks each part."""
         assert self.shown is not None  # else nothing is under the mouse
         looks = [palettes.category(self.theme.colors, i) for i in range(len(self.shown.parts))]
         lines = [Line(f"{self._names[column]} ({self._ids[column]})", bold=True)]
@@ -312,22 +306,18 @@ class AlonePlot(Plot):
             lines.append(Line(tr("small values first")))
         return [*lines, Line(tr("in the model"))] if self._selected[column] else lines
 
-    def click(self, at: QPointF) -> None:
-        """Pick the feature under the mouse."""
-        column = self.hit_test(at)
-        if column is not None:
-            self.picked.emit(column)
+    def pick(self, column: int) -> None:
+        """Pick a feature."""
+        self.picked.emit(column)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from feature to feature by the arrow keys, in the order that is shown."""
-        step = _STEPS.get(event.key())
-        if step is None or self.is_empty():
-            event.ignore()
-            return
+    def step(self, right: int, down: int) -> bool:
+        """Move from feature to feature, in the order that is shown."""
+        if self.is_empty():
+            return False
         at = self._place_of(self._feature)
-        place = 0 if at is None else at + step
+        place = 0 if at is None else at + right + down
         self.picked.emit(int(self._order[min(max(0, place), self._order.size - 1)]))
-        event.accept()
+        return True
 
     # Drawing
 
@@ -406,7 +396,7 @@ class AlonePlot(Plot):
         self.setAccessibleName(tr("Single features"))
 
     def summary(self) -> str:
-        """Say which feature is best alone, and how good the marked one is."""
+        """Return which feature is best alone, and how good the marked one is."""
         if self.shown is None:
             return ""
         best, train = int(self.shown.order[0]), self.shown.parts["train"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.analysis.features.choice_explanation import number
@@ -15,12 +15,17 @@ from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
-from rankstudio.ui.plots.base import CellValue, Numbers, describe
-from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.heat_map import draw_cells, draw_values, heat_figure, outline
+from rankstudio.ui.plots.base import CellValue, Numbers, describe, floats
+from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.maps.heat_map import (
+    BAR,
+    ColorBar,
+    color_bar_width,
+    draw_cells,
+    draw_color_bar,
+    draw_values,
+    outline,
+)
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import TINY, font
@@ -38,12 +43,6 @@ HEADER = 22
 _WIDEST, _HIGHEST = 44, 26  # of a cell, in pixels
 _NAMES = 0.38  # share of the width that the names of features may take
 _LONGEST_BAR = 120.0
-_STEPS: dict[int, tuple[int, int]] = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
 
 
 class CandidateMapPlot(HeatMapPlot):
@@ -54,6 +53,8 @@ class CandidateMapPlot(HeatMapPlot):
 
     Attributes
     ----------
+    shown : CandidateMap or None
+        The part of the map for which there is room.
     cellPicked : Signal(int, int)
         The feature (its column in the data) and the step (its place in the path) of the cell that was clicked
         or come to by an arrow key.
@@ -63,7 +64,7 @@ class CandidateMapPlot(HeatMapPlot):
 
     def __init__(self, theme: Theme) -> None:
         self._whole: CandidateMap | None = None
-        self._map: CandidateMap | None = None
+        self.shown: CandidateMap | None = None  # the part of it for which there is room
         self._all_names: Sequence[str] = ()
         self._feature: int | None = None
         self._place: int | None = None
@@ -107,11 +108,6 @@ class CandidateMapPlot(HeatMapPlot):
         self._feature, self._place = feature, place
         self._apply()
 
-    @property
-    def shown(self) -> CandidateMap | None:
-        """The part of the map for which there is room."""
-        return self._map
-
     def key(self) -> tuple[str, str, str]:
         """Return what the two ends and the middle of the colours mean, the best first."""
         if self._ranked:
@@ -133,9 +129,9 @@ class CandidateMapPlot(HeatMapPlot):
         left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
         right = color_bar_width(self.key()) + 3 * AIR
         width, height = max(1.0, size.width() - left - right), max(1.0, size.height() - HEADER - 4)
-        if self._map is not None:
-            width = min(width, _WIDEST * len(self._map.numbers))
-            height = min(height, _HIGHEST * len(self._map.features))
+        if self.shown is not None:
+            width = min(width, _WIDEST * len(self.shown.numbers))
+            height = min(height, _HIGHEST * len(self.shown.features))
         area = QRectF(left, HEADER, width, height)
         return Frame(area, QRectF(QPointF(0, 0), size), (0.0, 1.0), (0.0, 1.0))
 
@@ -147,23 +143,23 @@ class CandidateMapPlot(HeatMapPlot):
 
     def text_of(self, row: int, column: int) -> str:
         """Return the rank or the score of a cell, its row counted from the bottom."""
-        if self._map is None:
+        if self.shown is None:
             return ""
-        values = self._map.ranks if self._ranked else self._map.scores
-        value = float(values[len(self._labels) - 1 - row, column])
+        values = self.shown.ranks if self._ranked else self.shown.scores
+        value = float(values[self._from_below(row), column])
         return "" if np.isnan(value) else f"{value:.0f}" if self._ranked else number(value)
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Say score, share and rank of a cell."""
-        if self._map is None:
+        """Return score, share and rank of a cell."""
+        if self.shown is None:
             return []
-        row, column = len(self._labels) - 1 - cell[0], cell[1]
+        row, column = self._from_below(cell[0]), cell[1]
         where = tr("{labels} at {names} {numbers}").format(
-            labels=self._labels[row], names=self._names[1], numbers=self._map.numbers[column]
+            labels=self._labels[row], names=self._names[1], numbers=self.shown.numbers[column]
         )
-        value, share = float(self._map.scores[row, column]), float(self._map.shares[row, column])
+        value, share = float(self.shown.scores[row, column]), float(self.shown.shares[row, column])
         if np.isnan(value):
-            why = tr("selected without comparison") if self._map.taken[row, column] else tr("no candidate")
+            why = tr("selected without comparison") if self.shown.taken[row, column] else tr("no candidate")
             return [Line(where, bold=True), Line(why)]
         lines = [
             Line(tr(self._score.name) if self._score else tr("score"), number(value), bold=True),
@@ -171,17 +167,17 @@ class CandidateMapPlot(HeatMapPlot):
         ]
         if self._score is not None and self._score.from_zero and not self._score.least:
             lines.append(Line(tr("share of the best"), f"{100 * share:.0f} %"))
-        of = int(self._map.n_candidates[column])
+        of = int(self.shown.n_candidates[column])
         return [
             *lines,
-            Line(tr("rank"), tr("{ranks:.0f} of {of}").format(ranks=self._map.ranks[row, column], of=of)),
+            Line(tr("rank"), tr("{ranks:.0f} of {of}").format(ranks=self.shown.ranks[row, column], of=of)),
         ]
 
     def figure(self) -> MapFigure:
         """Return the part of the map that is shown; outlined is what each step took."""
-        shown = self._map
+        shown = self.shown
         if shown is None:
-            return heat_figure(self)
+            return super().figure()
         values = shown.ranks if self._ranked else shown.shares
         score = self._score.name if self._score else ""
         title = tr("rank among the candidates") if self._ranked else tr("share of the best score of the step")
@@ -207,7 +203,7 @@ class CandidateMapPlot(HeatMapPlot):
 
     def numbers(self) -> Numbers:
         """Return one row per feature, one column per step, shown or not: the scores, or the ranks."""
-        if self._map is None:
+        if self.shown is None:
             return ["feature"], []
         assert self._whole is not None
         values = self._whole.ranks if self._ranked else self._whole.scores
@@ -221,30 +217,29 @@ class CandidateMapPlot(HeatMapPlot):
         """Pick the cell under the mouse; a feature's name, the one in the marked column."""
         frame = self.frame()
         cell = self.hit_test(QPointF(max(at.x(), frame.area.left()), at.y()))
-        if cell is not None and self._map is not None:
-            place = self._map.places[cell[1]]
+        if cell is not None and self.shown is not None:
+            place = self.shown.places[cell[1]]
             named = at.x() < frame.area.left() and self._place is not None
-            feature = self._map.features[self._shown(cell[0])]
+            feature = self.shown.features[self._from_below(cell[0])]
             self.cellPicked.emit(feature, self._place if named else place)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the marks with the arrow keys, beyond what there is room for too."""
-        step, whole = _STEPS.get(event.key()), self._whole
-        if step is None or whole is None or self._map is None:
-            event.ignore()
-            return
+    def step(self, right: int, down: int) -> bool:
+        """Move the marks, beyond what there is room for too."""
+        whole = self._whole
+        if whole is None or self.shown is None:
+            return False
         # Downwards it goes as the rows stand, and then on in the order of the whole map.
-        rest = [f for f in whole.features if f not in self._map.features]
+        rest = [f for f in whole.features if f not in self.shown.features]
         features, places = (
-            [*self._map.features, *rest],
-            self._map.places if not whole.growing else whole.places,
+            [*self.shown.features, *rest],
+            self.shown.places if not whole.growing else whole.places,
         )
-        row = features.index(self._feature) if self._feature in features else -step[0]
+        row = features.index(self._feature) if self._feature in features else -down
         column = min(range(len(places)), key=lambda at: abs(places[at] - (self._place or 0)))
-        row = int(np.clip(row + step[0], 0, len(features) - 1))
-        column = int(np.clip(column + step[1], 0, len(places) - 1))
+        row = int(np.clip(row + down, 0, len(features) - 1))
+        column = int(np.clip(column + right, 0, len(places) - 1))
         self.cellPicked.emit(features[row], places[column])
-        event.accept()
+        return True
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Show as much of the map as there is room for."""
@@ -254,20 +249,20 @@ class CandidateMapPlot(HeatMapPlot):
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw cells, names, steps, what was taken, the marks, and the key to the colours."""
-        if self.is_empty() or self._map is None:
+        if self.is_empty() or self.shown is None:
             return
         draw_cells(self, painter, frame)
         if self.written:
             draw_values(self, painter, frame)
         self._draw_names(painter, frame, colors)
         self._draw_steps(painter, frame, colors)
-        for row, column in np.argwhere(self._map.taken).tolist():
-            cell = self._shown(row), column
+        for row, column in np.argwhere(self.shown.taken).tolist():
+            cell = self._from_below(row), column
             outline(self, painter, frame, cell, QColor("#ffffff"), 3.0)
             outline(self, painter, frame, cell, QColor("#11151c"), 1.6)
         if self._row is not None:
-            first = self.cell_rect(frame, self._shown(self._row), 0)
-            rest = self.cell_rect(frame, self._shown(self._row), self.values.shape[1] - 1)
+            first = self.cell_rect(frame, self._from_below(self._row), 0)
+            rest = self.cell_rect(frame, self._from_below(self._row), self.values.shape[1] - 1)
             painter.setPen(pen(colors.q("accent"), 1.6))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             box = QRectF(QPointF(1, first.top() - 1), rest.bottomRight())
@@ -282,13 +277,13 @@ class CandidateMapPlot(HeatMapPlot):
         """Cut the map to the size of the plot, and draw it."""
         whole = self._whole
         if whole is None:
-            self._map, self._labels, self._row, self._column = None, (), None, None
+            self.shown, self._labels, self._row, self._column = None, (), None, None
             self.set_values(np.empty((0, 0)), (), ())
             return
-        self._map = None
+        self.shown = None
         area = self.frame().area
         n_rows, n_columns = int(area.height() // ROW), int(area.width() // COLUMN)
-        shown = self._map = whole.view(n_rows, n_columns, self._place, self._feature)
+        shown = self.shown = whole.view(n_rows, n_columns, self._place, self._feature)
         self._labels = tuple(self._all_names[f] for f in shown.features)
         self._row = shown.features.index(self._feature) if self._feature in shown.features else None
         self._column = None
@@ -299,14 +294,14 @@ class CandidateMapPlot(HeatMapPlot):
             values = 1.0 - (shown.ranks - 1.0) / np.maximum(1.0, shown.n_candidates - 1.0)
         self.set_values(values[::-1], self._labels[::-1], tuple(map(str, shown.numbers)))
 
-    def _shown(self, row: int) -> int:
-        """Return a row counted from the bottom."""
+    def _from_below(self, row: int) -> int:
+        """Return a row counted from the bottom where it is counted from the top, and the other way round."""
         return len(self._labels) - 1 - row
 
     def _draw_names(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for row, label in enumerate(self._labels):
-            rect = self.cell_rect(frame, self._shown(row), 0)
+            rect = self.cell_rect(frame, self._from_below(row), 0)
             box = QRectF(3, rect.top(), rect.left() - AIR - 1, rect.height())
             painter.setFont(font(TINY, bold=row == self._row))
             painter.setPen(colors.q("text" if row == self._row else "muted"))
@@ -315,28 +310,28 @@ class CandidateMapPlot(HeatMapPlot):
 
     def _draw_steps(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Write the numbers of as many steps as have room, the chosen one among them."""
-        assert self._map is not None
+        assert self.shown is not None
         painter.setFont(font(TINY))
         painter.setPen(colors.q("muted"))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(0, 0, frame.area.left() - AIR, HEADER - 3), right, self._names[1])
-        n, metrics = len(self._map.numbers), QFontMetricsF(font(TINY))
-        room = max(metrics.horizontalAdvance(str(self._map.numbers[-1])) + 6.0, 14.0)
+        n, metrics = len(self.shown.numbers), QFontMetricsF(font(TINY))
+        room = max(metrics.horizontalAdvance(str(self.shown.numbers[-1])) + 6.0, 14.0)
         every = max(1, int(np.ceil(room * n / frame.area.width())))
         for column in range(n):
             chosen = column == self._column
             near = self._column is not None and 0 < abs(column - self._column) < every
             if not chosen and (column % every or (near and every > 1)):
                 continue
-            rect = self.cell_rect(frame, self._shown(0), column)
+            rect = self.cell_rect(frame, self._from_below(0), column)
             painter.setFont(font(TINY, bold=chosen))
             painter.setPen(colors.q("accent" if chosen else "muted"))
             box = QRectF(rect.center().x() - 20, 0, 40, HEADER - 3)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self._map.numbers[column]))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(self.shown.numbers[column]))
 
     def summary(self) -> str:
-        """Say what the map is of, and its marked cell."""
-        shown = self._map
+        """Return what the map is of, and its marked cell."""
+        shown = self.shown
         if shown is None or self._score is None:
             return ""
         what = tr("{title}: {n_features} candidates at {n_steps} steps").format(
@@ -344,5 +339,5 @@ class CandidateMapPlot(HeatMapPlot):
         )
         if self._row is None or self._column is None:
             return what
-        cell = self.readout((self._shown(self._row), self._column))
+        cell = self.readout((self._from_below(self._row), self._column))
         return describe([what, *(f"{line.text} {line.value}".strip() for line in cell)])

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.feature_groups import Groups
@@ -20,6 +20,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
@@ -55,14 +56,8 @@ class FeaturesController(Controller):
         self._absence.changed.connect(self._explain)
         self._feature: int | None = None
         self._marked: int | None = None
-        self._settled = QTimer(self)
-        self._settled.setSingleShot(True)
-        self._settled.setInterval(_SETTLED_MILLISECONDS)
-        self._settled.timeout.connect(self._inspect_marked)
-        self._settled_model = QTimer(self)
-        self._settled_model.setSingleShot(True)
-        self._settled_model.setInterval(_SETTLED_MILLISECONDS)
-        self._settled_model.timeout.connect(self._inspect_again)
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self._inspect_marked, self)
+        self._settled_model = single_shot(_SETTLED_MILLISECONDS, self._inspect_again, self)
         self._described = OnDemand(worker, self._key, self._describe, slot="profile", parent=self)
         self._described.failed.connect(self.failed)
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
@@ -72,6 +67,7 @@ class FeaturesController(Controller):
             path.chosen.connect(self._choose)
             path.inspected.connect(self.inspect)
             path.toggled.connect(self._toggle)
+            path.appeared.connect(self.update)
         for inspector in self._inspectors:
             inspector.inspected.connect(self.inspect)
         session.datasetChanged.connect(self._forget)
@@ -150,9 +146,8 @@ class FeaturesController(Controller):
     def _show(self) -> None:
         model, dataset = self._current.model, self._session.dataset
         if model is None or dataset is None:
-            everything = dataset is not None and self._session.fold is None
             for panel in self._paths:
-                panel.clear(_EVERY_FOLD if everything else self._absence.model(NO_PATH))
+                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH))
             return
         self._show_path(model.path, model.position, model.plan.groups)
         row = self._seen()[0].table.current()
@@ -174,7 +169,7 @@ class FeaturesController(Controller):
 
     @Slot()
     def _explain(self) -> None:
-        """Say by now why there is no path, or no measure of the test part."""
+        """Show by now why there is no path, or no measure of the test part."""
         if self._current.model is None and self._session.fold is not None:
             for panel in self._paths:
                 panel.explain(self._absence.model(NO_PATH))

@@ -1,46 +1,323 @@
-"""The Features page: the path as a table, with pins and bans."""
+"""The path as a table with pins and bans: its rows, its columns and the panel."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
+from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.data.feature_groups import Groups
+from rankstudio.engine.data.feature_groups import Groups, group_names, with_their_groups
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.ui.features.path_rows import (
-    IMPORTANCE,
-    WEIGHT,
-    Arrivals,
-    FeatureRow,
-    as_importance,
-    columns,
-    has_own_values,
-    path_rows,
-)
+from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon
+from rankstudio.ui.style.number_format import MINUS, fixed, significant
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import CoveredNumber, Panel, TableView
+from rankstudio.ui.widgets import Column, CoveredNumber, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
+WEIGHT = 70
+"""Pixels of a number with its sign."""
+IMPORTANCE = 84
+"""Pixels of that word."""
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
-_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
+_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first; a list of weights keeps them
 _ROOM_FOR_MARGIN = 300
 
 NO_PATH = tr("Run a method or move λ to see the selected features.")
 _GIVEN = tr("These are given scores: there are no features and no path.")
+
+
+@dataclass(frozen=True)
+class FeatureRow:
+    """One feature.
+
+    Attributes
+    ----------
+    rank : int or None
+        The k with which it is in the model; None for a banned feature.
+    feature_id : int
+        1-based.
+    name : str
+    weight : float
+        In the chosen model; NaN where it is not in it.
+    gain : float
+        How much the criterion per document fell when it came in; NaN for a method that takes all at once.
+    after : float
+        The measure on the validation part after it came in; NaN where that is not known.
+    chosen : bool
+        Whether it is in the chosen model.
+    pinned, banned : bool
+    margin : float
+        How far the next candidate was behind it, as a share of the score; NaN where that is not known.
+    group : str
+        With which it is taken or left; "" for none.
+    """
+
+    rank: int | None
+    feature_id: int
+    name: str
+    weight: float
+    gain: float
+    after: float
+    chosen: bool
+    pinned: bool = False
+    banned: bool = False
+    margin: float = nan
+    group: str = ""
+
+
+def path_rows(
+    path: PathResult,
+    feature_ids: Sequence[int] | Ints,
+    names: Sequence[str],
+    measure: str,
+    position: int,
+    arrivals: Arrivals | None = None,
+    groups: Groups | None = None,
+) -> tuple[FeatureRow, ...]:
+    """Return the features of a path in the order in which they came, the banned ones at the end.
+
+    Parameters
+    ----------
+    path : PathResult
+    feature_ids, names : sequence of length n
+        Of the dataset's columns.
+    measure : str
+        Which validation measure to show.
+    position : int
+        Of the chosen model among the path's steps.
+    arrivals : Arrivals, optional
+        What is known of the path from the last time, when it was shorter.
+    groups : Mapping of str to tuple of int, optional
+        Of features, by their ids, with which the path was made; pins and bans are of groups as a whole.
+
+    Returns
+    -------
+    tuple of FeatureRow
+        Where several features come with one step (a ranker takes all at once), the greatest weight comes
+        first, and only the last of them has a gain and a measure.
+    """
+    parameters = path.unit.parameters
+    groups = groups or {}
+    group_of = group_names(groups)
+    pinned = set(with_their_groups(parameters.get("pinned", ()), groups))
+    banned = with_their_groups(parameters.get("banned", ()), groups)
+    model = path.steps[position]
+    weights = model.coef
+    after = path.validation.get(measure)
+    chosen = set(model.selected)
+    rows: list[FeatureRow] = []
+    for place, new in (arrivals or Arrivals()).of(path):
+        if len(new) > 1:
+            found = path.steps[place].coef
+            new = sorted(new, key=lambda column: -abs(found[column]))  # noqa: PLW2901
+        for column in new:
+            last = column == new[-1]
+            rank = len(rows) + 1
+            inside = column in chosen
+            rows.append(
+                FeatureRow(
+                    rank=rank,
+                    feature_id=int(feature_ids[column]),
+                    name=names[column],
+                    weight=float(weights[column]) if inside else nan,
+                    gain=path.steps.gains[place] / path.divisor if last else nan,
+                    after=float(after[place]) if after is not None and last else nan,
+                    chosen=inside,
+                    pinned=int(feature_ids[column]) in pinned,
+                    group=group_of.get(int(feature_ids[column]), ""),
+                )
+            )
+    known = {int(i): name for i, name in zip(feature_ids, names, strict=True)} if banned else {}
+    rows += [
+        FeatureRow(
+            None,
+            i,
+            known.get(i, tr("feature {i}").format(i=i)),
+            nan,
+            nan,
+            nan,
+            False,
+            banned=True,
+            group=group_of.get(i, ""),
+        )
+        for i in banned
+    ]
+    return tuple(rows)
+
+
+def has_own_values(rows: Sequence[FeatureRow], key: str, *, most: bool = False) -> bool:
+    """Return whether rows have a gain or a measure of their own, and not just the model as a whole.
+
+    Parameters
+    ----------
+    rows : sequence of FeatureRow
+    key : {"gain", "after"}
+    most : bool
+        Whether more than half of them have to.
+    """
+    known = sum(not isnan(getattr(row, key)) for row in rows)
+    ranked = sum(row.rank is not None for row in rows)
+    return known >= min(2, ranked) and (not most or 2 * known > ranked)
+
+
+class Arrivals:
+    """Which columns are new in each model of a path; of a path that grows only its new steps are looked at.
+
+    To look at every column of every step took a second for two thousand of them, each time one was added.
+    """
+
+    def __init__(self) -> None:
+        self._last: Step | None = None
+        self._forget()
+
+    def of(self, path: PathResult) -> list[tuple[int, list[int]]]:
+        """Return the place of each model among the steps, with the columns that are in none before it."""
+        if path.step_kind is StepKind.ITERATIONS:  # only the last one is a model
+            return [(place, [*path.steps[place].selected]) for place in range(len(path.steps))[path.models]]
+        known = len(self._found)
+        if known > len(path.steps) or (known and path.steps[known - 1] is not self._last):
+            known = 0
+            self._forget()
+        for place in range(known, len(path.steps)):
+            self._last = path.steps[place]
+            self._add(place, self._last.selected)
+        return self._found
+
+    def _forget(self) -> None:
+        self._found: list[tuple[int, list[int]]] = []
+        self._seen: set[int] = set()
+        self._before: tuple[int, ...] = ()
+
+    def _add(self, place: int, selected: tuple[int, ...]) -> None:
+        """Note a model; where it adds to the one before, what is new stands at its end."""
+        n = len(self._before)
+        later = selected[n:] if selected[:n] == self._before else selected
+        new = [column for column in later if column not in self._seen]
+        self._seen.update(new)
+        self._before = selected
+        self._found.append((place, new))
+
+
+def _tone(row: FeatureRow) -> str:
+    if row.banned:
+        return "faint"
+    return "text" if row.chosen else "muted"
+
+
+def _hint(row: FeatureRow, weight: str = tr("weight")) -> str:
+    state = tr("pinned: in every model") if row.pinned else tr("banned: never selected") if row.banned else ""
+    worth = "" if isnan(row.weight) else f"{weight} {significant(row.weight, 4)}"
+    group = (
+        tr("part of the group {group}, which is selected as a whole").format(group=row.group)
+        if row.group
+        else ""
+    )
+    return "\n".join(filter(None, (f"{row.feature_id} {row.name}", worth, group, state)))
+
+
+def _name(row: FeatureRow) -> str:
+    name = f"{row.group} › {row.name}" if row.group else row.name
+    return tr("{name} (banned)").format(name=name) if row.banned else name
+
+
+_COLUMNS = (
+    Column(
+        "rank",
+        "#",
+        "right",
+        tooltip=tr("Number of features at which it enters the model"),
+        width=36,
+        tone=_tone,
+    ),
+    Column(
+        "feature_id", tr("id"), "right", tooltip=tr("Id in the data files, from 1"), width=46, tone="muted"
+    ),
+    Column(
+        "name",
+        tr("feature"),
+        value=_name,
+        tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
+        stretch=True,
+        tone=_tone,
+        mark=lambda row: row.pinned,
+        hint=_hint,
+    ),
+    Column(
+        "weight",
+        tr("weight"),
+        tooltip=tr("Weight in the selected model; negative bars go to the left"),
+        kind="weight",
+        width=WEIGHT + WEIGHT_BAR + PAD,
+        tone=_tone,
+        sort=lambda row: abs(row.weight),
+    ),
+    Column(
+        "gain",
+        tr("gain"),
+        "right",
+        partial(fixed, decimals=5),
+        tooltip=tr("Reduction of the criterion per document when it was selected"),
+        width=84,
+        tone=_tone,
+    ),
+)
+
+
+def as_importance(column: Column) -> Column:
+    """Return the column of weights for a model that has none, but tells how much it uses each feature."""
+    if column.key == "name":
+        return replace(column, hint=partial(_hint, weight=tr("importance")))
+    if column.key != "weight":
+        return column
+    tooltip = tr("Importance in the selected model; the bar is relative to the largest")
+    return replace(
+        column,
+        title=tr("importance"),
+        tooltip=tooltip,
+        format=partial(significant, digits=3),
+    )
+
+
+def _margin_text(share: float) -> str:
+    if 0 < abs(share) < 0.0001:
+        return f"> {MINUS}0.01 %" if share < 0 else "< 0.01 %"
+    return (MINUS if share < 0 else "") + percent(abs(share))
+
+
+_MARGIN = Column(
+    "margin",
+    tr("margin"),
+    "right",
+    _margin_text,
+    tooltip=tr("Lead over the next candidate, as a share of the score"),
+    width=86,
+    tone=lambda row: "error" if row.margin < TOSS_UP else "muted",
+)
+
+
+def columns(measure: str, with_margin: bool = False) -> tuple[Column, ...]:
+    """Return the columns of the table, for the measure that is shown; with margins where there are any."""
+    width, tooltip = (
+        62 if len(measure) < 6 else 82,
+        tr("Validation {measure} after it was selected").format(measure=measure),
+    )
+    after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_tone)
+    return (*_COLUMNS, after, _MARGIN) if with_margin else (*_COLUMNS, after)
 
 
 class FeaturesPanel(Panel):
@@ -59,12 +336,15 @@ class FeaturesPanel(Panel):
         "pinned" or "banned", and the id of the feature to pin or ban, or to take that back.
     unsealAsked : Signal()
         The user wants to see what was measured on the sealed test part.
+    appeared : Signal()
+        The panel is seen again, and has not followed what came while it was hidden.
     """
 
     chosen = Signal(int)
     inspected = Signal(int)
     toggled = Signal(str, int)
     unsealAsked = Signal()
+    appeared = Signal()
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0)
@@ -82,9 +362,9 @@ class FeaturesPanel(Panel):
         self.table.setAccessibleName(tr("Features of the path"))
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
-        self._test = named(PlainLabel(), "features-test", role="caption")
+        self._test = named(PlainLabel(wraps=True, selectable=True), "features-test", role="caption")
         self._covered = CoveredNumber(self.unsealAsked)
-        self._note = named(PlainLabel(), "margin-note", role="caption")
+        self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
         self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))
         self._ban = self._tool("ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)"))
         self._pins = False  # whether the path's method knows pinned and banned features
@@ -120,6 +400,8 @@ class FeaturesPanel(Panel):
             self._measure, self._linear = measure, linear
             self._show_columns()
             self._make_room()
+        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
+        self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         if path is not self._of:
             self._of, self._margins = path, {}
         found = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
@@ -128,8 +410,6 @@ class FeaturesPanel(Panel):
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
-        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
-        self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
         if (size, order) != (self._k, self._order) or self.table.current() is None:
@@ -209,7 +489,7 @@ class FeaturesPanel(Panel):
         self._test.setToolTip(plain("\n".join(lines)) if text else "")
 
     def say_untested(self, why: str) -> None:
-        """Say in place of the test measures why there are none."""
+        """Show in place of the test measures why there are none."""
         self._covered.hide()
         self._test.setText(why)
         self._test.setToolTip("")
@@ -221,7 +501,7 @@ class FeaturesPanel(Panel):
         self._covered.show()
 
     def explain(self, why: str) -> None:
-        """Say in place of a path why there is none."""
+        """Show in place of a path why there is none."""
         self.table.placeholder = why
         self.table.viewport().update()
 
@@ -236,6 +516,11 @@ class FeaturesPanel(Panel):
         self.show_test({})
         self._update_tools()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what came while nobody looked: a page hides its path for methods without features."""
+        super().showEvent(event)
+        self.appeared.emit()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what the names need the room of."""
         super().resizeEvent(event)
@@ -247,11 +532,8 @@ class FeaturesPanel(Panel):
 
     def _lay_out(self) -> None:
         self._test.setContentsMargins(12, 5, 12, 3)
-        self._test.setWordWrap(True)
-        self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._test.hide()
         self._note.setContentsMargins(12, 5, 12, 5)
-        self._note.setWordWrap(True)
         self._note.hide()
         fill(self.body, (self.table, 1), self._note, self._test, spacing=0)
         self.body.addLayout(fill(QHBoxLayout(), self._covered, 1, margins=(6, 0, 6, 0)))
@@ -286,7 +568,7 @@ class FeaturesPanel(Panel):
         widths["bars"] = WEIGHT_BAR + PAD
         room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
         wanted = self._width_of_names()
-        for key in _GIVING_WAY:
+        for key in _GIVING_WAY if self._stepwise else _GIVING_WAY[:-1]:
             if room < wanted and key not in out:
                 out.add(key)
                 room += widths[key]

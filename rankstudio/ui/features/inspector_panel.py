@@ -17,8 +17,8 @@ from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
-from rankstudio.ui.widgets.elided import ElidedLabel
-from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.layout import emptied, fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
@@ -67,9 +67,8 @@ class InspectorPanel(Panel):
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.why_title = named(PlainLabel(), "why-title", role="title")
-        self.why = named(PlainLabel(), "why-sentences", tr("Why the feature is or is not in the model"))
-        self.why.setWordWrap(True)
-        self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        why = PlainLabel(wraps=True, selectable=True)
+        self.why = named(why, "why-sentences", tr("Why the feature is or is not in the model"))
         fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
@@ -124,7 +123,7 @@ class InspectorPanel(Panel):
         )
 
     def explain(self, explanation: ChoiceExplanation | None) -> None:
-        """Say in sentences why the feature is in the model or is not; None takes them away."""
+        """Show in sentences why the feature is in the model or is not; None takes them away."""
         self.why_title.setText(explanation.title if explanation else "")
         said = "\n".join(explanation.sentences) if explanation else ""
         self.why.setText(said.replace(" %", f"{_STAYS}%").replace(" = ", f"{_STAYS}={_STAYS}"))
@@ -205,11 +204,7 @@ class ProfileTables(QScrollArea):
         self._show([])
 
     def _show(self, tables: Sequence[tuple[list[tuple[str, ...]], str]]) -> None:
-        while (item := self._lines.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.setParent(None)
-                widget.deleteLater()
+        emptied(self._lines)
         for rows, tip in tables:
             self._lines.addWidget(_table(rows, tip))
         self._lines.addStretch(1)

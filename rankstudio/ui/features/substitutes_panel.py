@@ -1,18 +1,24 @@
-"""Which features could stand for the selected ones: a map of correlations, and what a swap costs."""
+"""Which features could stand for the selected ones: sentences, a map of correlations, and the controller."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, isnan, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.feature_groups import Groups
-from rankstudio.ui.features.substitute_sentences import SubstituteSentence, substitute_sentences
-from rankstudio.ui.language import tr
+from rankstudio.engine.data.feature_groups import Groups, group_names
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import either, together, tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import Controller, ShownPlot
 from rankstudio.ui.plots.maps.feature_map import (
     ColumnGroup,
     FeatureMapPlot,
@@ -20,22 +26,260 @@ from rankstudio.ui.plots.maps.feature_map import (
     MapValues,
     ordinal,
 )
-from rankstudio.ui.style.number_format import correlation_text
+from rankstudio.ui.style.number_format import correlation_text, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
-from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.segmented import Segmented
+from rankstudio.ui.widgets.choices import Segmented
+from rankstudio.ui.widgets.layout import emptied, fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.features.substitutes import Substitutes
+    from rankstudio.engine.analysis.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
 
+_NAMED = 5  # features of a cluster that are named beside the selected ones
+_DECIMALS = 4
+_LEAST = 1e-9  # of a change: what is less is none
+_NOTHING_LIKE = tr("no unselected feature is similar")
+_ALL_SELECTED = tr("all features are selected")
+_UNLIKE = 0.005  # |r| that would be written as 0.00
 NO_MODEL = tr("Run a method or move λ to see substitutes of the selected features.")
 
 LIST, CORRELATION, RUNS = "list", "correlation", "runs"
 """What is shown of them: sentences, or a map."""
 _OPTIONS = ((LIST, tr("list")), (CORRELATION, tr("correlation")), (RUNS, tr("runs × folds")))
 _NO_RUNS = tr("The features selected by each run on each fold appear here after the first finished fold.")
+_SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are looked for
+
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see their substitutes.")
+_LOOKING = tr("Computing substitutes …")
+_NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
+
+
+@dataclass(frozen=True)
+class SubstituteSentence:
+    """What is said of some features.
+
+    Attributes
+    ----------
+    title : str
+        Which they are: "LMIR.DIR of body (39) or 23 or 40".
+    text : str
+        How alike, and what a swap costs: "r ≥ 0.95; BM25 of body (23) for 39: +0.0004 per document".
+    hint : str
+        All of them by name.
+    feature : int
+        Id of the selected one, to be looked at.
+    """
+
+    title: str
+    text: str
+    hint: str = ""
+    feature: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """What columns are called: "BM25 of body (23)".
+
+    Attributes
+    ----------
+    ids, names : of length n
+        Of the data's columns.
+    """
+
+    ids: Ints
+    names: Sequence[str]
+
+    def __call__(self, column: int) -> str:
+        return f"{self.names[column]} ({self.ids[column]})"
+
+    def id(self, column: int) -> str:
+        return str(self.ids[column])
+
+    def listed(self, columns: Iterable[int]) -> str:
+        """Return columns below each other."""
+        return "\n".join(f"{self.ids[column]} {self.names[column]}" for column in columns)
+
+
+def substitute_sentences(
+    found: Substitutes, ids: Ints, names: Sequence[str], groups: Groups | None = None
+) -> tuple[SubstituteSentence, ...]:
+    """Return a sentence for each group, those first with a swap that would make the model better.
+
+    Parameters
+    ----------
+    found : Substitutes
+    ids, names : of length n
+        Of the data's columns.
+    groups : Mapping of str to tuple of int, optional
+        Of features, by their ids.
+    """
+    called = _Called(ids, names)
+    lonely = [group for group in found.groups if _is_lonely(group)]
+    several = lonely if len(lonely) > 1 else []
+    better = [swap for swap in found.better if swap.change <= -_LEAST]
+    told = [(_fall(better), _better_sentence(better, called))] if better else []
+    told += [
+        (_fall(group.swaps), _group_sentence(group, called)) for group in found.groups if group not in several
+    ]
+    if several:
+        told.append((0.0, _lonely_sentence(several, called)))
+    told += [(_fall([swap]), _group_swap_sentence(swap, called, groups or {})) for swap in found.group_swaps]
+    ordered = [sentence for _, sentence in sorted(told, key=lambda one: one[0])]  # stable where none falls
+    if found.why_no_swaps:
+        ordered.append(SubstituteSentence("", tr(found.why_no_swaps)))
+    return tuple(ordered)
+
+
+def _fall(swaps: Iterable[Swap | GroupSwap]) -> float:
+    """Return by how much the best of some swaps lowers the criterion, as a negative number; 0 for none."""
+    least = min((swap.change for swap in swaps if not isnan(swap.change)), default=0.0)
+    return least if least <= -_LEAST else 0.0
+
+
+def change_text(change: float) -> str:
+    """Return a change with as many decimals as it needs: "+0.0004", "−0.000003", "no change"."""
+    if abs(change) < _LEAST:
+        return tr("no change")
+    return signed(change, _decimals(change))
+
+
+def size_text(change: float) -> str:
+    """Return the size of a change that is one, without its sign: "0.0004"."""
+    return f"{abs(change):.{_decimals(change)}f}"
+
+
+def _decimals(change: float) -> int:
+    return max(_DECIMALS, -floor(log10(abs(change))))
+
+
+def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
+    chosen = together([called(column) for column in group.selected])
+    title = either([chosen, *(called.id(column) for column in group.others[:_NAMED])])
+    more = len(group.others) - _NAMED
+    if more > 0:
+        title = tr("{first} and {n} more").format(first=title, n=more)
+    if len(group.selected) == 1 and not group.others:
+        title = tr("{feature} alone").format(feature=chosen)
+    parts = []
+    if not isnan(group.least):
+        text = "|r| ≥ {r}" if group.others else tr("|r| ≥ {r} between them")
+        parts.append(text.format(r=_floored(group.least)))
+    parts += _swap_texts(group, called)
+    hint = called.listed((*group.selected, *group.others))
+    feature = int(called.ids[group.selected[0]])
+    return SubstituteSentence(title, "; ".join(dict.fromkeys(parts)), hint, feature)
+
+
+def _is_lonely(group: SubstituteGroup) -> bool:
+    """Return whether it is one feature of which only can be said that no other one is like it."""
+    unlike = all(abs(swap.correlation) < _UNLIKE and isnan(swap.change) for swap in group.swaps)
+    return len(group.selected) == 1 and not group.others and unlike
+
+
+def _lonely_sentence(groups: Sequence[SubstituteGroup], called: _Called) -> SubstituteSentence:
+    columns = [group.selected[0] for group in groups]
+    why = _NOTHING_LIKE if any(group.swaps for group in groups) else _ALL_SELECTED
+    return SubstituteSentence(
+        tr("{n_columns} features without substitutes").format(n_columns=len(columns)),
+        f"{', '.join(map(called.id, columns))}: {why}",
+        called.listed(columns),
+        int(called.ids[columns[0]]),
+    )
+
+
+def _swap_texts(group: SubstituteGroup, called: _Called) -> list[str]:
+    """Return what is said of a group's swaps, once of a feature that is nearest to several selected ones."""
+    alike, told = bool(group.others), []
+    for swap in group.swaps:
+        same = [
+            s
+            for s in group.swaps
+            if s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE
+        ]
+        if swap not in same or len(same) < 2:
+            told.append(_swap_text(swap, called, alike=alike))
+        elif swap is same[0] and swap.added is not None:
+            near = ", ".join(f"{called.id(s.removed)} (r = {correlation_text(s.correlation)})" for s in same)
+            told.append(_nearest(alike).format(added=called(swap.added), near=near))
+    return told
+
+
+def _swap_text(swap: Swap, called: _Called, *, alike: bool) -> str:
+    """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
+    assert swap.added is not None  # of a group of features, never leaving out
+    added, removed = called(swap.added), called.id(swap.removed)
+    if not alike and abs(swap.correlation) < _UNLIKE:
+        return _NOTHING_LIKE
+    if not isnan(swap.change):
+        r = "" if alike else f" (r = {correlation_text(swap.correlation)})"
+        return tr("{added} for {removed}{r}: {swap}").format(
+            added=added, removed=removed, r=r, swap=_per_document(swap)
+        )
+    return _nearest(alike).format(added=added, near=f"{removed} (r = {correlation_text(swap.correlation)})")
+
+
+def _nearest(alike: bool) -> str:
+    if alike:
+        return tr("{added} is most similar to {near}")
+    return tr("{added} is the unselected feature most similar to {near}")
+
+
+def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> SubstituteSentence:
+    group_of = group_names(groups)
+
+    def whole(columns: tuple[int, ...]) -> str:
+        first = columns[0]
+        name = group_of.get(int(called.ids[first]), called.names[first])
+        return f"{name} ({', '.join(map(called.id, columns))})"
+
+    change, removed = change_text(swap.change), whole(swap.removed)
+    per = change if abs(swap.change) < _LEAST else tr("{text} per document").format(text=change)
+    return SubstituteSentence(
+        tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed,
+        tr("best replaced by {added}: {change}").format(added=whole(swap.added), change=per),
+        called.listed((*swap.removed, *swap.added)),
+        int(called.ids[swap.removed[0]]),
+    )
+
+
+def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
+    first, more = better[0], len(better) - 1
+    by = size_text(first.change)
+    text = tr("Lowers the leave-query-out error by {change} per document.").format(change=by)
+    if more:
+        text = trn(
+            "Lowers the leave-query-out error by {change} per document. {n} other change lowers it, too.",
+            "Lowers the leave-query-out error by {change} per document. {n} other changes lower it, too.",
+            more,
+        ).format(change=by, n=more)
+    feature = first.removed if first.added is None else first.added
+    return SubstituteSentence(
+        _change_named(first, called),
+        text,
+        "\n".join(f"{_change_named(swap, called)}: {_per_document(swap)}" for swap in better),
+        int(called.ids[feature]),
+    )
+
+
+def _change_named(swap: Swap, called: _Called) -> str:
+    """Return what a change of a model is: "e (50) instead of 10", "Leaving out a (10)"."""
+    ids, names = called.ids, called.names
+    if swap.added is None:
+        text = tr("Leaving out {name} ({id})")
+        return text.format(name=names[swap.removed], id=ids[swap.removed])
+    text = tr("{name} ({id}) instead of {removed}")
+    return text.format(name=names[swap.added], id=ids[swap.added], removed=ids[swap.removed])
+
+
+def _per_document(swap: Swap) -> str:
+    text = change_text(swap.change)
+    return text if abs(swap.change) < _LEAST else tr("{text} per document").format(text=text)
+
+
+def _floored(value: float) -> str:
+    """Return a bound with two decimals that the value is not below."""
+    return f"{floor(value * 100 + 1e-9) / 100:.2f}"
 
 
 class SubstitutesPanel(Panel):
@@ -205,21 +449,129 @@ class SubstitutesPanel(Panel):
 
     def _say(self, sentences: Sequence[SubstituteSentence]) -> None:
         """Write the sentences."""
-        while (item := self._lines.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.setParent(None)
-                widget.deleteLater()
+        emptied(self._lines)
         for sentence in sentences:
             if sentence.title:
-                self._lines.addWidget(self._line(sentence.title, sentence.hint))
-            self._lines.addWidget(self._line(sentence.text, sentence.hint, "caption"))
+                self._lines.addWidget(_line(sentence.title, sentence.hint))
+            self._lines.addWidget(_line(sentence.text, sentence.hint, "caption"))
             self._lines.addSpacing(8)
         self._lines.addStretch(1)
         self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
 
-    def _line(self, text: str, hint: str, role: str = "") -> PlainLabel:
-        made = named(PlainLabel(text), tip=hint, role=role)
-        made.setWordWrap(True)
-        made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return made
+
+def _line(text: str, hint: str, role: str = "") -> PlainLabel:
+    return named(PlainLabel(text, wraps=True, selectable=True), tip=hint, role=role)
+
+
+class SubstitutesController(Controller):
+    """Feeds the panel of substitutes.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+        What is shown, and where substitutes are found.
+    """
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        session, runs, current = models.session, models.runs, models.current
+        worker = models.task_worker
+        self._session, self._runs, self._current = session, runs, current
+        self._fold_cache, self._absence = models.fold_cache, models.absence
+        self.panel = SubstitutesPanel(theme)
+        self._substitutes = OnDemand(
+            worker,
+            self._model_key,
+            self._find,
+            slot="substitutes",
+            panel=self.panel,
+            on=(current.changed, session.foldChanged, session.datasetChanged, models.absence.changed),
+            clear=lambda: self.panel.clear(self._why_none()),
+            settled=_SETTLED_MILLISECONDS,
+            parent=self,
+        )
+        self._selections = OnDemand(
+            worker,
+            self._runs_key,
+            self._compare,
+            slot="selection-matrix",
+            panel=self.panel,
+            on=(session.datasetChanged, runs.ended, runs.removed, runs.cleared, runs.added),
+            parent=self,
+        )
+        for demand in (self._substitutes, self._selections):
+            demand.failed.connect(self.failed)
+
+    @Slot(int)
+    def mark(self, feature: int) -> None:
+        """Mark the row of the feature that is inspected."""
+        self.panel.plot.mark_feature(feature)
+
+    @Slot()
+    def update(self) -> None:
+        """Have the current model's substitutes found, where the panel is seen and shows another one's."""
+        self.refresh()
+        self._substitutes.update()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what the runs selected on the folds that they have finished, where the panel is seen."""
+        self._selections.update()
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the map, where the panel is seen."""
+        plot = self.panel.plot
+        return (ShownPlot("substitutes", tr("Map of features"), plot),) if self.panel.isVisible() else ()
+
+    def _model_key(self) -> Key | None:
+        model, there = self._current.model, self._session.has_documents
+        return None if model is None or not there else (model.step, model.fold)
+
+    def _find(self) -> Computation | None:
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None:
+            return None
+        if not self.panel.shows_substitutes:
+            self.panel.clear(_LOOKING)
+        ids, names, groups = dataset.feature_ids, dataset.feature_names, model.plan.groups
+
+        def show(found: Substitutes) -> None:
+            self.panel.show_substitutes(found, ids, names, groups)
+
+        given = model.plan, model.fold, model.path, model.position
+        return computation(tr("Computing substitutes"), show, self._fold_cache.substitutes, *given)
+
+    def _records(self) -> list[RunRecord]:
+        """Return the runs of the open data that selected among their features on a fold at least."""
+        dataset = self._session.dataset
+        everything = dataset.n_features if dataset is not None else 0
+        return [
+            record
+            for record in self._runs.records
+            if record.dataset is dataset
+            and any(len(fold.selected) < everything for fold in record.folds.values())
+        ]
+
+    def _runs_key(self) -> Key | None:
+        if self._session.dataset is None:
+            return None
+        return tuple(fold for record in self._records() for _, fold in sorted(record.folds.items()))
+
+    def _compare(self) -> Computation | None:
+        dataset, records = self._session.dataset, self._records()
+        if dataset is None:
+            return None
+        folds = [fold for record in records for _, fold in sorted(record.folds.items())]
+        groups = [ColumnGroup(tr("run {key}").format(key=r.key), r.key - 1, len(r.folds)) for r in records]
+
+        def show(ranks: Floats) -> None:
+            self.panel.show_runs(ranks, [fold.fold for fold in folds], groups)
+
+        what = tr("Comparing the selections of runs")
+        return computation(what, show, selection_matrix, folds, dataset.feature_ids)
+
+    def _why_none(self) -> str:
+        if self._session.dataset is None or self._current.model is None:
+            return self._absence.fold_model(_EVERY_FOLD, NO_MODEL)
+        return self._absence.documents(_NO_DOCUMENTS)

@@ -1,20 +1,58 @@
-"""Why these features: the map of a path's candidates, or the densities that they were judged by."""
+"""Why these features: the map of candidates, the densities they were judged by, and the controllers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QWidget
 
-from rankstudio.engine.analysis.features.candidate_map import CandidateMap
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    CandidateMap,
+    Margin,
+    candidate_map,
+    margins,
+)
+from rankstudio.engine.analysis.features.choice_explanation import (
+    TOSS_UP,
+    Alternative,
+    ChoiceContext,
+    percent,
+)
+from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
-from rankstudio.ui.features.densities_view import DensitiesView
+from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.selected_model import SelectedModel
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.plots import Density, DensityPlot
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.style.number_format import axis_value, combination_label
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
+
+_NEXT = -1  # of the choice that follows the feature on the left
+_WAITING = tr("Estimating the densities …")
+_ONE_VALUE = tr("Fewer than two values other than 0 in the validation part: nothing to draw.")
+_X = tr("validation value")
+_ABOUT = tr(
+    "The densities that the method compares: Gaussian kernels over the training documents of "
+    "each grade, evaluated at the validation values. d is the expected divergence, where "
+    "distant grades count more. The score of a feature is its NDCG@10 alone plus d."
+)
 NO_CANDIDATES = tr("Run a method to see the candidates it compared at each step.")
 _UNKNOWN = tr("This run has no stored candidate scores. Run it again to see them.")
 
@@ -22,6 +60,105 @@ SCORES, RANKS, DENSITIES = "scores", "ranks", "densities"
 """The ways of showing it."""
 
 _MAPS = ((SCORES, tr("scores")), (RANKS, tr("ranks")))
+Picture = tuple[CandidateMap | None, dict[int, Margin]]
+
+
+class DensitiesView(QWidget):
+    """Two features' `ComparedDensities`: the one that is looked at, and another one.
+
+    Attributes
+    ----------
+    otherChosen : Signal(object)
+        Column of the feature to show at the right; None for the one that came next.
+    """
+
+    otherChosen = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        named(self, "densities-view", role="page")
+        self.plots = (
+            named(DensityPlot(theme), "compared-density-left", tr("Densities of the feature")),
+            named(DensityPlot(theme), "compared-density-right", tr("Densities of another feature")),
+        )
+        self.name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "densities-name", role="caption")
+        self.choice = named(choice_box((("", ""),)), "densities-choice", tr("Compare with"))
+        self.choice.setToolTip(tr("Feature shown on the right"))
+        self.sentence = named(PlainLabel(wraps=True), "densities-sentence", role="caption")
+        self.sentence.setToolTip(_ABOUT)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        for place, (above, plot) in enumerate(zip((self.name, self.choice), self.plots, strict=True)):
+            grid.addWidget(above, 0, place)
+            grid.addWidget(plot, 1, place)
+            grid.setColumnStretch(place, 1)
+        grid.addWidget(self.sentence, 2, 0, 1, 2, Qt.AlignmentFlag.AlignTop)
+        grid.setRowStretch(1, 1)
+        self.choice.activated.connect(self._on_activated)
+        self.clear()
+
+    def clear(self) -> None:
+        """Show no feature."""
+        self.name.setText("")
+        self.sentence.clear()
+        for plot in self.plots:
+            plot.placeholder = _WAITING
+            plot.set_axes(Axes("", _X, show_y=False))
+            plot.set_densities(())
+
+    def show_choices(self, columns: Sequence[int], names: Sequence[str], chosen: int | None) -> None:
+        """Offer other features.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            In the order in which they are offered.
+        names : sequence of str
+            Of all columns.
+        chosen : int or None
+            The column that is shown; None for the one that came next.
+        """
+        with QSignalBlocker(self.choice):
+            self.choice.clear()
+            self.choice.addItem(tr("next on the path"), _NEXT)
+            for column in columns:
+                self.choice.addItem(names[column], column)
+            self.choice.setCurrentIndex(max(0, self.choice.findData(_NEXT if chosen is None else chosen)))
+
+    def show_densities(self, found: Sequence[ComparedDensities], names: Sequence[str]) -> None:
+        """Show one feature, or two; ``names`` are those of all columns."""
+        for place, plot in enumerate(self.plots):
+            plot.setVisible(place < len(found))
+            if place < len(found):
+                shown = found[place]
+                plot.placeholder = _ONE_VALUE
+                plot.set_axes(Axes(f"d = {shown.divergence:.4f}", _X, show_y=False))
+                plot.setAccessibleName(
+                    tr("Densities of {names}, d = {divergence:.4f}").format(
+                        names=names[shown.column], divergence=shown.divergence
+                    )
+                )
+                plot.subject = names[shown.column]
+                plot.set_densities([Density(c.label, shown.grid, c.density, c.zeros) for c in shown.classes])
+        self.name.setText(names[found[0].column])
+        if self.choice.currentIndex() == 0 and len(found) > 1:
+            self.choice.setItemText(0, tr("{names} (next)").format(names=names[found[1].column]))
+        self.sentence.setText("\n".join(_told(each, names[each.column]) for each in found))
+
+    @Slot(int)
+    def _on_activated(self, index: int) -> None:
+        column = int(self.choice.itemData(index))
+        self.otherChosen.emit(None if column == _NEXT else column)
+
+
+def _told(shown: ComparedDensities, name: str) -> str:
+    """Return how the score of a feature comes about."""
+    place = tr("number {place}").format(place=shown.place) if shown.place else tr("not on the path")
+    return tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, {place}").format(
+        name=name, importance=shown.importance, divergence=shown.divergence, score=shown.score, place=place
+    )
 
 
 class WhyPanel(Panel):
@@ -81,7 +218,7 @@ class WhyPanel(Panel):
         self.set_caption(tr(score.title) if shown and score else "")
 
     def explain(self, why: str) -> None:
-        """Say in place of the map why there is none."""
+        """Show in place of the map why there is none."""
         self.plot.placeholder = why
         self.plot.redraw()
 
@@ -97,3 +234,282 @@ class WhyPanel(Panel):
             self.densitiesAsked.emit()
         else:
             self.plot.set_ranked(way == RANKS)
+
+
+class WhyController(Controller):
+    """Explains the current model's path while the Features page is seen.
+
+    For methods that judge features by densities it has those of the inspected feature, and of the one beside
+    it, estimated as the method did.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    inspect : FeaturesController
+        Whose path and profile get margins and sentences.
+    """
+
+    offered = Signal(bool)
+    """Whether the method compares candidates, so that there is a panel."""
+
+    def __init__(
+        self, theme: Theme, models: Models, inspect: FeaturesController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        session, current, worker = models.session, models.current, models.task_worker
+        self._session, self._current, self._inspect = session, current, inspect
+        self._fold_cache, self._absence = models.fold_cache, models.absence
+        self._leads: dict[int, Margin] = {}
+        self._other: int | None = None  # column of the feature beside the inspected one
+        self._offered: PathResult | None = None  # whose features can stand there
+        self.panel = WhyPanel(theme)
+        self.panel.picked.connect(self._on_picked)
+        self.panel.densitiesAsked.connect(self._show_densities)
+        self.panel.densities.otherChosen.connect(self._on_other)
+        seen = inspect.path
+        self._compared = OnDemand(
+            worker, self._compared_key, self._compare, slot="why", panel=seen, clear=self._clear, parent=self
+        )
+        self._explained = OnDemand(
+            worker, self._explained_key, self._explain, slot="explanation", panel=seen, parent=self
+        )
+        self._estimated = OnDemand(
+            worker, self._estimated_key, self._estimate, slot="densities", panel=seen, parent=self
+        )
+        for demand in (self._compared, self._explained, self._estimated):
+            demand.failed.connect(self.failed)
+        session.datasetChanged.connect(self._forget_densities)
+        for signal in (current.changed, self._absence.changed):
+            signal.connect(self.update)
+        inspect.inspected.connect(self._look)
+
+    @Slot()
+    def update(self) -> None:
+        """Show what explains the current model, where somebody sees it."""
+        if not self._inspect.path.isVisible():
+            return
+        model = self._current.model
+        offered = model is None or model.plan.candidate_score is not None
+        if self.panel.isHidden() is offered:
+            self.panel.setVisible(offered)
+            self.offered.emit(offered)
+        self._compared.update()
+        if model is not None and self._leads:
+            self._show_margins(model)
+        self._look()
+
+    @Slot()
+    def _look(self) -> None:
+        """Explain the feature that is looked at."""
+        model = self._current.model
+        if model is not None and self._inspect.path.isVisible() and self._is_compared(model):
+            self._mark(model)
+        self._explained.update()
+        self._show_densities()
+
+    def _is_compared(self, model: SelectedModel) -> bool:
+        """Return whether the method of a model compares candidates."""
+        return self._session.dataset is not None and model.plan.candidate_score is not None
+
+    def _compared_key(self) -> Key | None:
+        model = self._current.model
+        return (model.path,) if model is not None and self._is_compared(model) else None
+
+    def _compare(self) -> Computation | None:
+        model = self._current.model
+        assert model is not None and model.plan.candidate_score is not None  # as the key says
+        self._leads = {}
+        path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
+
+        def show(found: Picture) -> None:
+            shown, leads = found
+            steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
+            self.panel.show_map(shown, candidates.names, score, steps)
+            model = self._current.model
+            if model is not None:
+                self._mark(model)
+                self._leads = leads
+                self._show_margins(model)
+
+        return computation(tr("Comparing candidates"), show, _picture, path, score, candidates)
+
+    def _explained_key(self) -> Key | None:
+        model, column = self._current.model, self._inspect.column
+        if model is None or column is None or not self._is_compared(model):
+            return None
+        return column, model.path, model.position
+
+    def _explain(self) -> Computation | None:
+        model, column = self._current.model, self._inspect.column
+        context = self._context(model) if model is not None else None
+        if model is None or column is None or context is None:
+            return None
+        fold = model.fold if self._session.has_documents else None
+        given = context, column, fold, model.plan.convention
+        show = self._inspect.profile.explain
+        return computation(tr("Explaining a feature"), show, self._fold_cache.explain, *given)
+
+    def _show_margins(self, model: SelectedModel) -> None:
+        dataset, score = self._session.dataset, model.plan.candidate_score
+        if dataset is None or score is None:
+            return
+        ids, candidates = dataset.feature_ids, self._candidates(model)
+        known = {
+            int(ids[member]): lead.share
+            for column, lead in self._leads.items()
+            if lead.rival is not None
+            for member in candidates.members(column)
+        }
+        chosen = {column: self._leads[column] for column in model.step.selected if column in self._leads}
+        said = _note(chosen, candidates.names, model.path)
+        self._inspect.path.show_margins(model.path, known, said)
+
+    def _mark(self, model: SelectedModel) -> None:
+        column = self._inspect.column
+        standing = None if column is None else self._candidates(model).members(column)[0]
+        self.panel.mark(standing, model.position)
+
+    def _candidates(self, model: SelectedModel) -> CandidateGroups:
+        """Return the groups of features, and the features of none, among which the model's method chose."""
+        dataset = self._session.dataset
+        assert dataset is not None
+        return CandidateGroups.of(dataset.feature_ids, dataset.feature_names, model.plan.groups)
+
+    def _context(self, model: SelectedModel) -> ChoiceContext | None:
+        """Return the path with the other ones of its run."""
+        score, dataset = model.plan.candidate_score, self._session.dataset
+        record = self._current.shown.record
+        if score is None or dataset is None:
+            return None
+        if record is None or not isinstance(model.key, int):
+            names, groups = dataset.feature_names, self._candidates(model)
+            return ChoiceContext(model.path, model.position, score, names, groups=groups)
+        axes, fold, key = record.plan.axes, model.fold.number, model.key
+        one = axes[0] if len(axes) == 1 else None
+        combinations = [
+            Alternative(axis_value(one, values[0]) if one else combination_label(axes, values), path)
+            for position, values in enumerate(record.combinations)
+            if (path := record.paths.get((fold, position))) is not None
+        ]
+        folds = [
+            Alternative(str(number), path)
+            for (number, position), path in sorted(record.paths.items())
+            if position == key and number != fold
+        ]
+        names, axis, groups = (
+            dataset.feature_names,
+            one.label if one else "combination",
+            self._candidates(model),
+        )
+        return ChoiceContext(model.path, model.position, score, names, axis, combinations, folds, groups)
+
+    @Slot(int, int)
+    def _on_picked(self, column: int, place: int) -> None:
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None:
+            return
+        grows = model.path.step_kind is not StepKind.ITERATIONS
+        size = int(model.path.x_values[place]) if grows else None
+        self._inspect.show_at(int(dataset.feature_ids[column]), size)
+
+    def _clear(self) -> None:
+        self._leads, model = {}, self._current.model
+        self._explained.forget()
+        self.panel.show_map(None, (), None)
+        self.panel.explain(self._absence.model(NO_CANDIDATES))
+        self._inspect.profile.explain(None)
+        if model is not None:
+            self._inspect.path.show_margins(model.path, {}, "")
+
+    # Densities
+
+    @Slot()
+    def _show_densities(self) -> None:
+        """Show the densities of the feature that is looked at, where somebody sees them."""
+        if not self._inspect.path.isVisible():
+            return
+        model, dataset = self._current.model, self._session.dataset
+        there = model is not None and model.plan.entry.compares_densities and self._session.has_documents
+        self.panel.offer_densities(there)
+        if not self.panel.shows_densities or model is None or dataset is None or self._inspect.column is None:
+            return
+        if model.path is not self._offered:
+            self._offered = model.path
+            order = model.path.steps[-1].selected
+            self.panel.densities.show_choices(order, dataset.feature_names, self._other)
+        self._estimated.update()
+
+    def _estimated_key(self) -> Key | None:
+        model, column = self._current.model, self._inspect.column
+        return None if model is None or column is None else (model.path, column, self._other)
+
+    def _estimate(self) -> Computation | None:
+        from rankstudio.engine.analysis.features.compared_densities import next_best  # noqa: PLC0415 - heavy
+
+        model, column, dataset = self._current.model, self._inspect.column, self._session.dataset
+        if model is None or column is None or dataset is None:
+            return None
+        other = self._other if self._other not in (None, column) else next_best(model.path, column)
+        columns, names = [column] if other is None else [column, other], dataset.feature_names
+
+        def show(found: tuple[ComparedDensities, ...]) -> None:
+            self.panel.densities.show_densities(found, names)
+
+        given = model.plan, model.fold, model.path, columns
+        return computation(tr("Estimating densities"), show, self._fold_cache.densities, *given)
+
+    @Slot(object)
+    def _on_other(self, column: int | None) -> None:
+        self._other = column
+        self._show_densities()
+
+    @Slot()
+    def _forget_densities(self) -> None:
+        self._other = self._offered = None
+        self._estimated.forget()
+        self.panel.densities.clear()
+
+
+def _picture(path: PathResult, score: CandidateScore, groups: CandidateGroups) -> Picture:
+    return candidate_map(path, score, groups), margins(groups.path(path), score)
+
+
+def _note(leads: dict[int, Margin], names: tuple[str, ...], path: PathResult) -> str:
+    """Return what the margins are, with the closest one as the example where it is a near tie."""
+    known = [lead for lead in leads.values() if lead.rival is not None]
+    if not known:
+        return ""
+    if path.step_kind is StepKind.ITERATIONS:
+        said = tr("Margin: lead over the next feature.")
+    else:
+        said = tr("Margin: lead over the next candidate.")
+    close = min(known, key=lambda lead: abs(lead.share))
+    if close.rival is None or abs(close.share) >= TOSS_UP:
+        return said
+    example = _of_weights(close.share) if path.step_kind is not StepKind.FEATURES else _at_step(close.share)
+    near = example.format(
+        name=names[close.feature],
+        rival=names[close.rival],
+        step=close.number,
+        share=percent(abs(close.share)),
+    )
+    return tr("{definition} Below 1 % is a near tie. {example}").format(definition=said, example=near)
+
+
+def _at_step(share: float) -> str:
+    """Return a sentence on the closest choice of a path that adds a feature in each step."""
+    if share == 0:
+        return tr("Closest at step {step}: {name} tied with {rival}.")
+    if share > 0:
+        return tr("Closest at step {step}: {name} led {rival} by {share}.")
+    return tr("Closest at step {step}: {name} trailed {rival} by {share}.")
+
+
+def _of_weights(share: float) -> str:
+    """Return a sentence on the closest features of a path without steps of one feature each."""
+    if share == 0:
+        return tr("Closest: {name} tied with {rival}.")
+    if share > 0:
+        return tr("Closest: {name} led {rival} by {share}.")
+    return tr("Closest: {name} trailed {rival} by {share}.")

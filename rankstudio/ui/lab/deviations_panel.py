@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Slot
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.arrays import Floats
@@ -17,10 +18,8 @@ from rankstudio.ui.lab.estimators import EstimatorText, short_of, text_of
 from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, hairline, pen
+from rankstudio.ui.plots.base import CellValue, Numbers, Plot, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, hairline, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -32,7 +31,7 @@ from rankstudio.ui.widgets import Column, Dot, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary
 
 _GAP = 10.0
 _MOST_NAMES = 0.55  # of the width
@@ -41,27 +40,43 @@ _HILL = 0.86  # of the height of a row, for its highest bin
 _FOOT = 0.06  # of the height of a row, below its distribution
 _TAIL = 0.001  # share of a distribution that may lie beyond an end of the axis
 _MARK = 3.8
-_MOVES = {int(Qt.Key.Key_Up): -1, int(Qt.Key.Key_Down): 1}
 
 
-@dataclass(frozen=True)
-class EstimatorRow:
-    """A row of the table.
+@dataclass(frozen=True, eq=False)
+class DeviationRow:
+    """One estimator: a row of the table and a distribution of the plot.
 
     Attributes
     ----------
+    label : str
+    bias, error, sd : float
+        Mean of the deviations, its standard error, and their standard deviation; NaN where there are none.
+    count : int
+        Repetitions.
+    shares : ndarray of shape (B,)
+        Of the values in each bin.
     category : int
-        Its colour.
-    label, about : str
-    bias, error, sd, unconditional : float
+        Its colour and marker.
+    variant : bool
+        Whether it is a variant of the row above: dashed, and not filled.
+    brief : str
+        The label where there is little room.
+    about : str
+        What the estimator does.
+    unconditional : float
+        Standard deviation over all models.
     """
 
-    category: int
     label: str
-    about: str
     bias: float
     error: float
     sd: float
+    count: int
+    shares: Floats
+    category: int
+    variant: bool
+    brief: str
+    about: str
     unconditional: float
 
 
@@ -72,7 +87,7 @@ _COLUMNS = (
         "bias",
         tr("mean"),
         "right",
-        format=lambda value: signed(value, 4),
+        format=partial(signed, decimals=4),
         tooltip=tr("Mean difference between estimate and truth: the bias"),
         width=76,
     ),
@@ -80,7 +95,7 @@ _COLUMNS = (
         "error",
         tr("± s.e."),
         "right",
-        format=lambda value: fixed(value, 4),
+        format=fixed,
         tooltip=tr("Standard error of the mean deviation"),
         tone="muted",
         width=66,
@@ -89,7 +104,7 @@ _COLUMNS = (
         "sd",
         tr("sd"),
         "right",
-        format=lambda value: fixed(value, 4),
+        format=fixed,
         tooltip=tr("Standard deviation of estimate minus truth of the same model (T 5.1)"),
         width=66,
     ),
@@ -97,20 +112,14 @@ _COLUMNS = (
         "unconditional",
         tr("sd of all"),
         "right",
-        format=lambda value: fixed(value, 4),
+        format=fixed,
         tooltip=tr("Standard deviation of estimate minus mean truth over all models (T 5.2)"),
         tone="muted",
         width=72,
     ),
 )
-
-
 _SPARE = ("error", "unconditional")  # columns that give way
-
-
 _WIDE = 840  # pixels, from which they have room
-
-
 _NAME, _NAME_NARROW = 198, 158  # pixels of the column with the names
 
 
@@ -158,9 +167,7 @@ class DeviationsPanel(Panel):
             said=tr("Deviations by estimator"),
         )
         self.table.placeholder = tr("Mean and standard deviation of each estimator appear here.")
-        self.sentence = named(PlainLabel(), f"{name}-sentence")
-        self.sentence.setWordWrap(True)
-        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sentence = named(PlainLabel(wraps=True, selectable=True), f"{name}-sentence")
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.sentence.setContentsMargins(12, 4, 12, 8)
         room = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 8, 8, 4))
@@ -193,70 +200,26 @@ class DeviationsPanel(Panel):
             self.plot.set_rows((), self.plot.edges, "")
             self.sentence.setText("")
             return
-        rows = [
-            DeviationRow(
-                text_of(self.texts, name).label,
-                float(found.bias[at]),
-                float(found.standard_error[at]),
-                float(found.sd[at]),
-                int(found.counts[at]),
-                found.shares[at],
-                at // 2 if self._paired else at,
-                self._paired and at % 2 == 1,
-                text_of(self.texts, name).short,
-            )
-            for at, name in enumerate(found.estimators)
-        ]
+        rows = [self._row(found, at) for at in range(len(found.estimators))]
         self.plot.set_rows(rows, found.edges, summary_of(found, self.texts))
-        self.table.set_rows(
-            [
-                EstimatorRow(
-                    row.category,
-                    row.label,
-                    text_of(self.texts, found.estimators[at]).about,
-                    row.mean,
-                    row.error,
-                    row.sd,
-                    float(found.unconditional_sd[at]),
-                )
-                for at, row in enumerate(rows)
-            ]
+        self.table.set_rows(rows)
+        self.sentence.setText(deviations_sentence(found, self.texts))
+
+    def _row(self, found: DeviationSummary, at: int) -> DeviationRow:
+        text = text_of(self.texts, found.estimators[at])
+        return DeviationRow(
+            text.label,
+            float(found.bias[at]),
+            float(found.standard_error[at]),
+            float(found.sd[at]),
+            int(found.counts[at]),
+            found.shares[at],
+            at // 2 if self._paired else at,
+            self._paired and at % 2 == 1,
+            text.short,
+            text.about,
+            float(found.unconditional_sd[at]),
         )
-        said = deviations_sentence(found, self.texts)
-        if said != self.sentence.text():
-            self.sentence.setText(said)
-
-
-@dataclass(frozen=True, eq=False)
-class DeviationRow:
-    """The distribution of one estimator.
-
-    Attributes
-    ----------
-    label : str
-    mean, error, sd : float
-        Of the deviations, the second of the mean; NaN where there are none.
-    count : int
-        Repetitions.
-    shares : ndarray of shape (B,)
-        Of the values in each bin.
-    category : int
-        Its colour and marker.
-    variant : bool
-        Whether it is a variant of the row above: dashed, and not filled.
-    brief : str
-        The label where there is little room; "" for the label itself.
-    """
-
-    label: str
-    mean: float
-    error: float
-    sd: float
-    count: int
-    shares: Floats
-    category: int
-    variant: bool = False
-    brief: str = ""
 
 
 class DeviationsPlot(Plot):
@@ -280,7 +243,7 @@ class DeviationsPlot(Plot):
         self.add_layer(self._draw_names, 1.0, clipped=False)
 
     def set_x_label(self, x_label: str) -> None:
-        """Say what the axis measures."""
+        """Show what the axis measures."""
         self.set_axes(replace(self.axes, x_label=x_label))
 
     def set_rows(self, rows: Sequence[DeviationRow], edges: Floats, said: str) -> None:
@@ -300,11 +263,11 @@ class DeviationsPlot(Plot):
     # Plot
 
     def is_empty(self) -> bool:
-        """Tell whether nothing was simulated."""
+        """Return whether nothing was simulated."""
         return not any(row.count for row in self.rows)
 
     def summary(self) -> str:
-        """Say mean and standard deviation of each."""
+        """Return mean and standard deviation of each."""
         return self.said
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -334,7 +297,7 @@ class DeviationsPlot(Plot):
         for row in self.rows:
             bins = zip(self.edges[:-1], self.edges[1:], row.shares, strict=True)
             cells += [[row.label, float(low), float(high), float(share)] for low, high, share in bins]
-        cells += [[row.label, "mean", row.mean, row.error] for row in self.rows]
+        cells += [[row.label, "mean", row.bias, row.error] for row in self.rows]
         cells += [[row.label, "sd", row.sd, row.count] for row in self.rows]
         return ["estimator", "from", "to", "share"], cells
 
@@ -344,10 +307,10 @@ class DeviationsPlot(Plot):
         there = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
         first = int(np.flatnonzero(there)[0])
         edges = floats(self.edges[first : first + int(there.sum()) + 1])
-        means = tuple(row.mean for row in self.rows)
+        means = tuple(row.bias for row in self.rows)
         ends = (
-            tuple(row.mean - row.sd for row in self.rows),
-            tuple(row.mean + row.sd for row in self.rows),
+            tuple(row.bias - row.sd for row in self.rows),
+            tuple(row.bias + row.sd for row in self.rows),
         )
         return RowsFigure(
             "figure",
@@ -371,26 +334,25 @@ class DeviationsPlot(Plot):
         return min(int((at.y() - frame.area.top()) / self._height(frame)), len(self.rows) - 1)
 
     def readout(self, number: int) -> list[Line]:
-        """Say mean, its standard error and sd of a row."""
+        """Return mean, its standard error and sd of a row."""
         row, look = self.rows[number], palettes.category(self.theme.colors, self.rows[number].category)
         return [
-            Line(row.label, signed(row.mean, 4), look.color, look.dash, bold=True),
+            Line(row.label, signed(row.bias, 4), look.color, look.dash, bold=True),
             Line(tr("standard error"), fixed(row.error, 4)),
             Line(tr("sd"), fixed(row.sd, 4)),
             Line(tr("repetitions"), f"{row.count:,}"),
         ]
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Read the rows one by one with the arrow keys."""
-        step = _MOVES.get(event.key())
-        if step is None or self.is_empty():
-            event.ignore()
-            return
+    def step(self, right: int, down: int) -> bool:
+        """Read the rows one by one."""
+        if right or self.is_empty():
+            return False
         before = self.under_mouse if self.under_mouse is not None else -1
-        number = max(0, min(len(self.rows) - 1, before + step))
+        number = max(0, min(len(self.rows) - 1, before + down))
         frame = self.frame()
         middle = frame.area.top() + (number + 0.5) * self._height(frame)
         self.hover(QPointF(frame.area.center().x(), middle))
+        return True
 
     # Drawing
 
@@ -438,7 +400,7 @@ class DeviationsPlot(Plot):
             painter.drawPolygon(outline)
             painter.setPen(pen(look.color, 1.3, (3.0, 2.0) if row.variant else ()))
             painter.drawPolyline(outline)
-            mean, spread = frame.x_px(row.mean), frame.x_px(row.mean + row.sd) - frame.x_px(row.mean)
+            mean, spread = frame.x_px(row.bias), frame.x_px(row.bias + row.sd) - frame.x_px(row.bias)
             painter.setPen(pen(look.color, 2.6))
             painter.drawLine(QPointF(mean - spread, foot), QPointF(mean + spread, foot))
             painter.setPen(pen(colors.q("panel"), 1.2))
@@ -447,7 +409,7 @@ class DeviationsPlot(Plot):
 
     def _names(self, width: float) -> list[str]:
         """Return what is written beside the rows: of variants only what varies, where room is little."""
-        names = [row.brief or row.label for row in self.rows]
+        names = [row.brief for row in self.rows]
         metrics = QFontMetricsF(font(SMALL))
         if max(map(metrics.horizontalAdvance, names)) + 2 * (_MARK + _GAP) <= _MOST_NAMES * width:
             return names

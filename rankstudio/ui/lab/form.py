@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSi
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.simulation import SimulationState
-from rankstudio.ui.lab.parameters import FIELDS, REPEATED, SHORT, VALUES
+from rankstudio.ui.lab.request import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.fields import ChoiceField, Field, LineField, measure_field
+from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
@@ -127,7 +127,7 @@ class LabForm(Panel):
         return not wrong
 
     def refuse(self, error: ParameterError) -> None:
-        """Say below the field that an error is about why its value does not do."""
+        """Show below the field that an error is about why its value does not do."""
         known = error.name in (*self._fields, "values")
         field = self.field(error.name) if known else self.fields()[0]
         field.show_error(str(ParameterError(field.parameter.label, error.value, error.expected)))
@@ -203,7 +203,7 @@ class LabForm(Panel):
 
 def _field(theme: Theme, parameter: Parameter) -> Field:
     if parameter.kind is Kind.MEASURE:
-        return measure_field(theme, parameter)
+        return EditableField(theme, parameter)
     if parameter.kind is Kind.CHOICE:
         return ChoiceField(theme, parameter)
     return SingleField(theme, parameter)

@@ -1,14 +1,64 @@
-"""What the Lab page was asked to simulate."""
+"""What the Lab page simulates: the engine's parameters within the window's limits, and one request."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import rankstudio
-from rankstudio.engine.analysis.simulation.as_code import simulation_as_command, simulation_as_python
-from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress
+from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
+from rankstudio.engine.analysis.simulation.simulation import (
+    Simulation,
+    SimulationProgress,
+    simulation_as_command,
+    simulation_as_python,
+)
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.methods.catalog import Parameter
+from rankstudio.ui.language import tr
+from rankstudio.ui.select.section import translated
+
+_LIMITS: Mapping[str, Mapping[str, Any]] = {
+    "n_examples": {"high": 2000},
+    "positive": {"low": 0.01, "high": 0.99},
+    "shift": {"low": -10.0, "high": 10.0},
+    "n_informative": {"high": 1000},
+    "n_queries": {"high": 10_000},
+    "repetitions": {"high": 100_000},
+    "each": {"high": 100_000},
+}
+"""What is larger takes too long between two steps, or too much memory; the terminal has it."""
+
+
+def _field(parameter: Parameter, name: str = "") -> Parameter:
+    """Return a parameter as the window asks for it, within the limits of one of a name."""
+    return replace(translated(parameter), **_LIMITS.get(name or parameter.name, {}))
+
+
+FIELDS: Mapping[str, tuple[Parameter, ...]] = {
+    kind: tuple(_field(p) for p in parameters) for kind, parameters in PARAMETERS.items()
+}
+"""Of each simulation, by its name."""
+
+VALUES: Mapping[str, Mapping[str, Parameter]] = {
+    kind: {name: _field(p, name) for name, p in varied.items()} for kind, varied in VARIED.items()
+}
+"""The values of what can be varied, by the simulation and by the name of its argument."""
+
+REPEATED: Mapping[str, Parameter] = {kind: _field(p) for kind, p in EACH.items()}
+"""The repetitions of each value, by the simulation."""
+
+SHORT = {
+    "n_examples": tr("examples"),
+    "positive": tr("positives"),
+    "regularization": tr("λ"),
+    "n_queries": tr("queries"),
+    "n_features": tr("features"),
+    "per_query": tr("basis"),
+}
+"""What can be varied, in a word."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,20 +1,23 @@
-"""Sentences on simulated estimates, made of the values that are drawn."""
+"""Sentences on simulated estimates, made of the values that are drawn, and the captions of figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import rankstudio
+from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
 from rankstudio.ui.lab.estimators import EstimatorText, text_of
+from rankstudio.ui.lab.request import FIELDS
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import fixed, power, signed
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
+    from rankstudio.ui.lab.request import SimulationRequest
 
 _SURE = 2.0  # standard errors
 _LEAST = 0.005  # what is less is nothing to talk about
@@ -38,6 +41,7 @@ _WITH = {
     "n_features": tr("{off} with k = {value}"),
     "per_query": tr("{off} with a basis of {value} a query"),
 }
+_DRAWN = tr("Marker: mean. Bar: one standard deviation on either side.")
 
 
 def bias_text(bias: float) -> str:
@@ -49,7 +53,7 @@ def bias_text(bias: float) -> str:
 
 
 def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
-    """Say which estimator is furthest from the truth, and which one scatters least and most."""
+    """Return which estimator is furthest from the truth, and which one scatters least and most."""
     names = [text_of(texts, name) for name in found.estimators]
     sure = np.abs(found.bias) > np.maximum(_SURE * found.standard_error, _LEAST)
     off = np.where(sure, np.abs(found.bias), -1.0)
@@ -67,7 +71,7 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
 
 
 def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
-    """Say which estimator scatters least and which most, where that can be told."""
+    """Return which estimator scatters least and which most, where that can be told."""
     known = [at for at, sd in enumerate(found.sd) if isfinite(sd)]
     if len(known) < 2 or found.done < 2:
         return ""
@@ -86,7 +90,7 @@ def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]
 
 
 def summary_of(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
-    """Say mean and standard deviation of every estimator, for a screen reader."""
+    """Return mean and standard deviation of every estimator, for a screen reader."""
     parts = [
         tr("{label} mean {bias}, sd {sd}").format(
             label=text_of(texts, name).label,
@@ -99,7 +103,7 @@ def summary_of(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> s
 
 
 def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorText]) -> str:
-    """Say of the estimator that is furthest off anywhere how that goes with the varied quantity."""
+    """Return, of the estimator that is furthest off anywhere, how that goes with the varied quantity."""
     if not found.summaries:
         return ""
     bias = np.abs(np.nan_to_num(found.bias))
@@ -126,3 +130,78 @@ def value_text(quantity: str, value: float) -> str:
 
 def _first_large(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def auc_caption(request: SimulationRequest, done: int) -> str:
+    """Return what the distributions of AUC estimates are of."""
+    drawn = tr("{done:,} training sets").format(done=done)
+    asked = request.simulation.parameters
+    return f"{_DRAWN} {_classes(asked)}, {drawn}; {_origin(asked)}"
+
+
+def variation_caption(request: SimulationRequest) -> str:
+    """Return what the curves over a varied quantity are of."""
+    simulation = request.simulation
+    asked = simulation.parameters
+    varied = tr("{quantity} varied, {n:,} training sets for each value").format(
+        quantity=QUANTITIES[simulation.quantity], n=simulation.each
+    )
+    return f"{_on_data(request) or _classes(asked)}, {varied}; {_origin(asked)}"
+
+
+def selection_caption(request: SimulationRequest, done: int) -> str:
+    """Return what the distributions on real data are of."""
+    drawn = tr("drawn {done:,} times").format(done=done)
+    return f"{_DRAWN} {_on_data(request)}, {drawn}; {_origin(request.simulation.parameters)}"
+
+
+def _on_data(request: SimulationRequest) -> str:
+    """Return what learns from which data; "" where there are none."""
+    asked, dataset = request.simulation.parameters, request.dataset
+    if dataset is None:
+        return ""
+    if asked["kernel"] != NO_KERNEL:
+        learner = tr("RankRLS, {kernel}, {n} basis vectors of each query").format(
+            kernel=_kernel(asked), n=asked["per_query"]
+        )
+    elif asked["n_features"] is None:
+        learner = tr("RankRLS, all features")
+    else:
+        learner = tr("greedy RankRLS, k = {k}").format(k=asked["n_features"])
+    return tr(
+        "{data}: {learner}, λ = {regularization}; the truth is {measure} on all queries other "
+        "than the {n} training queries"
+    ).format(
+        data=dataset.name,
+        learner=learner,
+        regularization=power(asked["regularization"]),
+        n=asked["n_queries"],
+        measure=asked["measure"],
+    )
+
+
+def _kernel(asked: Mapping[str, Any]) -> str:
+    """Return what the kernel is called, with its γ where it has one."""
+    parameters = {p.name: p for p in FIELDS["selection"]}
+    name = parameters["kernel"].name_of(asked["kernel"])
+    return f"{name}, γ = {power(asked['gamma'])}" if parameters["gamma"].counts(asked) else name
+
+
+def _classes(asked: Mapping[str, Any]) -> str:
+    informative = asked["n_features"] if asked["n_informative"] is None else asked["n_informative"]
+    return tr(
+        "Regularised least squares with an intercept, λ = {regularization}, on two normal "
+        "classes: {m} examples, share of positives {positive:g}, {informative} of {n} features "
+        "shifted by {shift:g}"
+    ).format(
+        regularization=power(asked["regularization"]),
+        m=asked["n_examples"],
+        positive=asked["positive"],
+        informative=informative,
+        n=asked["n_features"],
+        shift=asked["shift"],
+    )
+
+
+def _origin(asked: Mapping[str, Any]) -> str:
+    return tr("seed {seed}, RankStudio {version}.").format(seed=asked["seed"], version=rankstudio.__version__)

@@ -18,11 +18,9 @@ from rankstudio.ui.lab.estimators import EstimatorText, text_of
 from rankstudio.ui.lab.sentences import QUANTITIES, value_text, variation_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes, Ticks
-from rankstudio.ui.plots.base import CellValue, Numbers
+from rankstudio.ui.plots.base import CellValue, Numbers, floats
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
-from rankstudio.ui.plots.figure_values import floats
-from rankstudio.ui.plots.frame import Frame, padded
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import fixed, signed
@@ -32,7 +30,7 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.simulation.variation import VariedDeviations
+    from rankstudio.engine.analysis.simulation.deviations import VariedDeviations
 
 _SURE = 2.0  # standard errors to both sides
 _LOGARITHMIC = 8.0  # ratio of the greatest value to the least from which equal lengths are equal ratios
@@ -74,16 +72,14 @@ class VariationPanel(Panel):
         )
         self.sd = self._plot(theme, f"{name}-sd-plot", tr("standard deviation"), zero=False)
         self.sd.placeholder = tr("The standard deviations of the estimates appear here.")
-        self.sentence = named(PlainLabel(), f"{name}-variation-sentence")
-        self.sentence.setWordWrap(True)
-        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sentence = named(PlainLabel(wraps=True, selectable=True), f"{name}-variation-sentence")
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         plots = fill(QHBoxLayout(), (self.bias, 1), (self.sd, 1), margins=(12, 8, 8, 4), spacing=16)
         below = fill(QVBoxLayout(), self.sentence, margins=(12, 4, 12, 8))
         fill(self.body, fill(QVBoxLayout(), (plots, 1), below, spacing=0), spacing=0)
 
     def set_figure_caption(self, caption: str) -> None:
-        """Say what goes with the plots as figures."""
+        """Set what goes with the plots as figures."""
         self.bias.caption = self.sd.caption = caption
 
     def show_values(self, found: VariedDeviations | None, caption: str = "") -> None:
@@ -101,9 +97,7 @@ class VariationPanel(Panel):
         self.bias.show_values(QUANTITIES[found.quantity], found.asked, written, curves)
         bare = [(label, sd[:, at], np.zeros(0)) for at, label in enumerate(labels)]
         self.sd.show_values(QUANTITIES[found.quantity], found.asked, written, bare)
-        said = variation_sentence(found, self.texts)
-        if said != self.sentence.text():
-            self.sentence.setText(said)
+        self.sentence.setText(variation_sentence(found, self.texts))
 
     def _plot(self, theme: Theme, name: str, title: str, *, zero: bool) -> VariationPlot:
         plot = named(VariationPlot(theme, title, zero=zero, paired=self._paired), name)
@@ -215,7 +209,7 @@ class VariationPlot(OverlayPlot):
         self.select(chosen if chosen is not None and n and chosen[1] < n else None)
 
     def is_empty(self) -> bool:
-        """Tell whether no value was simulated."""
+        """Return whether no value was simulated."""
         return not self._values
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -253,7 +247,7 @@ class VariationPlot(OverlayPlot):
         return CurvesFigure("figure", title, self.caption, across, FigureAxis(title), tuple(series), levels)
 
     def readout(self, found: tuple[int, int]) -> list[Line]:
-        """Say what a point is."""
+        """Return what a point is."""
         curve, i = self.curves[found[0]], found[1]
         color, dash, _ = curve.look(self.theme.colors)
         lines = [
@@ -265,7 +259,7 @@ class VariationPlot(OverlayPlot):
         return lines
 
     def summary(self) -> str:
-        """Say where each curve begins and ends."""
+        """Return where each curve begins and ends."""
         said = [
             tr("{label}: {first} at {low}, {last} at {high}").format(
                 label=curve.label,

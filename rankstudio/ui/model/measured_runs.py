@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from rankstudio.engine.analysis.queries.measurement import Measurement
+from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import OFFERED
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord
@@ -116,7 +115,7 @@ class MeasuredRuns(QObject):
         return MeasuredRun(plan, measured.paths, measured.folds, measured.baselines, complete=False)
 
     def measures(self, record: RunRecord) -> bool:
-        """Tell whether a run can be shown by what is looked at, now or soon."""
+        """Return whether a run can be shown by what is looked at, now or soon."""
         own = record.plan.convention == self._session.measurement(record.plan).convention
         return own or bool(record.dataset.folds[0].train.n_documents)
 
@@ -134,7 +133,7 @@ class MeasuredRuns(QObject):
         }
 
     def _is_new(self, record: RunRecord, wanted: Measurement) -> bool:
-        """Tell whether a run is to be measured, and neither has been nor is about to be."""
+        """Return whether a run is to be measured, and neither has been nor is about to be."""
         state, asked = _state(record), self._asked.get(record)
         if wanted.plan(record.plan) is record.plan and not wanted.sealed:
             return False
@@ -270,8 +269,6 @@ def _own(record: RunRecord) -> MeasuredRun:
 
 def _covered(record: RunRecord) -> MeasuredRun:
     """Return a run whose documents are not at hand, without what it measured on the test part."""
-    from rankstudio.engine.analysis.queries.remeasurement import without_test  # noqa: PLC0415 - it brings numba
-
     folds = {number: without_test(fold) for number, fold in record.folds.items()}
     result = record.result and _with(record.result, record.plan, folds)
     baselines = {number: fold.baseline for number, fold in folds.items()}

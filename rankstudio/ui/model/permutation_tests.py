@@ -87,7 +87,7 @@ class PermutationTests(QObject):
         band, model = self.band, self._current.model
         if band is None or model is None:
             return {}
-        from rankstudio.engine.analysis.permutation.as_code import (  # noqa: PLC0415 - first needed here
+        from rankstudio.engine.analysis.permutation.criterion_band import (  # noqa: PLC0415 - first needed here
             permutation_as_command,
             permutation_as_python,
         )

@@ -1,4 +1,4 @@
-"""The runs of the window: a queue in front of one worker, pause, step and stop."""
+"""The runs of the window: a queue in front of one worker, pause, step and stop; and which are compared."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ChangedDataError, StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, StepDone, UnitFinished
-from rankstudio.ui.background.job import Ending, Job, Outcome
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import Ending, Job, Outcome, Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import Session
@@ -49,7 +48,7 @@ def engine_run(
 
 
 def _is_step(event: object) -> bool:
-    """Tell whether an event is what the step button waits for; of other workers only whole units arrive."""
+    """Return whether an event is what the step button waits for; of other workers only whole units arrive."""
     return isinstance(event, StepDone) or (isinstance(event, UnitFinished) and event.seconds is not None)
 
 
@@ -340,3 +339,55 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
         session.open(record.dataset, record.plan.data, record.plan)
     runs.show(record)
     runs.chosen.emit(record)
+
+
+class RunMarks(QObject):
+    """The ticks of the runs, and the reference. A new run is ticked.
+
+    Parameters
+    ----------
+    runs : Runs
+    """
+
+    changed = Signal()
+    """Other runs are ticked, or there is another reference."""
+
+    def __init__(self, runs: Runs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._unticked: frozenset[int] = frozenset()
+        self._reference: int | None = None
+        runs.removed.connect(self._forget)
+        runs.cleared.connect(self._forget_all)
+
+    @property
+    def reference(self) -> int | None:
+        """Number of the run that the others are compared with; None for the best one."""
+        return self._reference
+
+    def is_ticked(self, key: int) -> bool:
+        """Return whether a run is compared."""
+        return key not in self._unticked
+
+    def tick(self, key: int, on: bool) -> None:
+        """Compare a run, or leave it out; the reference can not be left out."""
+        unticked = self._unticked - {key} if on or key == self._reference else self._unticked | {key}
+        if unticked != self._unticked:
+            self._unticked = unticked
+            self.changed.emit()
+
+    def refer_to(self, key: int | None) -> None:
+        """Compare with another run, which is ticked then; None for the best one."""
+        if key != self._reference:
+            self._reference = key
+            self._unticked -= {key} if key is not None else set()
+            self.changed.emit()
+
+    @Slot(int)
+    def _forget(self, key: int) -> None:
+        if self._reference == key:
+            self.refer_to(None)
+
+    @Slot()
+    def _forget_all(self) -> None:
+        self._unticked, self._reference = frozenset(), None
+        self.changed.emit()

@@ -27,7 +27,7 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.results.path_steps import HeldSteps, packed
 from rankstudio.engine.experiment.results.results import Baseline, FoldResult, PathResult, RunResult, notes_of
-from rankstudio.engine.experiment.storage.run_index import RunLabel
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.support.work import Note, WorkProgress
 from rankstudio.ui.language import tr
 

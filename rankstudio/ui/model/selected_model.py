@@ -17,17 +17,15 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Axis
-from rankstudio.engine.experiment.plan.identity import path_plan
 from rankstudio.engine.experiment.plan.left_out_names import plain_name
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, path_plan
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.shard import DOCUMENTS
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
 from rankstudio.ui.background.tasks import FoldCache, LivePath, PathWanted
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_queue import Runs
@@ -130,12 +128,12 @@ class Shown:
         return f"{label} ({said})" if label else said
 
     def is_of(self, other: Shown) -> bool:
-        """Tell whether this is of the same data, run, fold and plan, the model apart."""
+        """Return whether this is of the same data, run, fold and plan, the model apart."""
         same = self.dataset is other.dataset and self.record is other.record and self.fold is other.fold
         return same and self.plan == other.plan
 
     def continues(self, later: Shown, plan: Plan) -> bool:
-        """Tell whether this may stay for a moment, until the model of a plan is there for a later value."""
+        """Return whether this may stay for a moment, until the model of a plan is there for a later value."""
         own = self.model
         return (
             own is not None
@@ -286,7 +284,7 @@ class CurrentModel(QObject):
         )
 
     def _is_edited(self, shown: Shown) -> bool:
-        """Tell whether the form says something else of the method of the shown run than this did."""
+        """Return whether the form says something else of the method of the shown run than this did."""
         plan = self._live_plan(shown)
         if shown.record is None or plan is None or plan is shown.plan:
             return False
@@ -415,7 +413,7 @@ class CurrentModel(QObject):
 
 
 def _alike(plan: Plan, other: Plan) -> bool:
-    """Tell whether two plans have the same method and axes, so that one's values are some of the other's."""
+    """Return whether two plans have the same method and axes, so that one's values suit the other."""
     names = [[axis.name for axis in one.axes] for one in (plan, other)]
     return (plan.method, plan.ranker) == (other.method, other.ranker) and names[0] == names[1]
 
@@ -426,7 +424,7 @@ def _middle(axes: Sequence[Axis]) -> tuple[Any, ...]:
 
 
 def _on(axes: Sequence[Axis], values: tuple[Any, ...]) -> bool:
-    """Tell whether values are on the axes of a plan: they may have been chosen with another one."""
+    """Return whether values are on the axes of a plan: they may have been chosen with another one."""
     return len(values) == len(axes) and all(axis.allows(v) for axis, v in zip(axes, values, strict=True))
 
 

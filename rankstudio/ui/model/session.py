@@ -203,25 +203,19 @@ class Session(QObject):
         self.foldChanged.emit()
         self.choiceChanged.emit()
 
-    def exchange(self, dataset: FoldedDataset, plan: Plan) -> None:
-        """Take what the plan's data are by now, or with documents; plan, choice and undo stay.
+    def exchange(self, dataset: FoldedDataset, plan: Plan | None = None) -> None:
+        """Take what the plan's data are by now, or with documents or other names; plan, choice, undo stay.
 
         Parameters
         ----------
         dataset : FoldedDataset
-        plan : Plan
-            As which they were read.
+        plan : Plan, optional
+            As which they were read; by default as before.
         """
-        self._dataset, self._reading = dataset, reading(plan)
+        self._dataset, self._reading = dataset, self._reading if plan is None else reading(plan)
         numbers = [fold.number for fold in dataset.folds]
         if self._fold is not None and self._fold not in numbers:
             self._fold = numbers[0]
-        self.datasetChanged.emit()
-        self.foldChanged.emit()
-
-    def rename_features(self, dataset: FoldedDataset) -> None:
-        """Take the same data with other names of their features."""
-        self._dataset = dataset
         self.datasetChanged.emit()
         self.foldChanged.emit()
 

@@ -9,9 +9,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,19 +18,17 @@ from typing import TYPE_CHECKING
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RunLabel
-from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.experiment.versions import versions
-from rankstudio.ui.background.job import CancelFlag, JobFunction
+from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
 from rankstudio.ui.model.session import reading
 from rankstudio.ui.process.crash import data_folder
 
 if TYPE_CHECKING:
-    from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
-    from rankstudio.engine.experiment.storage.study import RecordedData, RunKey, RunSummary, Study
+    from rankstudio.engine.experiment.results.results import FoldResult, PathResult
+    from rankstudio.engine.experiment.storage.study import RunKey, RunSummary, Study
 
 SUFFIX = ".rankstudio"
 """The ending of a study's name; the engine's own constant would bring its heavy modules."""
@@ -41,7 +38,7 @@ READ_ONLY = tr("Its study is read-only.")
 
 
 def is_study(path: str | Path) -> bool:
-    """Tell by its name whether a file is a study."""
+    """Return whether a file is a study, by its name."""
     return Path(path).suffix.lower() == SUFFIX
 
 
@@ -54,37 +51,6 @@ class RunTarget:
 
 
 @dataclass(frozen=True, eq=False)
-class RestoredRun:
-    """A run as an opened study tells of it.
-
-    Attributes
-    ----------
-    summary : RunSummary
-        Its plan names the data as they are opened from here.
-    key : RunKey
-        With the plan as it was stored.
-    recorded : RecordedData
-    dataset : FoldedDataset
-        Stands for the data until they are opened; it has no documents.
-    paths, folds, result
-        What is finished of it; the result only where that is all.
-    problem : str
-        Why it cannot be read, as a sentence; else "".
-    label : RunLabel
-    """
-
-    summary: RunSummary
-    key: RunKey
-    recorded: RecordedData
-    dataset: FoldedDataset
-    paths: dict[tuple[int, int], PathResult]
-    folds: tuple[FoldResult, ...]
-    result: RunResult | None
-    problem: str = ""
-    label: RunLabel = field(default_factory=RunLabel)
-
-
-@dataclass(frozen=True, eq=False)
 class OpenedStudy:
     """A study that was opened.
 
@@ -93,8 +59,6 @@ class OpenedStudy:
     study : Study
     n_runs, last_id : int
         How many runs there are, and the greatest number that one of them has or a removed one had.
-    versions : Mapping of str to str
-        By which its runs would go on.
     seal_marks : tuple of SealMark
         When the test part was sealed and looked at.
     """
@@ -102,7 +66,6 @@ class OpenedStudy:
     study: Study
     n_runs: int
     last_id: int
-    versions: Mapping[str, str]
     seal_marks: tuple[SealMark, ...]
 
 
@@ -121,8 +84,8 @@ class StudyStore:
         self._closed = threading.Condition(self._lock)
         self._study: Study | None = None
         self._open: list[Study] = []
-        self._writing = threading.Lock()  # so that no study is closed between a mark's turn and its writing
-        self._marks: deque[Callable[[], None]] = deque()  # asked for by the window, not yet written
+        self._writing = threading.Lock()  # so that no study is closed between a note's turn and its writing
+        self._notes: deque[Callable[[], None]] = deque()  # asked for by the window, not yet written
 
     @property
     def path(self) -> Path | None:
@@ -131,7 +94,7 @@ class StudyStore:
         return study.path if study is not None else None
 
     def is_own(self, path: Path | None) -> bool:
-        """Tell whether a study is one that nobody gave a name."""
+        """Return whether a study is one that nobody gave a name."""
         return path is not None and path.parent == self.folder.resolve()
 
     @property
@@ -163,11 +126,11 @@ class StudyStore:
     def read(self, path: Path) -> JobFunction:
         """Make the job that opens a study (OpenedStudy), and then reads its runs, the oldest first.
 
-        It is not taken yet. The runs (RestoredRun) come one by one: the window lists some in each turn.
+        It is not taken yet. The runs (RunRecord) come one by one: the window lists some in each turn.
         Last come sentences on what is damaged. A study that this window is about to close is waited for.
         """
 
-        def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RestoredRun | str]:
+        def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
             with self._closed:
@@ -181,7 +144,7 @@ class StudyStore:
             except StoreError:
                 self.close(study)
                 raise
-            yield OpenedStudy(study, len(runs), last_id, versions(), marks)
+            yield OpenedStudy(study, len(runs), last_id, marks)
             known: dict[object, FoldedDataset] = {}
             for summary in runs:
                 yield _read_run(study, summary, known)
@@ -213,20 +176,12 @@ class StudyStore:
             with suppress(OSError):  # it may not be removed: the copy is there
                 before.unlink()
 
-    def mark(self, study: Study, key: RunKey, removed: bool) -> None:
-        """Have it noted that a run is removed, or is not any more, before the study is closed."""
-        self._marks.append(partial(study.remove if removed else study.restore, key))
+    def note(self, write: Callable[[], None]) -> None:
+        """Have something written to the study, by :meth:`write_notes` or before the study is closed."""
+        self._notes.append(write)
 
-    def label(self, study: Study, key: RunKey, label: RunLabel) -> None:
-        """Have it noted what a run is called, before the study is closed."""
-        self._marks.append(partial(study.set_label, key, label))
-
-    def note_report(self, study: Study, settings: ReportSettings) -> None:
-        """Have it noted what is written for the report, before the study is closed."""
-        self._marks.append(partial(study.set_report_settings, settings))
-
-    def write_marks(self) -> None:
-        """Note what :meth:`mark`, :meth:`label` and :meth:`note_report` asked for.
+    def write_notes(self) -> None:
+        """Write what :meth:`note` asked for.
 
         Raises
         ------
@@ -234,13 +189,13 @@ class StudyStore:
             Where it cannot be written.
         """
         with self._writing:
-            while self._marks:
-                self._marks.popleft()()
+            while self._notes:
+                self._notes.popleft()()
 
     def close(self, study: Study) -> None:
         """Give a study up for others."""
         with suppress(StoreError):  # the run will be listed again: nothing is lost
-            self.write_marks()
+            self.write_notes()
         study.close()
         with self._lock:
             if study in self._open:
@@ -281,10 +236,12 @@ class StudyStore:
         raise AssertionError  # count never ends
 
 
-def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> RestoredRun:
+def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDataset]) -> RunRecord:
     """Read what is finished of a run; one that is damaged does not take the others with it.
 
-    Runs of the same data share what stands for them (``known``).
+    In the window it has the number that it has in the study, and the plan names the data as they are opened
+    from here. Until they are open, a dataset without documents stands for them; runs of the same data share
+    it (``known``).
     """
     key, recorded = summary.key, study.data(summary.key)
     plan = key.plan.changed(data=recorded.opened_by(key.plan))
@@ -301,52 +258,27 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
     dataset = known.setdefault(
         (recorded, reading(plan), parts), recorded.without_documents(validated=parts[0], tested=parts[1])
     )
-    return RestoredRun(
-        replace(summary, key=replace(key, plan=plan)),
-        key,
-        recorded,
-        dataset,
-        paths,
-        folds,
-        result,
-        problem,
-        study.label(key),
-    )
-
-
-def record_of(run: RestoredRun, versions: Mapping[str, str], read_only: bool = False) -> RunRecord:
-    """Return the record of a stored run; in the window it has the number that it has in the study.
-
-    Parameters
-    ----------
-    run : RestoredRun
-    versions : Mapping of str to str
-        By which it would go on.
-    read_only : bool
-        Whether its study may not be written.
-    """
-    summary = run.summary
     record = RunRecord(
-        run.key.id,
-        summary.key.plan,
-        run.dataset,
+        key.id,
+        plan,
+        dataset,
         state=RunState.DONE if summary.finished else RunState.UNFINISHED,
-        paths=dict(run.paths),
-        folds={fold.fold: fold for fold in run.folds},
-        result=run.result,
-        baselines={fold.fold: fold.baseline for fold in run.folds},
-        stored=run.key,
-        label=run.label,
-        recorded=run.recorded,
+        paths=paths,
+        folds={fold.fold: fold for fold in folds},
+        result=result,
+        baselines={fold.fold: fold.baseline for fold in folds},
+        stored=key,
+        label=study.label(key),
+        recorded=recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
-        why_not_on=_why_not_on(summary.versions, versions) or (READ_ONLY if read_only else ""),
+        why_not_on=_why_not_on(summary.versions) or (READ_ONLY if study.read_only else ""),
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,
         clock=Clock(worked=summary.seconds),
     )
-    if run.problem:
-        record.state, record.failure = RunState.FAILED, run.problem
+    if problem:
+        record.state, record.failure = RunState.FAILED, problem
     return record
 
 
@@ -361,9 +293,9 @@ def _by(found: Mapping[str, str]) -> str:
     )
 
 
-def _why_not_on(found: Mapping[str, str], now: Mapping[str, str]) -> str:
+def _why_not_on(found: Mapping[str, str]) -> str:
     """Return why a run of other versions is not gone on with; its numbers would have two origins."""
-    for name, number in now.items():
+    for name, number in versions().items():
         if found.get(name) != number:
             what = "RankStudio" if name == "rankstudio" else name
             return tr("It was started with {what} {found}; this is {number}.").format(

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QByteArray, QEvent, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QShowEvent
+from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.widgets.disclosure import Disclosure
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.panel import Panel
+from rankstudio.ui.widgets.notice import ClosedByEscape
+from rankstudio.ui.widgets.panel import Disclosure, Panel
 from rankstudio.ui.widgets.table import TableView
 
 GAP = 8
@@ -86,8 +86,8 @@ class Page(QWidget):
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         for panel in content.findChildren(Panel):
-            panel.headerDoubleClicked.connect(self._toggle)
-            panel.headerMenuAsked.connect(self._show_menu)
+            panel.headerDoubleClicked.connect(partial(self.toggle, panel))
+            panel.headerMenuAsked.connect(partial(self._show_menu, panel))
         for controller in controllers:
             controller.failed.connect(self.failed)
             controller.said.connect(self.said)
@@ -212,12 +212,8 @@ class Page(QWidget):
         roots = (self, *(outside.window for outside in self._windows.values()))
         return [widget for root in roots for widget in root.findChildren(kind)]
 
-    @Slot(QPoint)
-    def _show_menu(self, at: QPoint) -> None:
+    def _show_menu(self, panel: Panel, at: QPoint) -> None:
         """Offer what can be done with a panel."""
-        panel = self.sender()
-        if not isinstance(panel, Panel):
-            return
         menu = QMenu(self)
         menu.setObjectName("panel-menu")
         if panel in self._windows:
@@ -282,12 +278,6 @@ class Page(QWidget):
     def _splitters(self) -> list[Splitter]:
         return [self._content, *self._content.findChildren(Splitter)]
 
-    @Slot()
-    def _toggle(self) -> None:
-        panel = self.sender()
-        if isinstance(panel, Panel):
-            self.toggle(panel)
-
     def toggle(self, panel: Panel) -> None:
         """Give a panel the whole page, or take it back from there or from its window."""
         if panel in self._windows:
@@ -311,12 +301,12 @@ def row(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Se
     sizes : sequence of int
         In pixels, at first.
     """
-    return _splitter(name, Qt.Orientation.Horizontal, widgets, stretch, sizes)
+    return Splitter(Qt.Orientation.Horizontal, name, widgets, stretch, sizes)
 
 
 def column(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> Splitter:
     """Return widgets under each other, as `row` has them side by side."""
-    return _splitter(name, Qt.Orientation.Vertical, widgets, stretch, sizes)
+    return Splitter(Qt.Orientation.Vertical, name, widgets, stretch, sizes)
 
 
 class Splitter(QSplitter):
@@ -328,9 +318,23 @@ class Splitter(QSplitter):
         Whether it ever was on the screen: before that it is not as large as its page.
     """
 
-    def __init__(self, orientation: Qt.Orientation) -> None:
+    def __init__(
+        self,
+        orientation: Qt.Orientation,
+        name: str,
+        widgets: Sequence[QWidget],
+        stretch: Sequence[int],
+        sizes: Sequence[int],
+    ) -> None:
         super().__init__(orientation)
         self.seen = False
+        self.setObjectName(name)
+        self.setHandleWidth(GAP)
+        self.setChildrenCollapsible(False)
+        for position, widget in enumerate(widgets):
+            self.addWidget(widget)
+            self.setStretchFactor(position, stretch[position])
+        self.setSizes(list(sizes))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Remember it."""
@@ -338,25 +342,7 @@ class Splitter(QSplitter):
         super().showEvent(event)
 
 
-def _splitter(
-    name: str,
-    orientation: Qt.Orientation,
-    widgets: Sequence[QWidget],
-    stretch: Sequence[int],
-    sizes: Sequence[int],
-) -> Splitter:
-    splitter = Splitter(orientation)
-    splitter.setObjectName(name)
-    splitter.setHandleWidth(GAP)
-    splitter.setChildrenCollapsible(False)
-    for position, widget in enumerate(widgets):
-        splitter.addWidget(widget)
-        splitter.setStretchFactor(position, stretch[position])
-    splitter.setSizes(list(sizes))
-    return splitter
-
-
-class PanelWindow(QWidget):
+class PanelWindow(ClosedByEscape):
     """Holds a panel until it is closed, by its frame or by Esc; commands of the main window work here too.
 
     Parameters
@@ -384,22 +370,11 @@ class PanelWindow(QWidget):
         self.resize(size)
         self.addActions([action for action in main.findChildren(QAction) if action.shortcuts()])
 
-    def event(self, event: QEvent) -> bool:
-        """Keep Esc, which stops runs in the main window, for closing this one."""
-        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
-        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close on Esc."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        else:
-            super().keyPressEvent(event)
+    def dismiss(self) -> None:
+        """Give the panel back."""
+        self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Tell of it."""
+        """Let the panel go back."""
         super().closeEvent(event)
         self.closed.emit()

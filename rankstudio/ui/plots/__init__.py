@@ -4,7 +4,7 @@ from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.bars import Bar, BarsPlot
 from rankstudio.ui.plots.base import Plot, export_plot
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
-from rankstudio.ui.plots.density import Density, DensityPlot
+from rankstudio.ui.plots.distributions import Density, DensityPlot
 from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
 
 __all__ = [

@@ -15,10 +15,9 @@ from rankstudio.engine.export.figures.ticks import (
     power_label,
     tick_labels,
 )
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import hairline
+from rankstudio.ui.plots.layers import Frame, hairline
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font
 from rankstudio.ui.style.number_format import power
 
 TITLE_HEIGHT = 26.0
@@ -174,16 +173,16 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
         hairline(painter, colors.q("line_soft"), QPointF(area.left(), y), QPointF(area.right(), y))
         painter.setPen(colors.q("muted"))
         box = QRectF(0, y - 9, area.left() - AIR, 18)
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(box, RIGHT, text)
     hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
     painter.setPen(colors.q("muted"))
     for value, text in axes.x_ticks(frame.x_range, area.width()):
         box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, 16)
-        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, text)
+        painter.drawText(box, BELOW, text)
 
 
 def _draw_placeholder(placeholder: str, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Say in the middle of an empty plot what will be here."""
+    """Write in the middle of an empty plot what will be here."""
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap

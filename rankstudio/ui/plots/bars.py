@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QFontMetricsF, QPainter
 
 from rankstudio.engine.export.figures.values import (
     FigureAxis,
@@ -16,13 +16,11 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
-from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import MOST_BARS, NAME
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import hairline
+from rankstudio.ui.plots.base import MOST_BARS, NAME, Numbers, Plot, describe
+from rankstudio.ui.plots.layers import Frame, hairline
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LEAST_WIDTH = 21.0
@@ -51,25 +49,6 @@ class Bar:
     value: float
 
 
-def bars_figure(plot: BarsPlot) -> RowsFigure:
-    """Return the candidates of a step, the best first."""
-    bars = plot.bars[:MOST_BARS]
-    more = tr(", the first {n} of {of}").format(n=len(bars), of=len(plot.bars))
-    taken = frozenset(at for at, bar in enumerate(bars) if bar.id == plot.winner)
-    return RowsFigure(
-        NAME,
-        plot.axes.title + (more if len(plot.bars) > len(bars) else ""),
-        "",
-        FigureAxis(plot.axes.title),
-        tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
-        (RowSeries("", tuple(bar.value for bar in bars)),),
-        bars=True,
-        strong=taken,
-        strong_label=tr("selected") if taken else "",
-        row_title=tr("feature"),
-    )
-
-
 class BarsPlot(Plot):
     """Bars from the best candidate down, as many as fit, the best in the accent.
 
@@ -81,6 +60,10 @@ class BarsPlot(Plot):
 
     Attributes
     ----------
+    bars : list of Bar
+        All candidates, the best first.
+    winner : hashable or None
+        Id of the one that was taken.
     picked : Signal(object)
         Id of the bar that was clicked.
     """
@@ -88,8 +71,8 @@ class BarsPlot(Plot):
     picked = Signal(object)
 
     def __init__(self, theme: Theme, title: str = "") -> None:
-        self._bars: list[Bar] = []
-        self._winner: Hashable | None = None
+        self.bars: list[Bar] = []
+        self.winner: Hashable | None = None
         self._chosen: Hashable | None = None
         super().__init__(theme, Axes(title, show_x=False))
         self.add_layer(self._draw, 0.0, clipped=False)
@@ -105,21 +88,11 @@ class BarsPlot(Plot):
             Id of the one that was taken, where that is not the longest bar (a pinned feature).
         """
         known = [bar for bar in bars if not isnan(bar.value)]
-        self._bars = sorted(known, key=lambda bar: -bar.value)
-        self._winner = self._bars[0].id if winner is None and self._bars else winner
+        self.bars = sorted(known, key=lambda bar: -bar.value)
+        self.winner = self.bars[0].id if winner is None and self.bars else winner
         self.under_mouse = None
         self.box.silence()
         self.mark_dirty()
-
-    @property
-    def bars(self) -> tuple[Bar, ...]:
-        """All candidates, the best first."""
-        return tuple(self._bars)
-
-    @property
-    def winner(self) -> Hashable | None:
-        """Id of the one that was taken."""
-        return self._winner
 
     def select(self, bar_id: Hashable | None) -> None:
         """Outline a bar."""
@@ -128,7 +101,7 @@ class BarsPlot(Plot):
 
     def count_text(self, frame: Frame) -> str:
         """Return how many of how many candidates are shown: "14 of 41"; "" where all are."""
-        total, shown = len(self._bars), len(self.shown(frame.area.width()))
+        total, shown = len(self.bars), len(self.shown(frame.area.width()))
         return tr("{shown} of {total}").format(shown=shown, total=total) if total > shown else ""
 
     def beside_title(self, frame: Frame) -> float:
@@ -140,11 +113,11 @@ class BarsPlot(Plot):
         """Return the bars that fit into a width in pixels (the plot's own); the winner is among them."""
         room = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
-        widest = max((metrics.horizontalAdvance(str(bar.id)) for bar in self._bars[:60]), default=0.0)
+        widest = max((metrics.horizontalAdvance(str(bar.id)) for bar in self.bars[:60]), default=0.0)
         count = max(1, int(room // max(_LEAST_WIDTH, widest + 7)))
-        bars = self._bars[:count]
-        if len(self._bars) > count and self._winner not in [bar.id for bar in bars]:
-            bars[-1:] = [bar for bar in self._bars if bar.id == self._winner] or bars[-1:]
+        bars = self.bars[:count]
+        if len(self.bars) > count and self.winner not in [bar.id for bar in bars]:
+            bars[-1:] = [bar for bar in self.bars if bar.id == self.winner] or bars[-1:]
         return bars
 
     def slots(self, frame: Frame, bars: Sequence[Bar]) -> list[QRectF]:
@@ -176,14 +149,30 @@ class BarsPlot(Plot):
         return max(1.0, width - _SCALE - 2 * AIR)
 
     def is_empty(self) -> bool:
-        """Tell whether there are no candidates."""
-        return not self._bars
+        """Return whether there are no candidates."""
+        return not self.bars
 
-    figure = bars_figure
+    def figure(self) -> RowsFigure:
+        """Return the candidates of a step, the best first."""
+        bars = self.bars[:MOST_BARS]
+        more = tr(", the first {n} of {of}").format(n=len(bars), of=len(self.bars))
+        taken = frozenset(at for at, bar in enumerate(bars) if bar.id == self.winner)
+        return RowsFigure(
+            NAME,
+            self.axes.title + (more if len(self.bars) > len(bars) else ""),
+            "",
+            FigureAxis(self.axes.title),
+            tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),
+            (RowSeries("", tuple(bar.value for bar in bars)),),
+            bars=True,
+            strong=taken,
+            strong_label=tr("selected") if taken else "",
+            row_title=tr("feature"),
+        )
 
     def numbers(self) -> Numbers:
         """Return all candidates, best first: id, name, value."""
-        return ["id", "name", self.axes.title or "value"], [[str(b.id), b.name, b.value] for b in self._bars]
+        return ["id", "name", self.axes.title or "value"], [[str(b.id), b.name, b.value] for b in self.bars]
 
     def readout(self, number: int) -> list[Line]:
         """Name a bar, by its number."""
@@ -193,23 +182,18 @@ class BarsPlot(Plot):
             lines.append(Line(tr("behind the longest by"), f"{first.value - bar.value:.2g}"))
         return lines
 
-    def click(self, at: QPointF) -> None:
-        """Pick the bar under the mouse."""
-        number = self.hit_test(at)
-        if number is not None:
-            self.picked.emit(self.shown()[number].id)
+    def pick(self, number: int) -> None:
+        """Pick a bar, by its number."""
+        self.picked.emit(self.shown()[number].id)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move along the bars with the arrow keys."""
-        step = {int(Qt.Key.Key_Left): -1, int(Qt.Key.Key_Right): 1}.get(event.key())
-        bars = self.shown()
-        if step is None or not bars:
-            event.ignore()
-            return
-        ids = [bar.id for bar in bars]
-        at = ids.index(self._chosen) + step if self._chosen in ids else 0
+    def step(self, right: int, down: int) -> bool:
+        """Move along the bars."""
+        ids = [bar.id for bar in self.shown()]
+        if down or not ids:
+            return False
+        at = ids.index(self._chosen) + right if self._chosen in ids else 0
         self.picked.emit(ids[max(0, min(len(ids) - 1, at))])
-        event.accept()
+        return True
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the number of the bar whose column a pixel is in."""
@@ -222,9 +206,9 @@ class BarsPlot(Plot):
         return number if 0 <= number < len(bars) else None
 
     def summary(self) -> str:
-        """Say who won, the runner-up and the distance."""
-        winner = next((bar for bar in self._bars if bar.id == self._winner), self._bars[0])
-        other = next((bar for bar in self._bars if bar is not winner), None)
+        """Return in words who won, the runner-up and the distance."""
+        winner = next((bar for bar in self.bars if bar.id == self.winner), self.bars[0])
+        other = next((bar for bar in self.bars if bar is not winner), None)
         parts = [f"{winner.name} {winner.value:.4g}"]
         if other is not None:
             lead = winner.value - other.value
@@ -242,7 +226,7 @@ class BarsPlot(Plot):
         if self.is_empty():
             return
         for i, (bar, rect) in enumerate(zip(bars, self.slots(frame, bars), strict=True)):
-            won = bar.id == self._winner
+            won = bar.id == self.winner
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colors.q("accent" if won else "muted" if i == self.under_mouse else "bar"))
             radius = min(2.5, rect.height() / 2)
@@ -254,7 +238,7 @@ class BarsPlot(Plot):
             painter.setFont(font(TINY, bold=won))
             painter.setPen(colors.q("text" if won else "muted"))
             box = QRectF(rect.center().x() - 30, frame.area.bottom() + 4, 60, 16)
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, str(bar.id))
+            painter.drawText(box, BELOW, str(bar.id))
         zero, area = frame.y_px(0.0), frame.area
         hairline(painter, colors.q("line"), QPointF(area.left(), zero), QPointF(area.right(), zero))
         painter.setFont(font(SMALL))

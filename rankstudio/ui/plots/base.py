@@ -1,8 +1,9 @@
-"""The base of our plots: a pyqtgraph view with layers, a theme, and one redraw per frame."""
+"""The base of our plots: a pyqtgraph view with layers, a theme, one redraw per frame, and its files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +13,102 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
     QGuiApplication,
+    QImage,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy
+from PySide6.QtWidgets import QMenu, QSizePolicy
 from shiboken6 import isValid
 
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import FigureStyle, style_of
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import csv_of_values
+from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes, draw_axes
-from rankstudio.ui.plots.export import FORMATS, PRINT_DPI, figure_image, save_figure
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import Draw, Layer, pen
+from rankstudio.ui.plots.layers import Draw, Frame, Layer, pen
 from rankstudio.ui.plots.readout import Line, ValueBox
-from rankstudio.ui.process.files_read import refuse_read
+from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.theme import Theme
+
+MOST_ROWS = 40
+"""Names below each other in a figure."""
+
+MOST_BARS = 20
+NAME = "figure"  # of a file, unless another one is given
+NEUTRAL = 6  # the look of what is no category
+
+
+def floats(values: Iterable[float]) -> tuple[float, ...]:
+    """Return numbers as plain ones."""
+    return tuple(map(float, values))
+
+
+LABELS = {
+    "pdf": "PDF",
+    "svg": "SVG",
+    "png": "PNG",
+    "csv": tr("CSV, the numbers"),
+}
+"""What formats are called."""
+
+FORMATS = tuple((LABELS[name], f".{name}") for name in ("png", "svg", "pdf", "csv"))
+"""In which any plot can be saved, with the ending that asks for each."""
+
+PRINT_DPI = 300.0
+
+
+def save_figure(figure: Figure, path: str | Path, style: FigureStyle, dpi: float = PRINT_DPI) -> None:
+    """Write a figure to a file; its suffix says how.
+
+    Raises
+    ------
+    OutputError
+        If the suffix is another one or the file cannot be written; nothing is left half-written.
+    """
+    suffix = Path(path).suffix.lower()
+    makers = {f".{name}": name for name in LABELS}
+    if suffix not in makers:
+        found = f'"{suffix}"' if suffix else tr("no suffix")
+        raise OutputError(
+            tr("{path}: found {found}, expected a name ending in {makers}.").format(
+                path=path, found=found, makers=", ".join(makers)
+            )
+        )
+    write_bytes(path, figure_bytes(figure, style, makers[suffix], dpi))
+
+
+def figure_image(figure: Figure, style: FigureStyle, dpi: float) -> QImage:
+    """Return a figure as a picture.
+
+    Raises
+    ------
+    OutputError
+        Where it is larger than memory.
+    """
+    return QImage.fromData(figure_bytes(figure, style, "png", dpi))
+
 
 FRAME_MS = 33
 """Least time between two redraws asked for by data, in milliseconds: 30 a second."""
 
 CellValue = str | float | int
 Numbers = tuple[list[str], list[list[CellValue]]]
+
+ARROWS: dict[int, tuple[int, int]] = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+"""How far to the right, and how far down, an arrow key leads."""
 
 _KEYBOARD = (
     Qt.FocusReason.TabFocusReason,
@@ -93,7 +162,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._timer.setInterval(FRAME_MS)
         self._timer.timeout.connect(self._ask_turn)
         self.add_layer(self._draw_axes, -10.0, clipped=False)
-        self.add_layer(self._draw_focus, 100.0, clipped=False, on_paper=False)
+        self.add_layer(self._draw_focus, 100.0, clipped=False)
         theme.changed.connect(self._on_theme)
 
     # What subclasses say
@@ -103,7 +172,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return (0.0, 1.0), (0.0, 1.0)
 
     def is_empty(self) -> bool:
-        """Tell whether there is nothing to show yet."""
+        """Return whether there is nothing to show yet."""
         raise NotImplementedError
 
     def numbers(self) -> Numbers:
@@ -134,7 +203,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return []
 
     def hover(self, at: QPointF | None) -> None:
-        """Say what is under the mouse, at a pixel, and let it stand out; None where the mouse has left."""
+        """Show what is under the mouse, at a pixel, and let it stand out; None where the mouse has left."""
         found = None if at is None else self.hit_test(at)
         if found != self.under_mouse:
             self.under_mouse = found
@@ -145,13 +214,26 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.box.say(self.readout(found), at)
 
     def click(self, at: QPointF) -> None:
-        """Take notice of a click at a pixel."""
+        """Pick what is at a pixel."""
+        found = self.hit_test(at)
+        if found is not None:
+            self.pick(found)
+
+    def pick(self, found: Any) -> None:
+        """Take notice of a click on something that :meth:`hit_test` found."""
+
+    def step(self, right: int, down: int) -> bool:
+        """Move the choice by an arrow key; return whether the key means something here."""
+        return False
+
+    def add_actions(self, menu: QMenu) -> None:
+        """Add what only this kind of plot offers to its menu."""
 
     # Drawing
 
-    def add_layer(self, draw: Draw, z: float, **kind: bool) -> None:
-        """Put a layer on the plot; see `Layer` for z and kind."""
-        layer = Layer(self, draw, z, **kind)
+    def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
+        """Put a layer on the plot; see `Layer`."""
+        layer = Layer(self.theme, self.frame, draw, z, clipped)
         self._layers.append(layer)
         self.addItem(layer)
         layer.fit(self.frame().outer)
@@ -169,25 +251,6 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.axes = axes
         self.setAccessibleName(axes.title)
         self.mark_dirty()
-
-    def draw(self, painter: QPainter, size: QSizeF, colors: Colors) -> None:
-        """Draw the figure on any device, without what follows the mouse.
-
-        Parameters
-        ----------
-        painter : QPainter
-            Scaled so that its units are logical pixels.
-        size : QSizeF
-            Of the figure, in logical pixels.
-        colors : Colors
-            Which need not be the screen's.
-        """
-        self.flush()
-        frame = self.frame_for(size)
-        painter.fillRect(frame.outer, colors.q("panel"))
-        for layer in sorted(self._layers, key=lambda one: one.zValue()):
-            if layer.on_paper and layer.isVisible():
-                layer.render_to(painter, frame, colors)
 
     def mark_dirty(self) -> None:
         """Ask for a redraw; many askings within a frame cost one."""
@@ -279,9 +342,14 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.hover(event.position())
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Tell that the mouse has left."""
+        """Take the box with values away."""
         super().leaveEvent(event)
         self.hover(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the choice with the arrow keys, and leave other keys to the window."""
+        move = ARROWS.get(event.key())
+        event.setAccepted(move is not None and self.step(*move))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the focus ring to those who came by Tab."""
@@ -308,7 +376,7 @@ def describe(lines: Sequence[str]) -> str:
 
 
 class PlotMenu(QMenu):
-    """Copy a plot as a picture or as numbers, or save it.
+    """Copy a plot as a picture or as numbers, or save it; of an empty plot nothing is offered.
 
     Parameters
     ----------
@@ -325,14 +393,9 @@ class PlotMenu(QMenu):
         self.addAction(tr("Copy numbers")).triggered.connect(self.copy_numbers)
         self.addSeparator()
         self.addAction(tr("Save as PNG, SVG, PDF or CSV…")).triggered.connect(self.save_as)
-        if hasattr(plot, "reset_zoom"):
-            self.addSeparator()
-            self.addAction(tr("Show all")).triggered.connect(plot.reset_zoom)
-        self._scale = self.addAction(tr("Logarithmic axis\tL")) if hasattr(plot, "toggle_scale") else None
-        if self._scale is not None and hasattr(plot, "toggle_scale"):
-            self._scale.setCheckable(True)
-            self._scale.triggered.connect(plot.toggle_scale)
-        self.aboutToShow.connect(self._enable)
+        plot.add_actions(self)
+        for action in self.actions():
+            action.setEnabled(not plot.is_empty())
 
     @Slot()
     def copy_picture(self) -> None:
@@ -350,30 +413,11 @@ class PlotMenu(QMenu):
     def save_as(self) -> None:
         """Ask where to, and save; a failure is the plot's `failed` signal."""
         suggested = "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-") or "plot"
-        filters = ";;".join(f"{label} (*{ending})" for label, ending in FORMATS)
-        name, chosen = QFileDialog.getSaveFileName(self._plot, tr("Save plot"), f"{suggested}.png", filters)
-        if not name:
-            return
-        if not Path(name).suffix:
-            name += chosen.partition("*")[2].rstrip(")")
-        try:
-            refuse_read(self._plot, [name])
-            export_plot(self._plot, name)
-        except OutputError as error:
-            self._plot.failed.emit(str(error))
-
-    @Slot()
-    def _enable(self) -> None:
-        """Offer nothing of an empty plot."""
-        for action in self.actions():
-            action.setEnabled(not self._plot.is_empty())
-        if self._scale is not None:
-            self._scale.setChecked(self._plot.axes.log_y)
+        plot, save = self._plot, partial(export_plot, self._plot)
+        save_as(plot, tr("Save plot"), f"{suggested}.png", FORMATS, save, plot.failed)
 
 
-def export_plot(
-    plot: Plot, path: str | Path, style: FigureStyle | None = None, dpi: float = PRINT_DPI
-) -> None:
+def export_plot(plot: Plot, path: str | Path) -> None:
     """Write the figure of a plot to a file; its suffix says how.
 
     Raises
@@ -382,4 +426,4 @@ def export_plot(
         As of :func:`save_figure`.
     """
     plot.flush()
-    save_figure(plot.figure(), path, style or style_of("page"), dpi)
+    save_figure(plot.figure(), path, style_of("page"))

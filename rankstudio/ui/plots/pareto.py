@@ -9,7 +9,7 @@ from math import isnan
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import (
@@ -20,10 +20,8 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import NAME, NEUTRAL
-from rankstudio.ui.plots.frame import Frame, readable_range
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.base import NAME, NEUTRAL, Numbers, Plot, describe
+from rankstudio.ui.plots.layers import Frame, draw_marker, pen, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -94,27 +92,6 @@ class Marks:
     rule: str = "one standard error"
 
 
-def pareto_figure(plot: ParetoPlot) -> CurvesFigure:
-    """Return models by size and worth, with those that nothing beats."""
-    spots, marks = plot.spots, plot.marks
-    series = []
-    if marks is not None:
-        front = [spots[i] for i in marks.front]
-        points = tuple(s.x for s in front), tuple(s.y for s in front)
-        series.append(Series(tr("models on the Pareto front"), *points, kind="steps", number=NEUTRAL))
-    for category in dict.fromkeys(spot.category for spot in spots):
-        own = [spot for spot in spots if spot.category == category]
-        points = tuple(s.x for s in own), tuple(s.y for s in own)
-        series.append(Series(own[0].title, *points, kind="points", number=category))
-    rings = []
-    if marks is not None:
-        told = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
-        rings = [Mark(f"{said}: {spots[i].note}", spots[i].x, spots[i].y) for i, said in told.items()]
-    axes = plot.axes
-    x = FigureAxis(axes.x_label, whole=axes.integer_x)
-    return CurvesFigure(NAME, axes.title, "", x, FigureAxis(axes.title), tuple(series), marks=tuple(rings))
-
-
 class ParetoPlot(Plot):
     """Markers by size and worth, with the front as steps.
 
@@ -159,84 +136,82 @@ class ParetoPlot(Plot):
         """Return the range of the sizes, and that in which the front is seen well."""
         if not self.spots:
             return (0.0, 1.0), (0.0, 1.0)
-        ys = np.array([spot.y for spot in self.spots])
+        xs, ys = self.places
         kept = [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
-        low, high = min(spot.x for spot in self.spots), max(spot.x for spot in self.spots)
-        return (low - 0.5, high + 0.5), readable_range(ys, np.array(kept))
+        return (float(xs.min()) - 0.5, float(xs.max()) + 0.5), readable_range(ys, np.array(kept))
+
+    @property
+    def places(self) -> tuple[Floats, Floats]:
+        """Sizes and worths of all models."""
+        return np.array([s.x for s in self.spots], float), np.array([s.y for s in self.spots], float)
 
     def is_empty(self) -> bool:
-        """Tell whether there is no model."""
+        """Return whether there is no model."""
         return not self.spots
 
-    figure = pareto_figure
+    def figure(self) -> CurvesFigure:
+        """Return models by size and worth, with those that nothing beats."""
+        spots, marks = self.spots, self.marks
+        series = []
+        if marks is not None:
+            front = [spots[i] for i in marks.front]
+            points = tuple(s.x for s in front), tuple(s.y for s in front)
+            series.append(Series(tr("models on the Pareto front"), *points, kind="steps", number=NEUTRAL))
+        for category in dict.fromkeys(spot.category for spot in spots):
+            own = [spot for spot in spots if spot.category == category]
+            points = tuple(s.x for s in own), tuple(s.y for s in own)
+            series.append(Series(own[0].title, *points, kind="points", number=category))
+        rings = []
+        if marks is not None:
+            told = {marks.suggested: tr(marks.rule), marks.best: tr("best")}
+            rings = [Mark(f"{said}: {spots[i].note}", spots[i].x, spots[i].y) for i, said in told.items()]
+        axes = self.axes
+        x = FigureAxis(axes.x_label, whole=axes.integer_x)
+        return CurvesFigure(
+            NAME, axes.title, "", x, FigureAxis(axes.title), tuple(series), marks=tuple(rings)
+        )
 
     def numbers(self) -> Numbers:
         """Return one row a model: which it is, size, worth, error, and what is marked."""
-        header = [
-            "model",
-            "combination",
-            "size",
-            self.axes.title or "value",
-            "standard error",
-            "front",
-            "chosen",
-        ]
-        marks = self.marks
+        worth, front = self.axes.title or "value", self.marks.front if self.marks else ()
+        header = ["model", "combination", "size", worth, "standard error", "front", "chosen"]
         return header, [
-            [
-                spot.title,
-                spot.note,
-                spot.x,
-                spot.y,
-                spot.error,
-                "front" if marks and i in marks.front else "",
-                self._called(i),
-            ]
-            for i, spot in enumerate(self.spots)
+            [s.title, s.note, s.x, s.y, s.error, "front" if i in front else "", self._called(i)]
+            for i, s in enumerate(self.spots)
         ]
 
     def readout(self, position: int) -> list[Line]:
-        """Say what a marker is."""
+        """Return what a marker is."""
         spot = self.spots[position]
         error = "" if isnan(spot.error) else f" ± {spot.error:.4f}"
         lines = [Line(spot.title, f"{spot.y:.4f}{error}", bold=True), Line(spot.note)]
         called = self._called(position)
         return [*lines, Line(called)] if called else lines
 
-    def click(self, at: QPointF) -> None:
-        """Pick the marker under the mouse."""
-        position = self.hit_test(at)
-        if position is not None:
-            self.picked.emit(position)
+    def pick(self, position: int) -> None:
+        """Pick a marker."""
+        self.picked.emit(position)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move along the front with the arrow keys."""
-        step = {int(Qt.Key.Key_Left): -1, int(Qt.Key.Key_Right): 1}.get(event.key())
-        if step is None or self.marks is None:
-            event.ignore()
-            return
-        front = self.marks.front
-        at = front.index(self.chosen) + step if self.chosen in front else front.index(self._start())
+    def step(self, right: int, down: int) -> bool:
+        """Move along the front; begin at the suggested model, or at the best."""
+        if self.marks is None or down:
+            return False
+        front, suggested = self.marks.front, self.marks.suggested
+        start = suggested if suggested in front else self.marks.best
+        at = front.index(self.chosen) + right if self.chosen in front else front.index(start)
         self.picked.emit(front[max(0, min(len(front) - 1, at))])
-        event.accept()
+        return True
 
     def hit_test(self, at: QPointF) -> int | None:
         """Return the marker nearest to a pixel, by its position, the front's first; None far from any."""
         if not self.spots:
             return None
-        xs, ys = np.array([spot.x for spot in self.spots]), np.array([spot.y for spot in self.spots])
-        px, py = self.frame().pixels(xs, ys)
+        px, py = self.frame().pixels(*self.places)
         far = np.hypot(px - at.x(), py - at.y())
         front = list(self.marks.front) if self.marks else []
         near = [i for i in front if far[i] <= _REACH / 2]
         best = min(near, key=lambda i: far[i]) if near else int(far.argmin())
         return best if far[best] <= _REACH else None
-
-    def _start(self) -> int:
-        """Return where the arrow keys begin: at the suggested model, or at the best."""
-        assert self.marks is not None  # else there are no arrow keys
-        marks = self.marks
-        return marks.suggested if marks.suggested in marks.front else marks.best
 
     def _called(self, position: int) -> str:
         if self.marks is None:
@@ -247,7 +222,7 @@ class ParetoPlot(Plot):
         return names.get(position, "")
 
     def summary(self) -> str:
-        """Say which model is best, and which is suggested."""
+        """Return in words which model is best, and which is suggested."""
         if self.marks is None:
             return tr("{title} of {n_spots} models").format(title=self.axes.title, n_spots=len(self.spots))
         told = {tr("best"): self.marks.best, tr(self.marks.rule): self.marks.suggested}
@@ -304,7 +279,7 @@ def _draw_band(painter: QPainter, frame: Frame, colors: Colors, lower: list[QPoi
 def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw a marker a model in its run's colour; those on the front larger and on top."""
     front = plot.marks.front if plot.marks else ()
-    points = _points(plot, frame)
+    points = frame.points(*plot.places)
     painter.setPen(Qt.PenStyle.NoPen)
     last: tuple[int, float] | None = None
     others = (i for i in range(len(points)) if i not in front)
@@ -319,19 +294,12 @@ def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
         draw_marker(painter, look.marker, points[i], _FRONT if i in front else _PLAIN)
 
 
-def _points(plot: ParetoPlot, frame: Frame) -> list[QPointF]:
-    """Return the pixels of all models at once, which takes a tenth of the time of one after the other."""
-    places = np.array([(spot.x, spot.y) for spot in plot.spots]).reshape(-1, 2)
-    xs, ys = frame.pixels(*places.T)
-    return [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
-
-
 def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw rings around suggested, best and chosen model, then their names where they hide least."""
     marks = plot.marks
     if marks is None:
         return
-    points = _points(plot, frame)
+    points = frame.points(*plot.places)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if plot.chosen is not None:
         painter.setPen(pen(colors.q("text"), 1.4))
@@ -409,8 +377,7 @@ def _place(
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     """Return the pixels of all markers, and some along the level parts of the front."""
-    points = np.array([(spot.x, spot.y) for spot in plot.spots])
-    xs, ys = frame.pixels(*points.T)
+    xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
     ends = [*xs[front[1:]], frame.area.right()]
     for left, right, level in zip(xs[front], ends, ys[front], strict=True):

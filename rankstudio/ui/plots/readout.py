@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, font
 from rankstudio.ui.style.theme import Theme
 
 Pixels = tuple[Floats, Floats]
@@ -74,7 +74,7 @@ class ValueBox(QWidget):
         return max(2, (self._room().height() - 2 * _PAD + 4) // _LINE)
 
     def fits(self, lines: Sequence[Line], anchor: QPointF) -> bool:
-        """Tell whether a box with these lines can leave a point uncovered."""
+        """Return whether a box with these lines can leave a point uncovered."""
         return not self._place(self._wanted(lines), anchor, None)[1]
 
     def say(
@@ -190,12 +190,11 @@ class ValueBox(QWidget):
             painter.setPen(swatch)
             painter.drawLine(box.left(), box.center().y() + 1, box.left() + 12, box.center().y() + 1)
             box = box.adjusted(_SWATCH, 0, 0, 0)
-        middle = Qt.AlignmentFlag.AlignVCenter
         plain = line.bold or not line.value
         painter.setPen(colors.q("text" if plain else "muted"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | middle, self.shown_text(line))
+        painter.drawText(box, LEFT, self.shown_text(line))
         painter.setPen(colors.q("text"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | middle, line.value)
+        painter.drawText(box, RIGHT, line.value)
 
 
 def _count_inside(box: QRect, xs: Floats, ys: Floats) -> int:

@@ -45,6 +45,15 @@ def _set_aside_objects(path: Path) -> None:
         pass  # not there, which is the same, or not to be read, which QSettings tells
 
 
+def _loaded(path: Path) -> Plan | None:
+    """Return a plan that was kept; None, and a line in the log, where it cannot be used."""
+    try:
+        return load_plan(path)
+    except (RankStudioError, OSError, TypeError, ValueError) as error:
+        _log.info("The plan in %s cannot be used: %s", path, error)
+        return None
+
+
 class Settings:
     """Reads and writes the settings. What is missing, damaged or of a wrong type counts as not there.
 
@@ -137,13 +146,7 @@ class Settings:
     def plan(self) -> Plan | None:
         """The plan as it was last, or None."""
         path = self.folder / "plan.toml"
-        if not path.exists():
-            return None
-        try:
-            return load_plan(path)
-        except (RankStudioError, OSError, TypeError, ValueError) as error:
-            _log.info("The last plan cannot be used: %s", error)
-            return None
+        return _loaded(path) if path.exists() else None
 
     def save_plan(self, plan: Plan) -> None:
         """Keep the plan for the next start.
@@ -168,13 +171,10 @@ class Settings:
     @property
     def waiting(self) -> tuple[Plan, ...]:
         """The plans that still waited for their turn, in their order."""
-        folder, plans = self.folder / "waiting", []
-        for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
-            try:
-                plans.append(load_plan(path))
-            except (RankStudioError, OSError, TypeError, ValueError) as error:
-                _log.info("A plan that waited cannot be used: %s", error)
-        return tuple(plans)
+        folder = self.folder / "waiting"
+        paths = sorted(folder.glob("*.toml")) if folder.is_dir() else ()
+        plans = (_loaded(path) for path in paths)
+        return tuple(plan for plan in plans if plan is not None)
 
     def save_waiting(self, plans: Sequence[Plan]) -> None:
         """Keep the plans that wait for their turn; what cannot be written is logged."""

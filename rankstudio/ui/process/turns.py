@@ -17,6 +17,15 @@ from shiboken6 import isValid
 _NAME = "turns"
 
 
+def single_shot(milliseconds: int, call: Callable[[], object], parent: QObject) -> QTimer:
+    """Return a timer that calls something once, so long after it was started last."""
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(call)
+    return timer
+
+
 class Turns(QObject):
     """Calls functions in the order in which they were asked for, one in a turn of the event loop.
 
@@ -29,10 +38,7 @@ class Turns(QObject):
         super().__init__(parent)
         self.setObjectName(_NAME)
         self._waiting: deque[Callable[[], object]] = deque()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self._turn)
+        self._timer = single_shot(0, self._turn, self)
 
     @property
     def waiting(self) -> bool:
@@ -74,3 +80,43 @@ def turns() -> Turns:
     app = QCoreApplication.instance()
     found = app.findChild(Turns, _NAME) if app is not None else None
     return found if found is not None else Turns(app)
+
+
+_REFRESH_MILLISECONDS = 120  # for tables and bars; the curves grow with every delivery of the worker
+
+
+class RefreshTimer(QObject):
+    """Has the parts of the window brought up to date a while after it was asked to, one in a turn.
+
+    Parameters
+    ----------
+    parts : callables
+        Each brings a part up to date.
+    parent : QObject
+    """
+
+    def __init__(self, *parts: Callable[[], None], parent: QObject) -> None:
+        super().__init__(parent)
+        self.setObjectName("refresh-timer")
+        self._parts = parts
+        self._timer = single_shot(_REFRESH_MILLISECONDS, self._begin, self)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether something was asked for and is not drawn yet."""
+        return self._timer.isActive() or turns().waiting
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for it; many askings within the while cost one."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def stop(self) -> None:
+        """Draw nothing any more of what was asked for."""
+        self._timer.stop()
+        turns().drop(*self._parts)
+
+    @Slot()
+    def _begin(self) -> None:
+        turns().ask(*self._parts)

@@ -16,15 +16,15 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
-from rankstudio.ui.queries.ablation_feeder import AblationFeeder
-from rankstudio.ui.queries.ablation_panel import AblationPanel
+from rankstudio.ui.queries.ablation_panel import AblationFeeder, AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
 from rankstudio.ui.queries.documents_panel import DocumentsPanel
-from rankstudio.ui.queries.empty_page import EmptyPage
 from rankstudio.ui.queries.list_panel import QueryListPanel
-from rankstudio.ui.queries.model_bar import SINGLE, ModelBar
-from rankstudio.ui.queries.model_choice import (
+from rankstudio.ui.queries.model_bar import (
+    SINGLE,
     ChosenModels,
+    EmptyPage,
+    ModelBar,
     chosen_models,
     comparable,
     run_label,
@@ -236,13 +236,13 @@ class QueriesController(Controller):
         of_a = {fold: chosen.step for fold, chosen in self._models(a).items()}
         of_b = self._steps(b) if b is not None else {fold: self._single(a, fold) for fold in of_a}
         one = self.bar.scope.value() == "one" and session.fold is not None
-        folds = [
+        folds = tuple(
             fold.number
             for fold in dataset.folds
             if part in fold.parts and fold.number in of_a and fold.number in of_b
-        ]
-        folds = [number for number in folds if not one or number == session.fold]
-        return QueryRequest(dataset, tuple(folds), part, of_a, of_b, session.measure, session.convention)
+            if not one or fold.number == session.fold
+        )
+        return QueryRequest(dataset, folds, part, of_a, of_b, session.measure, session.convention)
 
     def _steps(self, record: RunRecord) -> dict[int, Step]:
         found = chosen_models(record, self._measured.view(record))

@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.queries.cell_paint import N_COLORS, feature_color, paint_label, paint_move, paint_stack
+from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.queries.comparison_panel import BAR
 from rankstudio.ui.queries.sentences import counted, decimals, number, pair_sentence, query_sentence
+from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import SMALL, TINY, font
 from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
 _PARTS = 4  # the column of contributions
+_N_COLORS = 6  # features that have a colour of their own; the others share one
+_LEAST_WITH_GAP = 3.0  # pixels of a part
 _TOLD = 12  # features in a tooltip
 _ACT = tr("click one or two documents to see which feature decides")
 _LINE, _SWATCH, _GAP, _PAD = 20, 14, 14, 12
@@ -82,14 +86,13 @@ class DocumentsPanel(Panel):
         self.legend = FeatureLegend(theme)
         self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
         named(self.table, said=tr("Documents of the query"))
-        self.sentence = named(PlainLabel(), "query-sentence", role="caption")
-        self.sentence.setWordWrap(True)
+        self.sentence = named(PlainLabel(wraps=True), "query-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)
         self.body.addWidget(self.legend)
         self.set_content(self.table)
         self.body.addWidget(self.sentence)
-        self.table.selectionModel().selectionChanged.connect(self._compare)
+        self.table.selectionModel().selectionChanged.connect(self._say)
         self.clear("")
 
     def show_query(self, row: ComparedQuery, found: RankedQuery, measure: str) -> None:
@@ -113,7 +116,7 @@ class DocumentsPanel(Panel):
         self.set_caption(
             f"{counted(row.n_documents, tr('document'), tr('documents'))}, {relevant} · {values} · {_ACT}"
         )
-        shown, others = found.by_influence[:N_COLORS], found.by_influence[N_COLORS:]
+        shown, others = found.by_influence[:_N_COLORS], found.by_influence[_N_COLORS:]
         names = [found.names[i] for i in shown] + (
             [counted(len(others), tr("other"), tr("others"))] if others else []
         )
@@ -170,7 +173,7 @@ class DocumentsPanel(Panel):
                 value=of("label"),
                 tooltip=tr("Relevance label"),
                 width=54,
-                paint=self._paint_label,
+                paint=_paint_label,
             ),
             Column(
                 "name", tr("document"), value=of("name"), hint=lambda row: row.document.comment, width=168
@@ -181,7 +184,7 @@ class DocumentsPanel(Panel):
                 "right",
                 value=of("rank_b"),
                 width=58,
-                paint=self._paint_move,
+                paint=_paint_move,
                 tooltip=tr("Rank by B; the arrow shows the change from A to B"),
             ),
             Column(
@@ -210,23 +213,21 @@ class DocumentsPanel(Panel):
     def _score(self, value: float) -> str:
         return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
-    @staticmethod
-    def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-        paint_label(painter, room, colors, row.document.label, row.document.relevant)
-
-    @staticmethod
-    def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-        paint_move(painter, room, colors, row.document.rank_b, row.moved, row.good)
-
     def _paint_parts(self, painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-        paint_stack(painter, room, colors, row.parts, self._largest)
+        """Draw the parts one behind the other with a gap; the largest sum is as long as the room."""
+        if not self._largest:
+            return
+        x, top = float(room.left()), room.center().y() - BAR / 2 + 1
+        painter.setPen(Qt.PenStyle.NoPen)
+        for place, part in enumerate(row.parts):
+            width = room.width() * part / self._largest
+            painter.setBrush(_feature_color(colors, place))
+            painter.drawRect(QRectF(x, top, width - 1 if width > _LEAST_WITH_GAP else width, BAR))
+            x += width
 
     @Slot()
-    def _compare(self) -> None:
-        self._say()
-
     def _say(self) -> None:
-        """Say what decides between two chosen documents, one and the next, or the first two."""
+        """Show what decides between two chosen documents, one and the next, or the first two."""
         found = self._query
         if found is None:
             self.sentence.clear()
@@ -242,6 +243,42 @@ class DocumentsPanel(Panel):
         if last > 0:
             parts.append(pair_sentence(found, *pair))
         self.sentence.setText(" ".join(parts))
+
+
+def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+    """Draw a relevance label as a chip; that of a relevant document in the colour of its class."""
+    label, relevant = row.document.label, row.document.relevant
+    color = palettes.category(colors, min(max(0, int(label)), 6)).color if relevant else colors.q("bar")
+    chip = QRectF(room.left(), room.center().y() - 8, 24, 17)
+    painter.setPen(pen(color, 1.3))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(chip, 8, 8)
+    painter.setFont(font(TINY, bold=relevant))
+    painter.setPen(colors.q("text" if relevant else "muted"))
+    painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, f"{label:g}")
+
+
+def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
+    """Draw a rank and an arrow: how a document moves from A to B, upwards where it is higher in B."""
+    moved = row.moved
+    color = colors.q("muted" if not moved else "ok" if row.good else "error")
+    painter.setPen(color)
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    painter.drawText(room.adjusted(0, 0, -16, 0), right, str(row.document.rank_b))
+    x, y = room.right() - 5.0, room.center().y() + 1.0
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    if not moved:
+        painter.drawEllipse(QPointF(x, y), 1.4, 1.4)
+        return
+    tip = -4.0 if moved > 0 else 4.0
+    base = y - tip * 0.8
+    painter.drawPolygon([QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)])
+
+
+def _feature_color(colors: Colors, place: int) -> QColor:
+    """Return the colour of a feature, of its place among those that tell the documents apart most."""
+    return palettes.category(colors, place).color if place < _N_COLORS else colors.q("bar")
 
 
 class FeatureLegend(QWidget):
@@ -272,7 +309,7 @@ class FeatureLegend(QWidget):
         self.update()
 
     def hasHeightForWidth(self) -> bool:
-        """Tell that it is higher where it is narrow."""
+        """Return that it is higher where it is narrow."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -296,7 +333,7 @@ class FeatureLegend(QWidget):
             room = box
             if place >= 0:
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(feature_color(colors, place))
+                painter.setBrush(_feature_color(colors, place))
                 painter.drawRoundedRect(QRectF(box.left(), box.center().y() - 4, 9, 9), 2, 2)
                 room = box.adjusted(_SWATCH, 0, 0, 0)
             painter.setPen(colors.q("muted" if place < 0 else "text"))

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr
-from rankstudio.ui.queries.cell_paint import paint_difference
+from rankstudio.ui.queries.comparison_panel import paint_difference
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme

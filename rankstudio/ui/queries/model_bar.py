@@ -1,22 +1,87 @@
-"""The line at the top of the Queries page: which two models, in which part, of which folds."""
+"""The top of the Queries page: which two models are compared, in which part, and what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.measured_runs import MeasuredRun
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import path_position
+from rankstudio.ui.model.session import Choice
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets import Segmented
-from rankstudio.ui.widgets.choice_box import choice_box
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 
+ChosenModels = dict[int, Chosen]
+"""The model of each fold, by the fold's number."""
 SINGLE = 0
 """The value of the entry that stands for the best single feature: runs are counted from 1."""
 
 Options = Sequence[tuple[int, str]]
+_WAYS = {"select": tr("Choose and run a method"), "data": tr("Open the data")}
+"""What the button says, by the page to which it leads."""
+
+
+def comparable(runs: Runs, dataset: FoldedDataset | None) -> list[RunRecord]:
+    """Return the runs on the open data that have a finished fold."""
+    return [record for record in runs.records if record.folds and record.dataset is dataset]
+
+
+def chosen_models(record: RunRecord, measured: MeasuredRun, choice: Choice | None = None) -> ChosenModels:
+    """Return the models of a run.
+
+    Parameters
+    ----------
+    record : RunRecord
+    measured : MeasuredRun
+        The run by what is looked at, which may choose other models; what is not measured yet stays as it is.
+    choice : Choice, optional
+        Other parameters or another size than validation chose, where the run has tried them.
+
+    Returns
+    -------
+    dict of int to Chosen
+        Without the folds whose model the study did not keep.
+    """
+    folds = {**record.folds, **measured.folds}
+    found = {number: result.chosen for number, result in sorted(folds.items())}
+    if choice is not None and choice != Choice():
+        found = {number: _other(record, number, chosen, choice) for number, chosen in found.items()}
+    return {number: chosen for number, chosen in found.items() if chosen.step.whole}
+
+
+def _other(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chosen:
+    """Return what a choice means in a fold; what validation chose where the run has no such path."""
+    position = chosen.unit.position if choice.values is None else record.combination_of(choice.values)
+    path = None if position is None else record.paths.get((fold, position))
+    if path is None:
+        return chosen
+    step = path.steps[path_position(path, choice.place, None, record.plan.select_by)]
+    return replace(chosen, unit=path.unit, step=step)
+
+
+def run_label(record: RunRecord) -> str:
+    """Return what a run is called here."""
+    return tr("run {key} · {title}").format(key=record.key, title=record.plan.title)
+
+
+def single_label(models: RunRecord) -> str:
+    """Return what the best single feature of each fold is called."""
+    names = {result.baseline.name for result in models.folds.values()}
+    return (
+        tr("best single feature · {names}").format(names=names.pop())
+        if len(names) == 1
+        else tr("best single feature of each fold")
+    )
 
 
 class ModelBar(QWidget):
@@ -91,3 +156,36 @@ def _offer(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
         kept = choice.value()
         choice.set_options(options)
         choice.select(kept)
+
+
+class EmptyPage(QFrame):
+    """Says what is missing, perhaps with a button to the page where it is to be had; hidden where nothing is.
+
+    Attributes
+    ----------
+    pageAsked : Signal(str)
+        Key of the page to which the user wants to go.
+    """
+
+    pageAsked = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "query-empty-page", role="panel")
+        self._page = ""
+        self.sentence = named(PlainLabel(wraps=True), "query-missing", role="caption")
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.button = named(QPushButton(), "query-missing-button", role="primary")
+        self.button.clicked.connect(lambda: self.pageAsked.emit(self._page))
+        column = fill(QVBoxLayout(self), 2, self.sentence, margins=(16, 16, 16, 16), spacing=12)
+        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        self.hide()
+
+    def show_missing(self, why: str, page: str) -> None:
+        """Show why there is nothing ("": nothing is missing), and offer a page where one helps."""
+        self._page = page
+        self.sentence.setText(why)
+        self.button.setText(_WAYS.get(page, ""))
+        self.button.setVisible(bool(page))
+        self.setVisible(bool(why))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Floats
@@ -16,7 +17,7 @@ from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.steps import Step
-from rankstudio.ui.background.job import CancelFlag
+from rankstudio.ui.background.worker import CancelFlag
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
@@ -61,9 +62,9 @@ class QueryTasks:
     """Compares models, ranks queries and learns without a feature. It is called on one worker alone."""
 
     def __init__(self) -> None:
-        self._scores: OrderedDict[tuple[int, int, str], tuple[Step, Fold, Floats]] = OrderedDict()
-        self._models: OrderedDict[tuple[int, int], tuple[Step, Step]] = OrderedDict()
-        self._training: OrderedDict[int, tuple[Fold, TrainingData]] = OrderedDict()
+        self._scored = lru_cache(_KEPT)(_scored)
+        self._train = lru_cache(_FOLDS)(_train)
+        self._models: OrderedDict[tuple[Step, int], Step] = OrderedDict()
 
     def compare(self, asked: QueryRequest) -> QueryComparison:
         """Measure both models in every query."""
@@ -114,13 +115,13 @@ class QueryTasks:
         from rankstudio.engine.analysis.queries.feature_ablation import ablated_queries, relearned  # noqa: PLC0415 - numba
 
         there = asked.fold(fold)
-        key = id(chosen.step), column
+        key = chosen.step, column
         if key not in self._models:
             again = relearned(plan, self._train(there), there.train.feature_ids, chosen, column, follow)
-            self._models[key] = chosen.step, again
+            self._models[key] = again
             while len(self._models) > _MODELS:
                 self._models.popitem(last=False)
-        steps = self._models[key]
+        steps = chosen.step, self._models[key]
         return ablated_queries(there, asked.part, column, steps, asked.measure, asked.convention)
 
     @staticmethod
@@ -135,22 +136,16 @@ class QueryTasks:
 
         return feature_ablation(of_feature, measure), n_unchanged(found)
 
-    def _train(self, fold: Fold) -> TrainingData:
-        from rankstudio.engine.experiment.units.fold_context import group_training  # noqa: PLC0415 - numba
 
-        if id(fold) not in self._training:
-            while len(self._training) >= _FOLDS:
-                self._training.popitem(last=False)
-            self._training[id(fold)] = fold, group_training(fold)
-        return self._training[id(fold)][1]
+def _train(fold: Fold) -> TrainingData:
+    """Return a training part, made ready to learn from."""
+    from rankstudio.engine.experiment.units.fold_context import group_training  # noqa: PLC0415 - numba
 
-    def _scored(self, step: Step, fold: Fold, part: str) -> Floats:
-        from rankstudio.engine.analysis.queries.query_comparison import model_scores  # noqa: PLC0415 - numba
+    return group_training(fold)
 
-        key = id(step), id(fold), part
-        if key not in self._scores:
-            self._scores[key] = step, fold, model_scores(step, fold.parts[part])
-            while len(self._scores) > _KEPT:
-                self._scores.popitem(last=False)
-        self._scores.move_to_end(key)
-        return self._scores[key][2]
+
+def _scored(step: Step, fold: Fold, part: str) -> Floats:
+    """Return the scores of a model on a part."""
+    from rankstudio.engine.analysis.queries.query_comparison import model_scores  # noqa: PLC0415 - numba
+
+    return model_scores(step, fold.parts[part])

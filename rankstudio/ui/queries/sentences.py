@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import floor, log10
 from typing import TYPE_CHECKING
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.number_format import MINUS, signed
+from rankstudio.ui.style.number_format import signed, significant
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
@@ -20,9 +21,7 @@ _WORDS = (
 )
 
 
-def number(value: float) -> str:
-    """Return a number with three significant figures and a true minus."""
-    return f"{value:.3g}".replace("-", MINUS)
+number = partial(significant, digits=3)
 
 
 def decimals(values: Sequence[float]) -> int:
@@ -38,7 +37,7 @@ def counted(n: int, one: str, several: str) -> str:
 
 
 def comparison_sentence(found: QueryComparison) -> str:
-    """Say how two models compare over all queries."""
+    """Return how two models compare over all queries."""
     if not found.queries:
         return ""
     counts = found.counts
@@ -58,7 +57,7 @@ def comparison_sentence(found: QueryComparison) -> str:
 
 
 def query_sentence(found: RankedQuery) -> str:
-    """Say what B does to the relevant document that it moves most."""
+    """Return what B does to the relevant document that it moves most."""
     relevant = [d for d in found.documents if d.relevant]
     if not relevant:
         return tr("No document of this query is relevant.")
@@ -74,7 +73,7 @@ def query_sentence(found: RankedQuery) -> str:
 
 
 def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
-    """Say which feature decides between two documents, by their positions."""
+    """Return which feature decides between two documents, by their positions."""
     decisive = found.decisive_feature(first, second)
     one, other = found.documents[first], found.documents[second]
     if decisive is None and one.score_a != other.score_a:  # scores that no features made

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, QUrl, Slot
+from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys
-from rankstudio.engine.analysis.report.words import with_words
+from rankstudio.engine.analysis.report.document import SECTIONS, every_section, wanted_keys, with_words
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.files_read import refuse_read
-from rankstudio.ui.report.outline_panels import OutlinePanel, WordsPanel
-from rankstudio.ui.report.preview_panel import PreviewPanel
+from rankstudio.ui.process.turns import single_shot
+from rankstudio.ui.report.panels import OutlinePanel, PreviewPanel, WordsPanel
 from rankstudio.ui.report.report_tasks import WRITERS, ListedRun, ReportRequest, report_of, save_temporary
 from rankstudio.ui.style.theme import Theme
 
@@ -60,14 +60,8 @@ class ReportController(Controller):
             parent=self,
         )
         self._demand.failed.connect(self._fail)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE)
-        self._pause.timeout.connect(self._show)
-        self._turn = QTimer(self)  # the click is stored first, which the report counts
-        self._turn.setSingleShot(True)
-        self._turn.setInterval(0)
-        self._turn.timeout.connect(self.update)
+        self._pause = single_shot(_PAUSE, self._show, self)
+        self._turn = single_shot(0, self.update, self)  # the click is stored first, which the report counts
         self._show_settings(self._settings)
         self.words.written.connect(self._note_words)
         self.outline.arranged.connect(self._note_sections)
@@ -207,9 +201,9 @@ class ReportController(Controller):
             self.failed.emit(tr("{path}: this study is read-only.").format(path=study.path))
             return
         self._unwritten = False
-        self._store.note_report(study, self._settings)
+        self._store.note(partial(study.set_report_settings, self._settings))
         self._worker.task(
-            tr("Storing the text of the report"), self._store.write_marks, on_error=self.failed.emit
+            tr("Storing the text of the report"), self._store.write_notes, on_error=self.failed.emit
         )
 
     @Slot()

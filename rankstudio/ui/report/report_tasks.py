@@ -1,39 +1,85 @@
-"""The report of the runs that the window lists, made on the task worker.
+"""The report of the runs that the window lists, made on the task worker, also as HTML for Qt and as PDF.
 
 The engine's modules that bring compiled kernels are imported on that thread.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMarginsF, QUrl
+from PySide6.QtCore import QMarginsF, Qt, QUrl
 from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
+from rankstudio.engine.analysis.report.document import ReportFigure
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    SealMark,
+    fingerprint,
+    is_sealed,
+)
 from rankstudio.engine.export.figures.files import FigureFile, figure_files
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
+from rankstudio.engine.support.templates import rendered
 from rankstudio.ui.language import tr
-from rankstudio.ui.report.rich_text import figure_name, picture, rich_text
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.document import Report
-    from rankstudio.engine.analysis.report.figures import ReportFigure
+    from rankstudio.engine.analysis.report.document import Report, ReportFigure
     from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.results.results import RunResult
-    from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel
     from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.experiment.storage.study_contents import RunKey, RunLabel
     from rankstudio.engine.export.figures.style import FigureStyle
 
-PDF_WIDTH = 640.0
-"""Of figures in a PDF, in pixels of 1/96 inch: A4 between its margins."""
+BREAK = "\u200b"
+"""Where a word may be broken."""
+
+_LONG_WORD = re.compile(r"[0-9A-Za-z:]{24}(?=[0-9A-Za-z:]{8})")  # no entity is so long, nor any tag of ours
+_PDF_WIDTH = 640.0  # of figures in a PDF, in pixels of 1/96 inch: A4 between its margins
+
+
+def rich_text(
+    report: Report, *, breaks: bool = False, points: bool = False
+) -> tuple[str, list[ReportFigure]]:
+    """Return a report as HTML for a text document, and its figures, which it names by `figure_name`.
+
+    Parameters
+    ----------
+    report : Report
+    breaks : bool
+        Whether long words, such as checksums, may be broken anywhere: by `BREAK`, which nobody sees.
+    points : bool
+        Whether sizes of letters are in points, as printing wants them, rather than in pixels.
+    """
+    figures = [b for section in report.sections for b in section.blocks if isinstance(b, ReportFigure)]
+    html = rendered(
+        "rich_text.html",
+        report=report,
+        points=points,
+        family=family() or "sans-serif",
+        name_of=lambda figure: figure_name(figures.index(figure)),
+    )
+    return _LONG_WORD.sub(lambda word: word[0] + BREAK, html) if breaks else html, figures
+
+
+def figure_name(number: int) -> str:
+    """Return what a figure is called in the text, by its number from 0."""
+    return f"figure:{number}"
+
+
+def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
+    """Return a figure as wide as so many logical pixels, for a screen of a pixel ratio."""
+    smooth = Qt.TransformationMode.SmoothTransformation
+    image = QImage.fromData(figure.png).scaledToWidth(round(width * ratio), smooth)
+    image.setDevicePixelRatio(ratio)
+    return image
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +127,7 @@ class ReportRequest:
 
 def report_of(asked: ReportRequest) -> Report:
     """Return the report with all its sections, the pictures of its preview painted."""
-    from rankstudio.engine.analysis.report.figures import ReportFigure  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.analysis.report.report import make_report  # noqa: PLC0415 - on the worker only
 
     report = make_report(source_of(asked))
@@ -122,7 +168,7 @@ def save_html(report: Report, path: Path) -> Path:
     OutputError
         Where it cannot be written.
     """
-    from rankstudio.engine.analysis.report.html_page import html_page  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.document import html_page  # noqa: PLC0415 - on the worker only
 
     write_text(path, html_page(report))
     return path
@@ -152,7 +198,7 @@ def save_pdf(report: Report, path: Path) -> Path:
     # Without figures of equal width: those have no code points of their own, and could not be copied.
     document.setDefaultFont(QFont(family()))
     for number, figure in enumerate(figures):
-        name, image = figure_name(number), _figure_image(figure)
+        name, image = figure_name(number), picture(figure, _PDF_WIDTH, 2.5)
         document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
     document.setHtml(html)
     folder = temporary_folder()
@@ -172,10 +218,6 @@ WRITERS: dict[str, Callable[[Report, Path], Path]] = {".html": save_html, ".pdf"
 """What writes a report, by the ending of the file."""
 
 
-def _figure_image(figure: ReportFigure) -> QImage:
-    return picture(figure, PDF_WIDTH, 2.5)
-
-
 def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
     from rankstudio.engine.analysis.report.source import ReportedRun  # noqa: PLC0415 - on the worker only
 
@@ -192,9 +234,6 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
 
 def _record(dataset: FoldedDataset) -> RecordedData:
     """Return what a study would record of data."""
-    from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint  # noqa: PLC0415 - as above
-    from rankstudio.engine.experiment.storage.run_index import RecordedData  # noqa: PLC0415 - as above
-
     found = fingerprint(dataset)
     place = str(dataset.path.absolute()) if dataset.path is not None else ""
     folds = tuple(fold.number for fold in dataset.folds)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
@@ -17,11 +17,9 @@ from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.selected_model import LIVE
-from rankstudio.ui.plots.curves.curve_set import Band
+from rankstudio.ui.plots.curves.curve_set import Band, SmallestMark
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
-from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
-from rankstudio.ui.select.chance_row import ChanceRow
-from rankstudio.ui.select.over_grid import OverGrid, over_grid
+from rankstudio.ui.select.curve_controls import ChanceRow, LeftOutBox, SmallestButton
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -30,6 +28,61 @@ from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
+
+
+@dataclass(frozen=True)
+class OverGrid:
+    """Where each combination is on curves over one of its axes.
+
+    Attributes
+    ----------
+    axis : Axis
+        What the curves are drawn over.
+    number : int
+        Of that axis among the plan's.
+    xs : tuple of float
+        The value on it, by combination.
+    curves : tuple of int
+        The curve, by combination.
+    labels : tuple of str
+        What each curve is called: the values on the other axes.
+    """
+
+    axis: Axis
+    number: int
+    xs: tuple[float, ...]
+    curves: tuple[int, ...]
+    labels: tuple[str, ...]
+
+    def of_curve(self, curve: int) -> list[int]:
+        """Return the combinations on a curve, by ascending value."""
+        found = [combination for combination, of in enumerate(self.curves) if of == curve]
+        return sorted(found, key=lambda combination: self.xs[combination])
+
+    def combination(self, curve: int, x: float) -> int:
+        """Return the combination at a point of a curve."""
+        return min(self.of_curve(curve), key=lambda combination: abs(self.xs[combination] - x))
+
+
+def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> OverGrid | None:
+    """Return curves over the first grid of which several values were tried; None without such a grid."""
+    if len(combinations) < 2:
+        return None
+    varied = varied_axes(combinations)
+    number = next((at for at in varied if axes[at].is_grid), None)
+    if number is None:
+        return None
+    others = [at for at in varied if at != number]
+    keys = [tuple(values[at] for at in others) for values in combinations]
+    distinct = list(dict.fromkeys(keys))
+    return OverGrid(
+        axes[number],
+        number,
+        tuple(float(values[number]) for values in combinations),
+        tuple(distinct.index(key) for key in keys),
+        tuple(combination_label([axes[at] for at in others], key) for key in distinct),
+    )
+
 
 Interval = tuple[Sequence[float] | Floats, Sequence[float] | Floats, Sequence[float] | Floats]
 """Mean, lower and upper end at each k."""
@@ -111,12 +164,11 @@ class CurvesPanel(Panel):
         self._chosen: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
         self.slider = LambdaSlider("λ")
-        self.slider.set_compact(True)
         self.slider.hide()
-        self.criterion_plot = named(CurvesPlot(theme, tr("criterion"), x_label=""), "criterion-plot")
+        self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
         self.criterion_plot.best_is_least = True
-        validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure), x_label="")
+        validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
         self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
@@ -209,7 +261,6 @@ class CurvesPanel(Panel):
         for plot in self.plots().values():
             plot.x_name = tr(self.over.axis.label) if self.over is not None else X_NAMES[step_kind]
             plot.set_axes(replace(plot.axes, show_x=sized, grid=grid, integer_x=not grid))
-            plot.set_reference(None)
             plot.set_family(names, labels, x_range)
 
     def explain(self, criterion: str, validation: str) -> None:
@@ -219,7 +270,7 @@ class CurvesPanel(Panel):
             plot.redraw()
 
     def set_measured(self, measured: bool, left_out: bool = False) -> None:
-        """Say whether the data have a validation part; without one there is nothing to draw of it.
+        """Take whether the data have a validation part; without one there is nothing to draw of it.
 
         ``left_out`` says that left-out training queries are measured: they are drawn then where there is no
         such part, else beside it.
@@ -321,10 +372,12 @@ class CurvesPanel(Panel):
         if found is not None:
             ends = found.mean, found.low, found.high
             of_each = (np.asarray(values, dtype=np.float64)[: len(ks)] for values in (*ends, found.p_values))
-            plot.band = Band(np.array(self._chosen_xs(ks[: found.mean.size]), dtype=np.float64), *of_each)
+            plot.family.band = Band(
+                np.array(self._chosen_xs(ks[: found.mean.size]), dtype=np.float64), *of_each
+            )
             plot.mark_dirty()
-        elif plot.band is not None and plot.band.p_values is not None:
-            plot.band = None
+        elif plot.family.band is not None and plot.family.band.p_values is not None:
+            plot.family.band = None
             plot.mark_dirty()
 
     def set_measure(self, name: str) -> None:
@@ -386,7 +439,7 @@ class CurvesPanel(Panel):
         self.validation_plot.hovered.connect(self.criterion_plot.set_cursor)
 
     def _explain(self) -> None:
-        """Say in the caption how to use the curves, once there is one."""
+        """Show in the caption how to use the curves, once there is one."""
         if not self.caption():
             self.set_caption(" · ".join(filter(None, (self._data_label, self._how_to_act()))))
 
@@ -530,89 +583,3 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     return tr("one curve per {label}, {first} dark … {last} bright").format(
         label=tr(axis.label), first=first, last=last
     )
-
-
-class LeftOutBox(QCheckBox):
-    """A box to tick, which tells how far the measuring is."""
-
-    def __init__(self) -> None:
-        super().__init__(tr("Left-out queries"))
-        named(self, "left-out-box")
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setMinimumWidth(self.sizeHint().width())  # what is said while it works is shorter
-        self.hide()
-
-    def show_state(self, share: float | None, *, asked: bool, waiting: bool) -> None:
-        """Show whether they are asked for, and how much of the path is measured; None where nothing is.
-
-        ``waiting`` says that a run works, which comes first.
-        """
-        self.setChecked(asked)
-        text = tr("Left-out queries")
-        self.setAccessibleName(text)
-        told = tr("Show the leave-query-out measure next to the validation measure")
-        if waiting:
-            told = tr("Measured after the run")
-            text = tr("Left-out: waiting")
-        elif share is not None:
-            text = tr("Left-out: {share:.0%}").format(share=share)
-        self.setText(text)
-        self.setToolTip(told)
-
-
-class SmallestButton(QPushButton):
-    """Chooses the smallest model that is not significantly worse than the best, or the best one again.
-
-    Attributes
-    ----------
-    picked : Signal(object, object)
-        Key of the curve and x of the model to choose.
-    """
-
-    picked = Signal(object, object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        named(self, "smallest-button")
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._to: tuple[Key, float] | None = None
-        self._texts = "", ""  # in full, and short
-        self._short = False
-        self.clicked.connect(self._pick)
-        self.hide()
-
-    def offer(
-        self, mark: SmallestMark | None, best: int, chosen: tuple[Key, int] | None, x_name: str
-    ) -> None:
-        """Offer the marked model, or the best one of its curve where the marked one is chosen."""
-        self.setVisible(mark is not None)
-        if mark is None:
-            return
-        key: Key = mark.key  # type: ignore[assignment]
-        back = chosen == (key, mark.x)
-        self._to = key, best if back else mark.x
-        again, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
-        full = tr("Smallest not significantly worse: {x_name} = {x:g}")
-        full, short = (again, again) if back else (full, short)
-        at = {"x_name": x_name, "x": self._to[1]}
-        self._texts = full.format(**at), short.format(**at)
-        self.setAccessibleName(self._texts[0])
-        self.set_short(self._short)
-        self.setToolTip(
-            tr("Choose the best model of the curve")
-            if back
-            else tr(
-                "Choose the smallest model that is not significantly worse than the best one: "
-                "{difference:+.4f} over the queries, p = {p:.2g} (paired t-test, level 0.05)"
-            ).format(difference=mark.difference, p=mark.p)
-        )
-
-    def set_short(self, short: bool) -> None:
-        """Show the short text, where there is little room, or the full one."""
-        self._short = short
-        self.setText(self._texts[short])
-
-    @Slot()
-    def _pick(self) -> None:
-        if self._to is not None:
-            self.picked.emit(*self._to)

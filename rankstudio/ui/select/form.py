@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.plan.preference_files import preferences_in_words
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
-from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.methods.catalog import (
     GIVEN,
     Kind,
@@ -28,13 +26,12 @@ from rankstudio.engine.methods.catalog import (
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.features_field import FeaturesField
-from rankstudio.ui.select.fields import ChoiceField, Field, ProtocolField
+from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField
 from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, RemovableNote
-from rankstudio.ui.widgets.choice_box import set_notes
+from rankstudio.ui.widgets.choices import set_notes
 from rankstudio.ui.widgets.layout import fill, named
 
 _OWN = ""
@@ -226,18 +223,11 @@ class MethodForm(Panel):
         Those are "method", "ranked_by", "protocol", "select_by" and "rule". The ranker's are called
         "ranker-C" and the like.
         """
-        fixed = {
-            "method": self._method,
-            "ranked_by": self._ranker,
-            "protocol": self._protocol,
-            "select_by": self._select_by,
-            "rule": self._rule,
-        }
-        if name in fixed:
-            return fixed[name]
+        fixed: tuple[Field, ...] = self._method, self._ranker, self._protocol, self._select_by, self._rule
         if name.startswith("ranker-"):
             return self._ranker_section.fields[name.removeprefix("ranker-")]
-        return {**self._own.fields, **self._own_ranking.fields}[name]
+        own = {**self._own.fields, **self._own_ranking.fields}
+        return (own | {field.parameter.name: field for field in fixed})[name]
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan, telling nobody."""
@@ -258,7 +248,7 @@ class MethodForm(Panel):
         self._update_reset()
 
     def refuse_protocol(self, why: str) -> None:
-        """Say below the protocol why the data cannot be divided so."""
+        """Show below the protocol why the data cannot be divided so."""
         self._protocol.refuse(why)
         self._scroll.ensureWidgetVisible(self._protocol)
 
@@ -269,13 +259,13 @@ class MethodForm(Panel):
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_features(self, ids: Sequence[int], names: Sequence[str], greatest_label: float = 0.0) -> None:
-        """Say which features the data have, for the fields that name some, and their greatest label."""
+        """Take the features of the data, for the fields that name some, and their greatest label."""
         self._own.set_features(ids, names)
         self._greatest_label = greatest_label
         self._note_choices()
 
     def commit(self) -> bool:
-        """Take what is still being typed and tell whether all of it is valid; else go to the first error.
+        """Take what is still being typed and return whether all of it is valid; else go to the first error.
 
         To be called before a run: a shortcut starts one without leaving the field.
         """
@@ -346,7 +336,7 @@ class MethodForm(Panel):
             self._ranker.set_value(ranker)
 
     def _note_choices(self) -> None:
-        """Say in the lists, and of what is chosen below it, what cannot run here and what takes long."""
+        """Show in the lists, and for what is chosen below it, what cannot run here and what takes long."""
         for field, selects in ((self._method, True), (self._ranker, False)):
             set_notes(field.editor, self._lacking, self._notes(selects=selects))
         chosen = [method(key) for key in (self.method_key(), self.ranker_key()) if key]
@@ -369,30 +359,28 @@ class MethodForm(Panel):
     def _parameter_fields(self) -> list[Field]:
         return [field for section in self._sections for field in section.shown()]
 
+    def _ranker_fields(self) -> list[Field]:
+        return [self._ranker] if method(self.method_key()).selects else []
+
     def _choice_fields(self) -> list[Field]:
         """Return the fields that choose among models, as far as the method has several."""
         given = method(self.method_key()).given
         return [self._protocol] if given else [self._protocol, self._select_by, self._rule]
 
-    def _all_fields(self) -> list[Field]:
-        ranker = [self._ranker] if method(self.method_key()).selects else []
-        return [self._method, *self._parameter_fields(), *ranker, *self._choice_fields()]
-
     @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
-        fields = list(self._all_fields())
+        fields = [self._method, *self._parameter_fields(), *self._ranker_fields(), *self._choice_fields()]
         self._label_width = width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
         self._scroll.updateGeometry()
 
     def _order_tabs(self) -> None:
-        ranker = [self._ranker] if method(self.method_key()).selects else []
         order = [
             *_parts([self._method]),
             *self._own.tab_order(),
-            *_parts(ranker),
+            *_parts(self._ranker_fields()),
             *self._own_ranking.tab_order(),
             *self._ranker_section.tab_order(),
             *_parts(self._choice_fields()),
@@ -417,7 +405,7 @@ class MethodForm(Panel):
 
     @Slot(object)
     def _tell_edit(self, edited: Field) -> None:
-        """Tell an edit; a feature that one field has taken leaves the other ones."""
+        """Emit an edit; a feature that one field has taken leaves the other ones."""
         if isinstance(edited, FeaturesField):
             for field in self._own.shown():
                 if isinstance(field, FeaturesField) and field is not edited:

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.data.compression import without_ending
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.model_files import fold_of_name, models_in
@@ -28,9 +28,9 @@ from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER, GI
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
-from rankstudio.ui.widgets.choice_box import choice_box
-from rankstudio.ui.widgets.elided import ElidedLabel
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
 _FOLD = re.compile("fold[ ._-]?[0-9]+", re.IGNORECASE)
 _WIDTH = 460

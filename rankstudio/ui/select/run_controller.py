@@ -6,10 +6,9 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.analysis.features.candidate_map import step_margin
-from rankstudio.engine.analysis.fold_average import FoldAverage
+from rankstudio.engine.analysis.fold_table import FoldAverage
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.path_extent import longest_path
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, longest_path
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
     Event,
@@ -25,12 +24,10 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
 from rankstudio.ui.page.controller import Controller, ShownPlot
-from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
 from rankstudio.ui.select.candidates_view import NO_STEP, CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
-from rankstudio.ui.select.heat_controller import HeatController
-from rankstudio.ui.select.shown_paths import ShownPaths
-from rankstudio.ui.select.smallest_model import smallest_model
+from rankstudio.ui.select.heat_map import HeatController
+from rankstudio.ui.select.shown_paths import ShownPaths, smallest_model
 from rankstudio.ui.style.theme import Theme
 
 
@@ -54,6 +51,7 @@ class RunController(Controller):
         super().__init__(parent)
         session, runs, current = models.session, models.runs, models.current
         measured, left_out = models.measured, models.left_out
+        self._left_out, self._leaves_out = left_out, left_out.shown
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
@@ -79,6 +77,9 @@ class RunController(Controller):
         runs.chosen.connect(self._leave)
         for signal in (runs.changed, runs.removed):
             signal.connect(self.followingChanged)
+        self.curves.left_out.clicked.connect(left_out.toggle)
+        left_out.changed.connect(self._show_left_out)
+        left_out.grew.connect(self._grow_left_out)
 
     def plots(self) -> tuple[ShownPlot, ...]:
         """Return the plots of the three panels."""
@@ -127,7 +128,7 @@ class RunController(Controller):
 
     @Slot(str)
     def show_preparation(self, sentence: str) -> None:
-        """Say in the empty curves what is compiled; "" takes it away."""
+        """Show in the empty curves what is compiled; "" takes it away."""
         self._preparation = sentence
         self._explain()
 
@@ -146,13 +147,13 @@ class RunController(Controller):
         """Follow a run that goes on, and take away what it had begun: those steps come again."""
         if record.state is RunState.QUEUED:
             self._follow_first(record)
-            if record is self._record:
+            if record is self._paths.record:
                 self.rebuild()
 
     @Slot()
     def rebuild(self) -> None:
         """Draw everything anew: other data, another fold, another run."""
-        shown, record = self._current.shown, self._record
+        shown, record = self._current.shown, self._paths.record
         self._newest = None
         if shown.dataset is None:
             return
@@ -206,16 +207,27 @@ class RunController(Controller):
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
-        found = smallest_model(model, self._record)
-        if found is None:
-            self.curves.show_smallest(None)
-            return
-        mark = SmallestMark(model.key, found.x_value, found.difference, found.p)
-        self.curves.show_smallest(mark, found.best)
+        mark, best = smallest_model(model, self._paths.record) or (None, 0)
+        self.curves.show_smallest(mark, best)
 
-    def show_left_out(self, combination: int, whole: bool) -> None:
-        """Draw what more is known of left-out queries along the path of a combination, or all (``whole``)."""
-        record, model = self._record, self._current.model
+    @Slot()
+    def _show_left_out(self) -> None:
+        """Show whether left-out queries can be asked for, and how far they are; draw anew where they come."""
+        left_out, box = self._left_out, self.curves.left_out
+        box.setVisible(left_out.possible and not left_out.brought)
+        box.show_state(left_out.share, asked=left_out.asked, waiting=left_out.waiting)
+        if left_out.shown != self._leaves_out:
+            self._leaves_out = left_out.shown
+            self.rebuild()
+
+    @Slot()
+    def _grow_left_out(self) -> None:
+        """Draw what more is known of left-out queries along the path of a combination, or of all of them."""
+        self._show_left_out()
+        if self._left_out.growing is None:
+            return
+        combination, whole = self._left_out.growing
+        record, model = self._paths.record, self._current.model
         if model is not None and model.key == LIVE:
             self._draw_live(model)
         if record is not None:
@@ -234,7 +246,7 @@ class RunController(Controller):
         if self._heat_is_old:
             self._draw_heat()
         event, self._newest = self._newest, None
-        record = self._record
+        record = self._paths.record
         if event is None or record is None or record.state.ended or self._current.model is not None:
             return
         unit = event.unit
@@ -243,14 +255,6 @@ class RunController(Controller):
         if path is not None:
             self.grown.emit(path, self._current.shown.plan.groups)
 
-    @property
-    def _record(self) -> RunRecord | None:
-        return self._paths.record
-
-    @property
-    def _fold(self) -> int | None:
-        return self._paths.fold
-
     def _draw_heat(self) -> None:
         self._heat_is_old = False
         self._heat.draw()
@@ -258,14 +262,14 @@ class RunController(Controller):
     def _data_label(self, dataset: FoldedDataset) -> str:
         if len(dataset.folds) == 1:
             return dataset.name
-        fold = self._fold
+        fold = self._paths.fold
         if fold:
             return tr("{name} fold {fold}").format(name=dataset.name, fold=fold)
         return tr("{name}, mean over folds").format(name=dataset.name)
 
     def _draw_combination(self, record: RunRecord, combination: int, *, growing: bool = True) -> None:
         """Draw one curve: of the fold that is looked at, or the mean over the finished ones."""
-        fold = self._fold
+        fold = self._paths.fold
         if fold is None:
             mean = self._paths.mean(record, combination)
             if mean is not None:
@@ -295,7 +299,7 @@ class RunController(Controller):
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:
         """Draw what has been measured anew of the run that is shown."""
-        record = self._record
+        record = self._paths.record
         if record is None or record not in records:
             return
         for combination in range(len(record.combinations)):
@@ -315,8 +319,8 @@ class RunController(Controller):
     @Slot()
     def _mark_mean(self) -> None:
         """Mark the chosen combination while all folds are looked at, with the band of its folds."""
-        record, choice = self._record, self._session.choice
-        if self._fold is not None or record is None or choice.values is None:
+        record, choice = self._paths.record, self._session.choice
+        if self._paths.fold is not None or record is None or choice.values is None:
             return
         combination = record.combination_of(choice.values)
         mean = self._paths.mean(record, combination) if combination is not None else None
@@ -332,7 +336,7 @@ class RunController(Controller):
     def _draw_baseline(self, record: RunRecord) -> None:
         """Draw the level of the best single feature of the fold that is looked at."""
         known = self._measured.view(record).baselines
-        baseline = known.get(self._fold) if self._fold is not None else None
+        baseline = known.get(self._paths.fold) if self._paths.fold is not None else None
         if baseline is not None and not self._paths.problem:
             self.curves.set_baseline(baseline.validation, baseline.name)
 
@@ -352,9 +356,9 @@ class RunController(Controller):
     @Slot(object, object)
     def _take(self, record: RunRecord, event: Event) -> None:
         """Let the curves grow with a run."""
-        if record is not self._record:
+        if record is not self._paths.record:
             return
-        fold = self._fold
+        fold = self._paths.fold
         match event:
             case UnitStarted() if self._following and fold is not None:
                 self._session.look_at(event.unit.fold)
@@ -373,7 +377,7 @@ class RunController(Controller):
     @Slot(object, int)
     def _pick(self, key: object, k: int) -> None:
         self.stop_following()
-        record, model = self._record, self._current.model
+        record, model = self._paths.record, self._current.model
         if isinstance(key, int) and record is not None:
             self._session.select(record.combinations[key], k)
         elif model is not None:
@@ -384,7 +388,7 @@ class RunController(Controller):
         """Show another measure, or the same by another convention."""
         self._explain()
         self.curves.set_measure(self._session.measure)
-        record = self._record
+        record = self._paths.record
         if record is None:
             self._draw_heat()
             self.mark()

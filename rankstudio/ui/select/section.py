@@ -11,11 +11,17 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.features_field import FeaturesField
-from rankstudio.ui.select.fields import ChoicesField, Field, LineField, SwitchField, measure_field
+from rankstudio.ui.select.fields import (
+    ChoicesField,
+    EditableField,
+    FeaturesField,
+    Field,
+    LineField,
+    SwitchField,
+)
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.disclosure import Disclosure
 from rankstudio.ui.widgets.layout import fill
+from rankstudio.ui.widgets.panel import Disclosure
 
 _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.GRID: LineField,
@@ -23,7 +29,7 @@ _EDITORS: dict[Kind, Callable[[Theme, Parameter], Field]] = {
     Kind.NUMBER: LineField,
     Kind.CHOICE: ChoicesField,
     Kind.SWITCH: SwitchField,
-    Kind.MEASURE: measure_field,
+    Kind.MEASURE: EditableField,
     Kind.FEATURES: FeaturesField,
     Kind.COSTS: LineField,
 }
@@ -110,7 +116,7 @@ class ParameterSection(QWidget):
         self._unseen = False
 
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
-        """Say which features the data have, for the fields that name some."""
+        """Take the features of the data, for the fields that name some."""
         self._features = (ids, names)
         for fields in self._kept.values():
             for field in fields.values():
@@ -149,7 +155,7 @@ class ParameterSection(QWidget):
         self._show_more([field for field in seen if not field.parameter.basic])
 
     def _show_more(self, folded: Sequence[Field]) -> None:
-        """Say how many folded values differ from their defaults, and open the fold for the first of them."""
+        """Show how many folded values differ from their defaults, and open the fold for the first of them."""
         n_changed, before = sum(field.changed for field in folded), self._n_changed
         self._n_changed = n_changed
         text = tr("More options ({n} changed)").format(n=n_changed) if n_changed else tr("More options")

@@ -1,4 +1,4 @@
-"""What the shown run measured along its paths, by the measure and convention that are looked at."""
+"""What the shown run measured along its paths, and the smallest model that is as good as the best."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from rankstudio.engine.analysis.fold_average import PathAverage, average_paths
+from rankstudio.engine.analysis.fold_table import PathAverage, average_paths
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.model_selection import best_position, smallest_position
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.plots.curves.curve_set import SmallestMark
 
 
 class ShownPaths:
@@ -101,3 +104,27 @@ class ShownPaths:
             for place in found
         ]
         return average_paths(paths) if paths else None
+
+
+def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[SmallestMark, int] | None:
+    """Return the smallest model of a chosen model's path, and where the best one is.
+
+    None where the best one is it, or nothing is tested. What chooses decides: where another measure is only
+    looked at, that of the run.
+    """
+    plan, path = _tested(model, record)
+    smallest = smallest_position(plan, path)
+    best = None if smallest is None else best_position(plan, path)
+    if smallest is None or best is None or path.sizes[smallest] == path.sizes[best]:
+        return None
+    values, p, x = path.validation[plan.select_by], path.p_values[plan.select_by], path.x_values
+    difference = float(values[smallest] - values[best])
+    return SmallestMark(model.key, int(x[smallest]), difference, float(p[smallest])), int(x[best])
+
+
+def _tested(model: SelectedModel, record: RunRecord | None) -> tuple[Plan, PathResult]:
+    """Return the path with p-values and the plan that says what chooses: as measured now, else as run."""
+    own = None if record is None else record.paths.get((model.fold.number, model.path.unit.position))
+    if model.path.p_values or model.live or own is None or record is None:
+        return model.plan, model.path
+    return record.plan, own

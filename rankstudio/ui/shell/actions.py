@@ -14,7 +14,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.key_text import key_text
+from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
 
 _ON_DATA = (
@@ -355,7 +355,7 @@ class Actions:
         return self._actions[key]
 
     def connect(self, **calls: Callable[[], object]) -> None:
-        """Say what commands do, by their keys."""
+        """Connect commands, by their keys, with what they do."""
         for key, call in calls.items():
             self._actions[key].triggered.connect(lambda _=False, call=call: call())
 

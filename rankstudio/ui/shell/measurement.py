@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed, n_looks
+from rankstudio.engine.experiment.storage.study_contents import SealMark, is_sealed, n_looks
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.ui.language import tr, trn

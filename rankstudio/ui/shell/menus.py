@@ -1,4 +1,4 @@
-"""The menus whose entries change: recent files, how files are read, measures, themes, languages."""
+"""The menus whose entries change: recent files, reading, measures, themes, languages, execution backends."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
 from rankstudio.engine.metrics.names import OFFERED, measure
+from rankstudio.engine.support import memory
 from rankstudio.ui.language import LANGUAGES, SYSTEM, tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.execution import LIVE, PROCESSES
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.actions import Actions
@@ -139,7 +143,7 @@ class Menus(QObject):
         set_icon(action, self._theme, "run" if paused else "pause")
 
     def show_undo(self) -> None:
-        """Say what would be undone and done again."""
+        """Show what would be undone and done again."""
         undo = self._session.undo
         self._actions["undo"].setText(tr("&Undo {undoText}").format(undoText=undo.undoText()).rstrip())
         self._actions["redo"].setText(tr("&Redo {redoText}").format(redoText=undo.redoText()).rstrip())
@@ -226,3 +230,107 @@ class Menus(QObject):
     def _clear_recent(self) -> None:
         self._settings.clear_recent()
         self.show_recent()
+
+
+_ASKED = tr(
+    "Address of a running dask scheduler whose workers have the same version of RankStudio.\n"
+    "For example: tcp://10.0.0.1:8786"
+)
+
+_ABOUT_MEMORY = tr("Memory limit for data and runs from now on. Larger data are read from disk as needed.")
+_MEMORY = tr(
+    "Memory limit for data and runs, for example 2GB or 500MB.\nLeave empty to use half of the "
+    "free memory ({free} now).\nLarger data are read from disk as needed; the results are "
+    "identical."
+)
+
+
+class BackendMenu(QObject):
+    """Shows the choice, and changes it.
+
+    Parameters
+    ----------
+    menu : QMenu
+        Empty.
+    models : Models
+        Its execution backend and memory budget.
+    parent : QWidget
+        Over which the dialog opens.
+    """
+
+    def __init__(self, menu: QMenu, models: Models, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._backend, self._memory, self._window = models.backend, models.memory_budget, parent
+        backend = self._backend
+        self._group = QActionGroup(self)
+        count = backend.n_processes
+        processes = (
+            tr("&{count} processes on this computer").format(count=count)
+            if count > 1
+            else tr("A separate &process")
+        )
+        live = tr("The curves grow with every selected feature.")
+        many = tr("Several combinations and folds at a time; each curve appears when it is complete.")
+        cluster = tr("The workers of a dask scheduler; the results are identical.")
+        self._live = add_choice(menu, self._group, LIVE, tr("This &window, step by step"), live)
+        self._processes = add_choice(menu, self._group, PROCESSES, processes, many)
+        self._cluster = add_choice(menu, self._group, "", tr("A &cluster…"), cluster)
+        for action in self._group.actions():
+            action.setStatusTip(action.toolTip())
+        self._live.triggered.connect(lambda: backend.select(LIVE))
+        self._processes.triggered.connect(lambda: backend.select(PROCESSES))
+        self._cluster.triggered.connect(self._ask)
+        backend.changed.connect(self._show)
+        menu.addSeparator()
+        self._budget = menu.addAction("")
+        self._budget.setObjectName("memory-budget")
+        self._budget.setToolTip(_ABOUT_MEMORY)
+        self._budget.setStatusTip(_ABOUT_MEMORY)
+        self._budget.triggered.connect(lambda _=False: self._ask_memory())
+        self._memory.changed.connect(self._show)
+        self._show()
+
+    @Slot()
+    def _ask(self) -> None:
+        """Ask for the scheduler's address; without an answer all stays as it was."""
+        answer = self._answer("cluster-dialog", tr("Run on a cluster"), _ASKED, self._backend.address)
+        if answer:
+            self._backend.select(answer)
+        self._show()
+
+    def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
+        """Ask how much memory may be taken, again where the answer is no size."""
+        asked = _MEMORY.format(free=memory.size(memory.available()))
+        label = f"{asked}\n{problem}" if problem else asked
+        shown = self._memory.asked if text is None else text
+        answer = self._answer("memory-dialog", tr("Memory limit"), label, shown)
+        if answer is None:
+            return
+        try:
+            self._memory.ask(answer)
+        except ParameterError as error:
+            wrong = tr("Expected {expected}, got {got}.").format(expected=error.expected, got=answer)
+            self._ask_memory(wrong, answer)
+
+    def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
+        """Ask for a line of text; return None where the dialog is cancelled."""
+        dialog = QInputDialog(self._window)
+        dialog.setObjectName(name)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(label)
+        dialog.setTextValue(text)
+        return dialog.textValue().strip() if dialog.exec() else None
+
+    @Slot()
+    def _show(self) -> None:
+        size = self._memory.asked or tr("half of the free memory")
+        self._budget.setText(tr("&Memory limit: {size}…").format(size=size))
+        choice = self._backend.choice
+        chosen = {LIVE: self._live, PROCESSES: self._processes}.get(choice, self._cluster)
+        chosen.setChecked(True)
+        where = (
+            tr("The &cluster at {address}…").format(address=self._backend.address)
+            if self._backend.address
+            else tr("A &cluster…")
+        )
+        self._cluster.setText(where)

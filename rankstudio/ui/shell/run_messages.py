@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from PySide6.QtCore import QObject, SignalInstance, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.widgets import Notices
 from rankstudio.ui.widgets.notice import Level
 
 _PAGES = frozenset({"select", "features", "queries", "report"})
 """Pages that show one run."""
-
-
-class Pages(Protocol):
-    """The pages of the window."""
-
-    @property
-    def page(self) -> str:
-        """Key of the page that is shown."""
-
-    @property
-    def pageChanged(self) -> SignalInstance:
-        """Emitted where another one is shown."""
 
 
 class RunMessages(QObject):
@@ -36,12 +23,12 @@ class RunMessages(QObject):
     Parameters
     ----------
     runs : Runs
-    pages : Pages
+    pages : Workspace
     notice : Notices
         Where others have messages too, which stay.
     """
 
-    def __init__(self, runs: Runs, pages: Pages, notice: Notices, parent: QObject) -> None:
+    def __init__(self, runs: Runs, pages: Workspace, notice: Notices, parent: QObject) -> None:
         super().__init__(parent)
         self._runs, self._pages, self._notice = runs, pages, notice
         self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that nobody has closed
@@ -55,7 +42,7 @@ class RunMessages(QObject):
             signal.connect(self._follow)
 
     def tell(self, record: RunRecord) -> None:
-        """Say what there is to say of a run that has ended."""
+        """Show what there is to say of a run that has ended."""
         self._forget(record.key)
         if record.state is RunState.FAILED:
             self._open[record.key] = record.failure, "error"
@@ -66,7 +53,7 @@ class RunMessages(QObject):
 
     @Slot(str)
     def note(self, text: str) -> None:
-        """Say something that goes by itself when another page is shown or a run begins."""
+        """Show something that goes by itself when another page is shown or a run begins."""
         self._passing = text
         self._notice.say(text, "info")
 

@@ -11,21 +11,17 @@ from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
-from rankstudio.ui.features.densities_controller import DensitiesController
-from rankstudio.ui.features.substitutes_controller import SubstitutesController
-from rankstudio.ui.features.why_controller import WhyController
-from rankstudio.ui.lab.controller import LabController
-from rankstudio.ui.lab.tabs import SimulationTab
+from rankstudio.ui.features.substitutes_panel import SubstitutesController
+from rankstudio.ui.features.why_panel import WhyController
+from rankstudio.ui.lab.controller import LabController, SimulationTab
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Page, column, row
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.report.controller import ReportController
-from rankstudio.ui.select.chance_controller import ChanceController
-from rankstudio.ui.select.fold_hint import FoldHint
-from rankstudio.ui.select.left_out_controller import LeftOutController
-from rankstudio.ui.select.memory_forecast import MemoryForecast
-from rankstudio.ui.select.method_controller import MethodController
+from rankstudio.ui.select.curve_controllers import ChanceController
+from rankstudio.ui.select.method_controller import FoldHint, MethodController
+from rankstudio.ui.select.run_commands import MemoryForecast
 from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import RunStrip
 from rankstudio.ui.shell.workspace import Workspace
@@ -53,59 +49,57 @@ class Sections(QObject):
         self._session = session
         self.data = DataController(theme, models, self)
         self.method = MethodController(theme, session, self)
-        self.run = RunController(theme, models, self)
-        self.chance = ChanceController(current, models.permutations, self.run.curves, self)
-        self.left_out = LeftOutController(models.left_out, self.run, self)
-        self.inspect = FeaturesController(theme, models, self)
-        self.why = WhyController(theme, models, self.inspect, self)
-        self.densities = DensitiesController(models, self.inspect, self.why.panel, self)
-        self.alone = AloneController(theme, models, self.inspect, self)
+        self.select = RunController(theme, models, self)
+        self.chance = ChanceController(current, models.permutations, self.select.curves, self)
+        self.features = FeaturesController(theme, models, self)
+        self.why = WhyController(theme, models, self.features, self)
+        self.alone = AloneController(theme, models, self.features, self)
         self.substitutes = SubstitutesController(theme, models, self)
-        self.results = CompareController(theme, models, self)
+        self.compare = CompareController(theme, models, self)
         self.queries = QueriesController(theme, models, self)
-        tested = self.results.views.tests.hint, self.results.views.folds.hint
-        self.fold_hint = FoldHint(session, {"validation": (self.run.curves.hint,), "test": tested}, self)
+        tested = self.compare.views.tests.hint, self.compare.views.folds.hint
+        self.fold_hint = FoldHint(session, {"validation": (self.select.curves.hint,), "test": tested}, self)
         self.report = ReportController(theme, models, self)
         self.lab = LabController(theme, models, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
-        for shows in (self.strip, self.inspect.features, self.inspect.path, self.results):
+        for shows in (self.strip, self.features.features, self.features.path, self.compare):
             shows.unsealAsked.connect(session.unsealAsked)
-        self.strip.followAsked.connect(self.run.follow)
-        self.run.followingChanged.connect(lambda: self.strip.follow.setChecked(self.run.following))
+        self.strip.followAsked.connect(self.select.follow)
+        self.select.followingChanged.connect(lambda: self.strip.follow.setChecked(self.select.following))
         session.measureChanged.connect(self.show_runs)
         runs.shownChanged.connect(self.show_runs)
         models.measured.changed.connect(self.show_runs)
-        self.run.candidates.picked.connect(self.inspect.inspect)
-        self.run.grown.connect(self.inspect.show_growing)
-        self.inspect.inspected.connect(self.run.candidates.select)
-        self.inspect.inspected.connect(self.substitutes.mark)
-        self.substitutes.panel.inspected.connect(self.inspect.inspect)
-        self.data.foldChosen.connect(self.run.stop_following)
-        self.results.foldChosen.connect(self.run.stop_following)
-        self.results.inspected.connect(self.inspect.inspect)
-        self.queries.inspected.connect(self.inspect.inspect)
+        self.select.candidates.picked.connect(self.features.inspect)
+        self.select.grown.connect(self.features.show_growing)
+        self.features.inspected.connect(self.select.candidates.select)
+        self.features.inspected.connect(self.substitutes.mark)
+        self.substitutes.panel.inspected.connect(self.features.inspect)
+        self.data.foldChosen.connect(self.select.stop_following)
+        self.compare.foldChosen.connect(self.select.stop_following)
+        self.compare.inspected.connect(self.features.inspect)
+        self.queries.inspected.connect(self.features.inspect)
         self.workspace = self._lay_out()
 
     def _lay_out(self) -> Workspace:
         """Return the pages with their panels."""
         about = column("data-left", (self.data.panel, self.alone.panel), (0, 1), (270, 400))
         data = row("data-page", (about, self.data.statistics), (0, 1), (330, 900))
-        self.inspect.inspector.add_candidates(self.run.candidates)
-        self.run.compared.connect(self.inspect.inspector.offer_candidates)
-        right = column("right", (self.inspect.features, self.inspect.inspector), (3, 2), (400, 320))
+        self.features.inspector.add_candidates(self.select.candidates)
+        self.select.compared.connect(self.features.inspector.offer_candidates)
+        right = column("right", (self.features.features, self.features.inspector), (3, 2), (400, 320))
         right.setMinimumWidth(_LEAST_RIGHT)
         shown = self._current.changed
         shown.connect(lambda: self._hide_without_features(right))
         form = self.method.form.wished_width
-        columns = row("columns", (self.method.form, self.run.curves, right), (0, 5, 1), (form, 634, 400))
+        columns = row("columns", (self.method.form, self.select.curves, right), (0, 5, 1), (form, 634, 400))
         explanations = column("explanations", (self.why.panel, self.substitutes.panel), (1, 1), (380, 340))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
-        explained = (self.inspect.path, explanations, self.inspect.profile)
+        explained = (self.features.path, explanations, self.features.profile)
         features = row("features", explained, (3, 4, 1), (485, 415, 310))
-        beside = row("curves-views", (self.results.curves, self.results.views), (1, 1), (640, 640))
-        compare = column("compare", (self.results.panel, beside), (2, 3), (280, 460))
+        beside = row("curves-views", (self.compare.curves, self.compare.views), (1, 1), (640, 640))
+        compare = column("compare", (self.compare.panel, beside), (2, 3), (280, 460))
         above = row("queries-above", (self.queries.comparison, self.queries.list), (2, 3), (480, 840))
         low = row("queries-below", (self.queries.ablation, self.queries.documents), (2, 3), (480, 840))
         queries = column("queries", (above, low), (1, 1), (345, 395))
@@ -116,18 +110,16 @@ class Sections(QObject):
         lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
-        on_features = [self.inspect, self.why, self.densities, self.substitutes]
         self.pages = pages = {
             "data": Page("data", data, [self.data, self.alone]),
-            "select": Page("select", columns, [self.run], foot),
-            "features": Page("features", features, on_features),
-            "compare": Page("compare", compare, [self.results]),
+            "select": Page("select", columns, [self.select], foot),
+            "features": Page("features", features, [self.features, self.why, self.substitutes]),
+            "compare": Page("compare", compare, [self.compare]),
             "queries": Page("queries", queries, [self.queries], head=self.queries.head),
             "report": Page("report", report, [self.report]),
             "lab": Page("lab", lab, [self.lab], head=self.lab.tabs),
         }
         made = Workspace(self._theme, pages)
-        made.pageChanged.connect(self._show_page)
         self.queries.emptied.connect(queries.setHidden)
 
         def show_tab(number: int) -> None:
@@ -149,7 +141,7 @@ class Sections(QObject):
     def _hide_without_features(self, column: QSplitter) -> None:
         """Hide path and inspector of a ranking that was given: there are no features behind it."""
         sized = not self._current.shown.plan.entry.featureless
-        for panel in (self.inspect.features, self.inspect.inspector, self.inspect.profile):
+        for panel in (self.features.features, self.features.inspector, self.features.profile):
             panel.setVisible(sized)
         self.substitutes.panel.setVisible(sized)
         _hide_where_empty(column)
@@ -157,19 +149,13 @@ class Sections(QObject):
     @property
     def parts(self) -> tuple[Callable[[], None], ...]:
         """What shows what a run has brought since the last time, a section each."""
-        return self.run.refresh, self.results.update, self.substitutes.refresh, self.queries.update
+        return self.select.refresh, self.compare.update, self.substitutes.refresh, self.queries.update
 
     @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
         runs, sealed = self._runs, self._session.sealed
         self.strip.show_runs(runs.records, runs.shown, self._measured.view, sealed=sealed)
-
-    @Slot(str)
-    def _show_page(self, key: str) -> None:
-        """Bring the path and the feature on the Select page up to date, which the Features page feeds too."""
-        if key == "select":
-            self.inspect.update()
 
 
 def _hide_where_empty(column: QSplitter) -> None:

@@ -1,19 +1,20 @@
-"""The status bar: what works and how long still, when the plan was kept, workers, memory."""
+"""The status bar: what works and how long still, when the plan was kept, memory; and the bar of loading."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QStatusBar
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStatusBar
 
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.memory import in_words, resident_bytes
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.widgets import ElidedLabel
-from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.layout import fill, named
 
 _ABOUT_SEAL = tr("View, Seal test part: results of the test part are hidden until the seal is broken.")
 _MEMORY_MILLISECONDS = 2000
@@ -83,6 +84,36 @@ class StatusBar(QStatusBar):
     def show_memory(self) -> None:
         """Show how much memory the program takes now."""
         self._memory.setText(in_words(resident_bytes()))
+
+
+class LoadingBar(QFrame):
+    """Says what is being opened and how far it is, with a button to cancel."""
+
+    cancelled = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        named(self, "loading-bar", role="panel")
+        self._text = PlainLabel()
+        self._bar = DeferredProgressBar()
+        self._bar.setAccessibleName(tr("Progress of reading"))
+        cancel = QPushButton(tr("Cancel"))
+        cancel.setObjectName("cancel-loading")
+        cancel.clicked.connect(self.cancelled)
+        fill(QHBoxLayout(self), self._text, (self._bar, 1), cancel, margins=(12, 6, 12, 6), spacing=12)
+        self.hide()
+
+    @Slot(str)
+    def begin(self, name: str) -> None:
+        """Show that something is being opened."""
+        self._text.setText(tr("Opening {name} …").format(name=name))
+        self._bar.set_share(0.0)
+        self.show()
+
+    @Slot(float)
+    def set_share(self, share: float) -> None:
+        """Show how much is read."""
+        self._bar.set_share(share)
 
 
 def run_text(record: RunRecord, waiting: int) -> str:

@@ -13,8 +13,8 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.icons import pixmap, set_icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
 
 _WIDTH = 460
 _RADIUS = 12

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.ui.model.run_queue import Runs
-from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 
@@ -24,30 +24,21 @@ class WindowState(Controller):
     ----------
     window : QMainWindow
     workspace : Workspace
-    session, runs, theme, settings
+    models, theme, settings
     """
 
     saved = Signal()
 
     def __init__(
-        self,
-        window: QMainWindow,
-        workspace: Workspace,
-        session: Session,
-        runs: Runs,
-        theme: Theme,
-        settings: Settings,
+        self, window: QMainWindow, workspace: Workspace, models: Models, theme: Theme, settings: Settings
     ) -> None:
         super().__init__(window)
         self._window, self._workspace = window, workspace
-        self._session, self._runs = session, runs
+        self._session, self._runs = models.session, models.runs
         self._theme, self._settings = theme, settings
         self._told_of_failure = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MILLISECONDS)
-        self._timer.timeout.connect(self.save)
-        for signal in (runs.shownChanged, session.planChanged, theme.changed):
+        self._timer = single_shot(_DELAY_MILLISECONDS, self.save, self)
+        for signal in (self._runs.shownChanged, self._session.planChanged, theme.changed):
             signal.connect(self._save_soon)
 
     def restore(self) -> None:

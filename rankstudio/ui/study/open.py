@@ -20,14 +20,13 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.export.model_files import holds_models
 from rankstudio.engine.support.files import is_there
-from rankstudio.ui.data.facts import read_as_sentence
+from rankstudio.ui.data.panel import read_as_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.study_store import is_study
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.study.columns_dialog import ColumnsDialog
-from rankstudio.ui.study.open_dialog import OpenDialog
+from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
 from rankstudio.ui.style.theme import Theme
 
 _DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)

@@ -1,4 +1,4 @@
-"""The data of stored runs: what is open is recognised, and what is looked at is opened again."""
+"""The runs of the last time: their data are recognised or opened again, and those that waited are offered."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.ui.background.job import Ending, Outcome
-from rankstudio.ui.background.loader import Loader
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.background.tasks import recognise
-from rankstudio.ui.background.worker import Worker
-from rankstudio.ui.language import tr
+from rankstudio.ui.background.worker import Ending, Outcome
+from rankstudio.ui.compare.comparison_runs import ComparisonRuns
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import Runs, look_at
-from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import Session, reading
+from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.session import reading
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.process.turns import single_shot
+from rankstudio.ui.widgets import Notices
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
@@ -30,18 +34,15 @@ class RunRestorer(Controller):
 
     Parameters
     ----------
-    session, runs, loader
-    worker : Worker
-        Which compares the data.
+    models : Models
     """
 
-    def __init__(
-        self, session: Session, runs: Runs, loader: Loader, worker: Worker, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._runs, self._loader, self._worker = session, runs, loader, worker
+        self._session, self._runs = models.session, models.runs
+        self._loader, self._worker = models.loader, models.task_worker
         self._going_on: RunRecord | None = None
-        session.datasetChanged.connect(self._follow)
+        self._session.datasetChanged.connect(self._follow)
 
     @Slot(object)
     def look_at(self, record: RunRecord) -> None:
@@ -117,3 +118,81 @@ class RunRestorer(Controller):
                 self._runs.go_on(record)
 
         self._loader.fetch(plan.data, plan, handle, end, recorded)
+
+
+_DELAY_MILLISECONDS = 400
+
+
+class WaitingRuns(QObject):
+    """Keeps the plans of the runs that wait, soon after each change, for a process may be killed.
+
+    A run whose turn has come is in its study, which offers to continue it.
+
+    Parameters
+    ----------
+    runs : Runs
+    comparison : ComparisonRuns
+        Has runs that wait for their data, and queues those of the last time.
+    settings : Settings
+        Where the plans are kept.
+    notice : Notices
+        Offers them.
+    """
+
+    def __init__(
+        self,
+        runs: Runs,
+        comparison: ComparisonRuns,
+        settings: Settings,
+        notice: Notices,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._runs, self._comparison, self._settings, self._notice = runs, comparison, settings, notice
+        self._left: tuple[Plan, ...] = ()
+        self._timer = single_shot(_DELAY_MILLISECONDS, self._keep, self)
+        for signal in (runs.added, runs.changed, runs.removed):
+            signal.connect(self._keep_soon)
+
+    @property
+    def text(self) -> str:
+        """What is offered, as a sentence; "" where nothing is."""
+        n = len(self._left)
+        if not n:
+            return ""
+        said = trn("{n} run is still waiting.", "{n} runs are still waiting.", n)
+        return said.format(n=n)
+
+    def restore(self) -> None:
+        """Read what waited the last time, and offer it."""
+        self._left = self._settings.waiting
+        self.offer()
+
+    def offer(self) -> None:
+        """Offer what waited the last time, unless that is done."""
+        if self._left:
+            self._notice.say(self.text, "info", tr("Run"), self.run)
+
+    def run(self) -> None:
+        """Queue what waited the last time."""
+        self._notice.withdraw(self.text)
+        plans, self._left = self._left, ()
+        if plans:
+            self._comparison.start(plans)
+
+    def close(self) -> None:
+        """Keep what waits now for the next time, and what was offered and not taken no longer."""
+        self._left = ()
+        for signal in (self._runs.added, self._runs.changed, self._runs.removed):
+            signal.disconnect(self._keep_soon)
+        self._timer.stop()
+        self._keep()
+
+    @Slot()
+    def _keep_soon(self) -> None:
+        self._timer.start()
+
+    @Slot()
+    def _keep(self) -> None:
+        queued = [record.plan for record in self._runs.records if record.state is RunState.QUEUED]
+        self._settings.save_waiting([*self._left, *queued, *self._comparison.waiting])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,18 +10,19 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.errors import StudyInUseError
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, JobFunction, Outcome
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, JobFunction, Outcome
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.study_store import READ_ONLY, SUFFIX, OpenedStudy, RestoredRun, is_study, record_of
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.study_store import READ_ONLY, SUFFIX, OpenedStudy, is_study
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.restore_runs import RunRestorer
 from rankstudio.ui.widgets import Question
 
 if TYPE_CHECKING:
-    from rankstudio.engine.experiment.storage.seal import SealMark
     from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.experiment.storage.study_contents import SealMark
 
 _READ_ONLY = tr(
     "this study is read-only. Its runs are shown, but new runs are lost when the window closes "
@@ -103,7 +104,7 @@ class StudyFiles(Controller):
         saved = tr("All finished results are saved in {path}").format(path=study.path)
         self._models.task_worker.task(
             tr("Saving the study"),
-            self._study_store.write_marks,
+            self._study_store.write_notes,
             on_done=lambda _: self.said.emit(saved),
             on_error=self.failed.emit,
         )
@@ -151,25 +152,24 @@ class StudyFiles(Controller):
 
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
         """List the runs of a study as they come, and show one of them when all are there."""
-        versions: Mapping[str, str] = {}
-        read_only = False
+        opened = False
         self._opening = file
 
         def handle(message: object) -> None:
-            nonlocal versions, read_only
+            nonlocal opened
             match message:
                 case OpenedStudy():
-                    versions, read_only = message.versions, message.study.read_only
+                    opened = True
                     self._change_to(message.study, message.last_id, message.seal_marks)
                     self._settings.add_recent(str(file))
                     n = message.n_runs
                     said = trn("{name} is open: {n} run", "{name} is open: {n} runs", n)
                     self.said.emit(said.format(name=file.name, n=n))
-                    if read_only:
+                    if message.study.read_only:
                         self._warned_of_loss = True
                         self.warned.emit(f"{file}: {_READ_ONLY}")
-                case RestoredRun():
-                    self._runs.add(record_of(message, versions, read_only))
+                case RunRecord():
+                    self._runs.add(message)
                 case str():
                     self.said.emit(message)
 
@@ -177,7 +177,7 @@ class StudyFiles(Controller):
             self._opening = None
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
-            if versions:
+            if opened:
                 self._restorer.recognise(show)
 
         self._models.task_worker.submit(
@@ -230,7 +230,7 @@ class StudyFiles(Controller):
 
     @Slot(str)
     def _warn_of_loss(self, reason: str) -> None:
-        """Say once that runs are not kept."""
+        """Warn once that runs are not kept."""
         if not self._warned_of_loss:
             self._warned_of_loss = True
             self.warned.emit(

@@ -71,21 +71,6 @@ def mix(first: str, second: str, share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-def luminance(color: str) -> float:
-    """Return the relative luminance of a colour as WCAG 2 defines it, in [0, 1]."""
-    c = QColor(color)
-    linear = [
-        v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in (c.redF(), c.greenF(), c.blueF())
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(first: str, second: str) -> float:
-    """Return the contrast ratio of two colours as WCAG 2 defines it, from 1 to 21."""
-    low, high = sorted((luminance(first), luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
 LIGHT = Colors(
     dark=False,
     ground="#f4f5f7",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QIcon, QPainter, QPixmap, QPixmapCache
+from PySide6.QtGui import QAction, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QAbstractButton
 
@@ -16,13 +14,6 @@ SIZE = 16
 """Side of an icon in a button or a menu, in logical pixels."""
 
 _RATIOS = (1.0, 2.0, 3.0)
-
-
-class HasIcon(Protocol):
-    """What an icon can be put on: a button, an action."""
-
-    def setIcon(self, icon: QIcon, /) -> None:
-        """Take the icon."""
 
 
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
@@ -73,7 +64,9 @@ def app_icon() -> QIcon:
 class _Binding(QObject):
     """Keeps the icon of one button or action in the theme's colour, for as long as that lives."""
 
-    def __init__(self, target: QObject, theme: Theme, name: str, role: str, size: int) -> None:
+    def __init__(
+        self, target: QAbstractButton | QAction, theme: Theme, name: str, role: str, size: int
+    ) -> None:
         super().__init__(target)
         self.setObjectName("icon-binding")
         self._theme = theme
@@ -85,13 +78,16 @@ class _Binding(QObject):
     def apply(self) -> None:
         """Draw the icon in the theme's present colours."""
         name, role, size = self._look
-        target: HasIcon = self.parent()  # type: ignore[assignment]
+        target = self.parent()
+        assert isinstance(target, QAbstractButton | QAction)
         target.setIcon(icon(self._theme, name, role, size))
         if isinstance(target, QAbstractButton):
             target.setIconSize(QSize(size, size))
 
 
-def set_icon(target: QObject, theme: Theme, name: str, role: str = "text", size: int = SIZE) -> None:
+def set_icon(
+    target: QAbstractButton | QAction, theme: Theme, name: str, role: str = "text", size: int = SIZE
+) -> None:
     """Put an icon on a button or action and redraw it whenever the theme changes.
 
     A second call replaces the first icon.

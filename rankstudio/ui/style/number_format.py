@@ -19,11 +19,11 @@ def superscript(number: float) -> str:
     return str(number).translate(_SUPERSCRIPTS)
 
 
-def plain(value: float, digits: int = 4) -> str:
-    """Return a number with at most ``digits`` significant figures and no trailing zeros: 0.5, 64, 1e-07."""
+def plain(value: float) -> str:
+    """Return a number with at most four significant figures and no trailing zeros: 0.5, 64, 1e-7."""
     if math.isnan(value):
         return "–"
-    return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-")
+    return f"{value:.4g}".replace("e+0", "e").replace("e-0", "e-")
 
 
 def power(value: float) -> str:
@@ -70,6 +70,11 @@ def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
 def signed(value: float, decimals: int = 2) -> str:
     """Return a number with its sign: "+0.24", "−0.10", "+3e-6", "0.00"; see :func:`fixed`."""
     return fixed(value, decimals, sign=True)
+
+
+def significant(value: float, digits: int) -> str:
+    """Return a number with so many significant figures and a true minus: "−0.123"."""
+    return f"{value:.{digits}g}".replace("-", MINUS)
 
 
 def correlation_text(r: float) -> str:

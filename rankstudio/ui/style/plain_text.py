@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QLabel
 
@@ -23,27 +24,34 @@ class PlainLabel(QLabel):
     Parameters
     ----------
     text : str
+    wraps : bool
+        Whether it goes on in another line where it is too long.
+    selectable : bool
+        Whether the mouse can mark it, to be copied.
     """
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", *, wraps: bool = False, selectable: bool = False) -> None:
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+        self.setWordWrap(wraps)
+        if selectable:
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
 
 MOST_IN_TOOLTIP = 300
 """Characters; who wants to know more reads the guide."""
 
 
-def shortened(text: str, most: int = MOST_IN_TOOLTIP) -> str:
-    """Return the first sentences of a text, as many characters allow, and where the rest is."""
-    if len(text) <= most:
+def shortened(text: str) -> str:
+    """Return the first sentences of a text, as many as a tooltip takes, and where the rest is."""
+    if len(text) <= MOST_IN_TOOLTIP:
         return text
     rest = f" {tr('See the guide (F1) for more.')}"
     sentences = _SENTENCE_END.split(text)
     kept = sentences[0]
     for sentence in sentences[1:]:
-        if len(kept) + 1 + len(sentence) + len(rest) > most:
+        if len(kept) + 1 + len(sentence) + len(rest) > MOST_IN_TOOLTIP:
             break
         kept += f" {sentence}"
     return kept + rest
@@ -58,3 +66,15 @@ def plain(text: str) -> str:
     if not Text.mightBeRichText(text):
         return text
     return f'<span style="white-space: pre-wrap">{html_text(text)}</span>'
+
+
+def key_text(shortcuts: str) -> str:
+    """Return the first of some shortcuts as a person reads it; "" for none.
+
+    Parameters
+    ----------
+    shortcuts : str
+        As the program writes them, separated by ";": "Ctrl++; Ctrl+=".
+    """
+    first = QKeySequence.listFromString(shortcuts)[:1]
+    return first[0].toString(QKeySequence.SequenceFormat.NativeText) if first else ""

@@ -1,4 +1,4 @@
-"""Tables as data: columns that say what to show of a row object, and the model made of them."""
+"""Tables as data: columns that say what to show of a row object, the model made of them, and their texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from PySide6.QtCore import (
     Signal,
 )
 
+from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text
 from rankstudio.ui.language import tr
+from rankstudio.ui.style.fonts import LEFT, RIGHT
 from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import plain
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from rankstudio.ui.style.colors import Colors
 
+
 Align = Literal["left", "right", "center"]
 CellKind = Literal["text", "weight", "dot", "progress", "tick", "histogram"]
 Index = QModelIndex | QPersistentModelIndex
@@ -33,11 +36,8 @@ Row = Any
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 
-_FLAGS = {
-    "left": int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter),
-    "right": int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter),
-    "center": int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter),
-}
+FLAGS = {"left": LEFT, "right": RIGHT, "center": Qt.AlignmentFlag.AlignCenter}
+"""Where the texts of a column stand."""
 _READ = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
 _WRITTEN = _READ | Qt.ItemFlag.ItemIsEditable
 PAD = 8
@@ -191,7 +191,7 @@ class Column:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a cell has nothing to show."""
+    """Return whether a cell has nothing to show."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -305,7 +305,7 @@ class ColumnModel(QAbstractTableModel):
         return [i if self._identity is None else self._identity(row) for i, row in enumerate(rows)]
 
     def has_ticks(self) -> bool:
-        """Tell whether a column is ticked by the user."""
+        """Return whether a column is ticked by the user."""
         return any(column.kind == "tick" for column in self.columns)
 
     def bar_range(self, column: int) -> tuple[float, float]:
@@ -338,7 +338,7 @@ class ColumnModel(QAbstractTableModel):
         if role == ROW_ROLE:
             return row
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _FLAGS[column.align]
+            return int(FLAGS[column.align])
         if role == Qt.ItemDataRole.AccessibleTextRole and column.kind == "tick":
             return tr("ticked") if column.of(row).on else tr("not ticked")
         return None
@@ -350,7 +350,7 @@ class ColumnModel(QAbstractTableModel):
         return _READ if self.columns[index.column()].edited is None else _WRITTEN
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Tell what the user wrote; whoever owns the rows answers with others."""
+        """Emit what the user wrote; whoever owns the rows answers with others."""
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
         row, column = self.rows[self._places[index.row()]], self.columns[index.column()]
@@ -372,5 +372,30 @@ class ColumnModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(column.tooltip) or None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _FLAGS[column.align]
+            return int(FLAGS[column.align])
         return None
+
+
+FORMATS = (("CSV", ".csv"), ("LaTeX", ".tex"), ("Markdown", ".md"))
+"""In which a table can be saved, with the ending that asks for each."""
+
+_DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
+
+
+def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
+    """Return rows as separated text with a header line, numbers with all their digits."""
+    kept = [c for c in columns if c.kind not in _DRAWN]
+    return csv_text(
+        [c.written_title for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
+    )
+
+
+def table_text(columns: Sequence[Column], rows: Sequence[Row], ending: str) -> str:
+    """Return rows in the format of an ending of `FORMATS`; CSV for any other."""
+    make = {".tex": latex_text, ".md": markdown_text}.get(ending)
+    if make is None:
+        return separated(columns, rows)
+    kept = [c for c in columns if c.kind not in _DRAWN]
+    texts = [[c.text(row) for c in kept] for row in rows]
+    left = [i for i, c in enumerate(kept) if c.align == "left"]
+    return make([c.written_title for c in kept], texts, left) + "\n"

@@ -43,6 +43,16 @@ def fill(
     return box
 
 
+def emptied(box: Box) -> Box:
+    """Delete the widgets of a row or a column with its spaces, and return it."""
+    while (item := box.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.setParent(None)
+            widget.deleteLater()
+    return box
+
+
 def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: str = "") -> Widget:
     """Give a new widget its names, and return it.
 

@@ -1,18 +1,26 @@
-"""A message where it belongs: no dialog to click away, nothing lost while it is read."""
+"""Messages where they belong: no dialog to click away, nothing lost while they are read; and questions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMessageBox,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.style import icons
 from rankstudio.ui.style.colors import mix
-from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -25,7 +33,30 @@ _MOST = 3  # messages at once
 _WIDTH = 720  # pixels, of what lies over a page
 
 
-class Notice(QWidget):
+class ClosedByEscape(QWidget):
+    """Esc, which stops runs elsewhere, closes it where the keyboard is in it."""
+
+    def dismiss(self) -> None:
+        """Close it."""
+        raise NotImplementedError
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc from the shortcuts of the window."""
+        asked = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Close it on Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss()
+        else:
+            super().keyPressEvent(event)
+
+
+class Notice(ClosedByEscape):
     """A bar with an icon, a text that wraps and can be selected, perhaps an action, and a way to close it.
 
     It is hidden until it has something to say.
@@ -116,21 +147,6 @@ class Notice(QWidget):
     def _on_action(self) -> None:
         if self._act is not None:
             self._act()
-
-    def event(self, event: QEvent) -> bool:
-        """Keep Esc, which stops runs, for closing the message where the keyboard is in it."""
-        asked = event.type() == QEvent.Type.ShortcutOverride
-        if asked and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close on Escape."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.dismiss()
-        else:
-            super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the bar: a tinted card in the colour of its level."""
@@ -293,3 +309,95 @@ class Overlay(QWidget):
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
         self.setGeometry((whole.width() - width) // 2, whole.height() - self._foot - height, width, height)
         self.raise_()
+
+
+class RemovableNote(QWidget):
+    """A muted text that wraps, with a button that removes what it is about; hidden while it has none.
+
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        For the program and its tests; the button is called by it and "-remove".
+    remove : str
+        What the button does.
+
+    Attributes
+    ----------
+    removed : Signal()
+        The button was pressed.
+    """
+
+    removed = Signal()
+
+    def __init__(self, theme: Theme, name: str, remove: str) -> None:
+        super().__init__()
+        self._text = named(PlainLabel(), name, role="caption")
+        self._text.setWordWrap(True)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.button = named(QToolButton(), f"{name}-remove", said=remove, tip=remove, role="quiet")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(self.removed)
+        icons.set_icon(self.button, theme, "close", "muted")
+        row = fill(QHBoxLayout(self), (self._text, 1), self.button, margins=(0, 0, 0, 0), spacing=4)
+        row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Show a text; "" hides it with its button."""
+        self._text.setText(text)
+        self.setVisible(bool(text))
+
+    def text(self) -> str:
+        """Return what it says."""
+        return self._text.text()
+
+
+class CoveredNumber(QPushButton):
+    """A button that shows that a number is covered; one click uncovers the test part.
+
+    Parameters
+    ----------
+    unseal : SignalInstance
+        Emitted on a click.
+    """
+
+    def __init__(self, unseal: SignalInstance) -> None:
+        super().__init__(tr("test: ••••  Show"))
+        text = tr("Show the results of the sealed test part")
+        tip = tr("The test part is sealed. Click to show its results; the study counts each look.")
+        named(self, "covered-number", text, tip, role="link")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.clicked.connect(unseal)
+        self.hide()
+
+
+class Question:
+    """Asks whether something may be done."""
+
+    @staticmethod
+    def ask(parent: QWidget, title: str, text: str, do: str, leave: str = "") -> bool:
+        """Ask, and wait for the answer.
+
+        Parameters
+        ----------
+        parent : QWidget
+        title, text : str
+            The question.
+        do, leave : str
+            The buttons: "Discard results" and "Keep running"; *Cancel* where the second is not given. The
+            second one has the keyboard, and Esc stands for it.
+
+        Returns
+        -------
+        bool
+            Whether the first was pressed.
+        """
+        box = QMessageBox(QMessageBox.Icon.Question, title, plain(text), parent=parent)
+        act = box.addButton(do, QMessageBox.ButtonRole.AcceptRole)
+        act.setObjectName("question-do")
+        other = box.addButton(leave or tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(other)
+        box.setEscapeButton(other)
+        box.exec()
+        return box.clickedButton() is act

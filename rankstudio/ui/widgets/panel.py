@@ -1,15 +1,87 @@
-"""The card that every section of the window is: a header with title and caption, and room below."""
+"""The card that every section of the window is, labels that give way in it, and widgets that fold."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QStyle,
+    QStyleOption,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from rankstudio.ui.style import icons
+from rankstudio.ui.style.fonts import RIGHT
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.elided import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
+
+
+class ElidedLabel(QLabel):
+    """A one-line label that never asks for more width than there is.
+
+    Parameters
+    ----------
+    text : str
+    mode : Qt.TextElideMode
+        Where the "…" goes; in the middle for paths.
+    """
+
+    def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
+        super().__init__()
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        super().setText(text)
+        self._tell_in_full()
+
+    def shown_text(self) -> str:
+        """Return the text as it is drawn at the present width; nothing where two letters would be left."""
+        room, metrics = self.contentsRect().width(), self.fontMetrics()
+        shown = metrics.elidedText(self.text(), self._mode, room)
+        return "" if shown != self.text() and room < metrics.horizontalAdvance("mm…") else shown
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width of a few letters: the label yields before its neighbours do."""
+        widest = self.fontMetrics().horizontalAdvance("mm…")
+        hint = super().minimumSizeHint()
+        return QSize(min(widest, hint.width()), hint.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Offer the tooltip only where something is cut off."""
+        super().resizeEvent(event)
+        self._tell_in_full()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text, cut to the width there is."""
+        painter = QPainter(self)
+        option = QStyleOption()
+        option.initFrom(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
+        self.style().drawItemText(
+            painter,
+            self.contentsRect(),
+            int(self.alignment().value),
+            self.palette(),
+            self.isEnabled(),
+            self.shown_text(),
+            self.foregroundRole(),
+        )
+
+    def _tell_in_full(self) -> None:
+        """Set the tooltip to the whole text where the label cuts it."""
+        self.setToolTip(plain(self.text()) if self.shown_text() != self.text() else "")
 
 
 class _Header(QFrame):
@@ -19,12 +91,12 @@ class _Header(QFrame):
     menuAsked = Signal(QPoint)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Tell where."""
+        """Ask for a menu."""
         event.accept()
         self.menuAsked.emit(event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Tell of it."""
+        """Ask for more room, or less."""
         event.accept()
         self.doubleClicked.emit()
 
@@ -64,7 +136,7 @@ class Panel(QFrame):
         self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
         self._caption = named(ElidedLabel(caption), role="caption")
         self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
-        self._caption.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._caption.setAlignment(RIGHT)
         self.tools = fill(QHBoxLayout(), spacing=2)
         self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)
         # The hairline stays free, and so do the lower corners, which a child would otherwise square off.
@@ -118,3 +190,67 @@ class Panel(QFrame):
         shown = (self._title, (self._caption, 1), self.tools)
         fill(QHBoxLayout(header), *shown, margins=(12, 0, 8, 0), spacing=10).addSpacing(3)
         return header
+
+
+_SIDE = 12  # of the arrow, in logical pixels
+
+
+class Disclosure(QWidget):
+    """A column of widgets below a button that shows and hides them.
+
+    It opens when the user asks for it, and by itself where something in it needs attention. Only what the
+    user asked for is remembered.
+
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        For the program, its tests and the settings.
+
+    Attributes
+    ----------
+    column : QVBoxLayout
+        Of what is folded.
+    button : QToolButton
+    wanted : bool
+        Whether the user opened it last, rather than closed it.
+    """
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._theme = theme
+        self.wanted = False
+        self.button = named(QToolButton(), f"{name}-button", role="disclosure")
+        self.button.setCheckable(True)
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._content = QWidget()
+        self.column = fill(QVBoxLayout(self._content), margins=(0, 0, 0, 0), spacing=6)
+        fill(QVBoxLayout(self), self.button, self._content, margins=(0, 0, 0, 0), spacing=6)
+        self.button.clicked.connect(self._take)
+        self._show(False)
+
+    @property
+    def opened(self) -> bool:
+        """Whether its widgets are shown."""
+        return self._content.isVisibleTo(self)
+
+    def set_open(self, opened: bool) -> None:
+        """Show or hide its widgets, whatever the user asked for."""
+        if opened != self.opened:
+            self._show(opened)
+
+    def restore(self, wanted: bool) -> None:
+        """Take what the user asked for the last time; what is open stays open."""
+        self.wanted = wanted
+        self.set_open(wanted or self.opened)
+
+    @Slot(bool)
+    def _take(self, opened: bool) -> None:
+        self.wanted = opened
+        self._show(opened)
+
+    def _show(self, opened: bool) -> None:
+        self.button.setChecked(opened)
+        self._content.setVisible(opened)
+        set_icon(self.button, self._theme, "chevron-down" if opened else "chevron-right", "muted", _SIDE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from PySide6.QtCore import (
     QEvent,
     QItemSelectionModel,
     QModelIndex,
+    QObject,
     QPointF,
     QRect,
     QRectF,
@@ -22,6 +24,7 @@ from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
     QFocusEvent,
+    QFontMetrics,
     QGuiApplication,
     QHelpEvent,
     QKeyEvent,
@@ -35,7 +38,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFileDialog,
     QFrame,
     QHeaderView,
     QMenu,
@@ -46,16 +48,16 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
-from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
-from rankstudio.ui.process.files_read import refuse_read
+from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
-from rankstudio.ui.style.fonts import BASE, SMALL, font, scaled
+from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.column_widths import ColumnWidths, given_width, title_width
 from rankstudio.ui.widgets.columns import (
+    FLAGS,
+    FORMATS,
     MISSING,
     PAD,
     ROW_ROLE,
@@ -67,8 +69,73 @@ from rankstudio.ui.widgets.columns import (
     ProgressCell,
     Row,
     Tick,
+    separated,
+    table_text,
 )
-from rankstudio.ui.widgets.table_texts import FORMATS, separated, table_text
+
+_BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
+
+
+class ColumnWidths(QObject):
+    """Remembers which columns of a table the user gave another width.
+
+    Parameters
+    ----------
+    header : QHeaderView
+    key_of : callable
+        Key of the column in a section.
+    """
+
+    def __init__(self, header: QHeaderView, key_of: Callable[[int], str]) -> None:
+        super().__init__(header)
+        self._key_of = key_of
+        self._dragging = False
+        self._widths: dict[str, int] = {}
+        header.viewport().installEventFilter(self)
+        header.sectionResized.connect(self._note)
+
+    def of(self, key: str) -> int:
+        """Return the width that the user gave a column, 0 for none."""
+        return self._widths.get(key, 0)
+
+    def as_text(self) -> str:
+        """Return the widths for the settings, "" where none was changed."""
+        return json.dumps(self._widths) if self._widths else ""
+
+    def restore(self, text: str) -> None:
+        """Take widths from the settings; what is damaged is left out."""
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            found = {}
+        items = found.items() if isinstance(found, dict) else ()
+        self._widths = {
+            key: width for key, width in items if isinstance(width, int) and _BOUNDS[0] <= width <= _BOUNDS[1]
+        }
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """See whether the mouse is pressed on the header: only then a new width is the user's."""
+        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
+            self._dragging = True
+        elif event.type() == QEvent.Type.MouseButtonRelease:
+            self._dragging = False
+        return False
+
+    @Slot(int, int, int)
+    def _note(self, section: int, before: int, width: int) -> None:
+        if self._dragging and before and width:
+            self._widths[self._key_of(section)] = max(_BOUNDS[0], width)
+
+
+def given_width(column: Column) -> int:
+    """Return the width that a column has by itself, enough for its title in any language; 0 for none."""
+    return max(scaled(column.width), title_width(column.title)) if column.width else 0
+
+
+def title_width(title: str) -> int:
+    """Return the width of a header with a title, beside which the arrow of a sorted column needs no room."""
+    return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
+
 
 ROW_HEIGHT = 29
 """In logical pixels, for ordinary text."""
@@ -78,15 +145,8 @@ _ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 WEIGHT_BAR = 44
 _BAR = 7.0
-# Flags are combined once: Python takes a microsecond each time, and a table has hundreds of cells.
 _SELECTED = QStyle.StateFlag.State_Selected.value
 _FOCUSED = QStyle.StateFlag.State_HasFocus.value
-_MIDDLE = Qt.AlignmentFlag.AlignVCenter
-_FLAGS = {
-    "left": Qt.AlignmentFlag.AlignLeft | _MIDDLE,
-    "right": Qt.AlignmentFlag.AlignRight | _MIDDLE,
-    "center": Qt.AlignmentFlag.AlignHCenter | _MIDDLE,
-}
 
 
 class TableView(QTableView):
@@ -243,18 +303,7 @@ class TableView(QTableView):
     @Slot()
     def save_as(self) -> None:
         """Ask where to and in which format, and save; a failure is the `failed` signal."""
-        filters = ";;".join(f"{label} (*{ending})" for label, ending in FORMATS)
-        name, chosen = QFileDialog.getSaveFileName(
-            self, tr("Save table"), f"{self.objectName()}.csv", filters
-        )
-        if not name:
-            return
-        path = name if Path(name).suffix else name + chosen.partition("*")[2].rstrip(")")
-        try:
-            refuse_read(self, [path])
-            self.export(path)
-        except OutputError as error:
-            self.failed.emit(str(error))
+        save_as(self, tr("Save table"), f"{self.objectName()}.csv", FORMATS, self.export, self.failed)
 
     def menu(self, row: Row | None = None) -> QMenu:
         """Return the table's menu, with the actions of a row first."""
@@ -279,7 +328,7 @@ class TableView(QTableView):
                 return
 
     def shows_focus(self) -> bool:
-        """Tell whether the keyboard came here by the keyboard, so that a ring is due."""
+        """Return whether the keyboard came here by the keyboard, so that a ring is due."""
         return self._focus_shown
 
     # Qt
@@ -355,7 +404,7 @@ class TableView(QTableView):
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colors.q("muted"))
             box = self.viewport().rect().adjusted(16, 12, -16, -12)
-            flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
+            flags = BELOW | Qt.TextFlag.TextWordWrap
             painter.drawText(box, flags, self.placeholder)
             painter.end()
 
@@ -437,13 +486,13 @@ class TableView(QTableView):
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, previous: QModelIndex) -> None:
-        """Tell which row the user moved to."""
+        """Emit which row the user moved to."""
         if not self._quiet and current.isValid():
             self.chosen.emit(current.data(ROW_ROLE))
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
-        """Tell which cell was clicked."""
+        """Emit which cell was clicked."""
         self.cellClicked.emit(index.data(ROW_ROLE), self.column_at(index.column()).key)
 
 
@@ -538,7 +587,7 @@ class Cells(QStyledItemDelegate):
         # Names of features differ in their ends: "Covered query term number of title".
         cut = Qt.TextElideMode.ElideMiddle if column.stretch else Qt.TextElideMode.ElideRight
         text = painter.fontMetrics().elidedText(text, cut, room.width())
-        painter.drawText(room, _FLAGS[column.align], text)
+        painter.drawText(room, FLAGS[column.align], text)
         if marked:
             at = room.left() + painter.fontMetrics().horizontalAdvance(text) + 10
             self._paint_diamond(painter, QPointF(at, rect.center().y() + 1))
@@ -599,7 +648,7 @@ class Cells(QStyledItemDelegate):
 
     @staticmethod
     def _has_room_for_bar(painter: QPainter, rect: QRect, text: str) -> bool:
-        """Tell whether there is a weight, and room for its bar beside its number."""
+        """Return whether there is a weight, and room for its bar beside its number."""
         room = rect.width() - painter.fontMetrics().horizontalAdvance(text)
         return text != MISSING and room >= WEIGHT_BAR + PAD
 

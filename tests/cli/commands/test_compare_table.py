@@ -14,8 +14,8 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.statistics.paired import signed_ranks
 
 

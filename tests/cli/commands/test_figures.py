@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rankstudio.cli import main
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 
 
 def names(folder: Path, suffix: str) -> set[str]:

@@ -13,7 +13,7 @@ from letor_folder import save_folds
 
 from rankstudio.cli import main
 from rankstudio.engine import load_plan
-from rankstudio.engine.experiment.plan.plan_formats import PLAN_FORMATS
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 
 _RUN_NOTEBOOK = """
 import sys, nbclient, nbformat

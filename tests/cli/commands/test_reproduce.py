@@ -15,8 +15,8 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.cli.progress_bar import ProgressBar
-from rankstudio.engine.analysis.airola_2011 import thesis
-from rankstudio.engine.analysis.reproduction import Reproduction, load_reproduction
+from rankstudio.engine.analysis import airola_2011
+from rankstudio.engine.analysis.published import Reproduction, load_reproduction
 from rankstudio.engine.experiment.results.events import FoldFinished
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.catalog import method
@@ -123,7 +123,7 @@ def test_data_without_a_table_are_refused(tmp_path: Path, refused) -> None:
     refused(["reproduce", "fsmrank", "--data", str(tmp_path / "Other")], "fsmrank Other OHSUMED MQ2008")
 
 
-SMALL = thesis.Effort((30, 40), (1, 2), 0.005, 2)
+SMALL = airola_2011.Effort((30, 40), (1, 2), 0.005, 2)
 
 
 @pytest.fixture
@@ -131,20 +131,20 @@ def ohsumed(tmp_path: Path, monkeypatch) -> Path:
     """Five folds of LETOR text by a known name, small grids and little simulation."""
     root = tmp_path / "OHSUMED"
     save_folds(root, n_queries=40, seed=3)
-    paper = load_reproduction(thesis.KEY)
+    paper = load_reproduction(airola_2011.KEY)
     runs = {name: {**values, "parameters": {**values["parameters"]}} for name, values in paper.runs.items()}
     grids = {"ranksvm": {"C": 0.1}, "rankboost": {"n_rounds": 5}, "rankrls": {"regularization": 1.0}}
     for values in runs.values():
         values["parameters"].update(grids[values["method"]])
     small = replace(paper, runs=runs)
     monkeypatch.setattr("rankstudio.cli.commands.reproduce.load_reproduction", lambda key: small)
-    monkeypatch.setattr(thesis, "experiments", partial(thesis.experiments, effort=SMALL))
+    monkeypatch.setattr(airola_2011, "experiments", partial(airola_2011.experiments, effort=SMALL))
     return root
 
 
 def test_everything_is_printed_in_the_order_of_the_thesis(ohsumed, tmp_path, done, capsys) -> None:
     out = tmp_path / "found.txt"
-    printed = done(["reproduce", thesis.KEY, "--data", str(ohsumed), "--out", str(out)])
+    printed = done(["reproduce", airola_2011.KEY, "--data", str(ohsumed), "--out", str(out)])
     assert printed.out == ""
     assert ": RLS Regressor (RankRLS)" in printed.err
     text = out.read_text(encoding="utf-8")
@@ -159,12 +159,12 @@ def test_everything_is_printed_in_the_order_of_the_thesis(ohsumed, tmp_path, don
     assert re.search(r"^RankBoost +0\.351 +0\.\d{4}$", text, re.MULTILINE)
     assert naming("RankBoost 5").search(text)
     assert re.search(r"^RankRLS \(21\) +0.222 +0.371 +0\.\d{4}$", text, re.MULTILINE)
-    assert main(["reproduce", thesis.KEY, "--data", str(ohsumed), "--out", str(out)]) == 1
+    assert main(["reproduce", airola_2011.KEY, "--data", str(ohsumed), "--out", str(out)]) == 1
     assert "--force" in capsys.readouterr().err
 
 
 def test_json_has_all_digits(ohsumed, answer) -> None:
-    values = answer(["reproduce", thesis.KEY, "--data", str(ohsumed), "--json"])
+    values = answer(["reproduce", airola_2011.KEY, "--data", str(ohsumed), "--json"])
     found = {one["source"]: one for one in values["findings"]}
     assert (
         found["Paper I, Figure 2"]["rows"][1]["relevant"] < 0 < found["Paper I, Figure 2"]["rows"][1]["all"]
@@ -174,7 +174,7 @@ def test_json_has_all_digits(ohsumed, answer) -> None:
     assert len(rows) == 8
     assert found["Paper I, Table 3"]["rows"][-1]["method"] == "RankBoost"
     assert [row["per_query"] for row in found["Paper III, Table 1"]["rows"]] == [1, 2]
-    assert set(values["absent"]) == set(thesis.absent())
+    assert set(values["absent"]) == set(airola_2011.absent())
     assert values["promised"] == {"cells": 0, "agree": 0}
     assert values["notes"]
 
@@ -185,9 +185,9 @@ def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(
     letor_dir: Path, monkeypatch, capsys
 ) -> None:
     # What is only timed is not looked at here, and is short; what is measured and simulated is whole.
-    brief = partial(thesis.experiments, effort=thesis.Effort(sizes=(200, 500), per_query=(1,)))
-    monkeypatch.setattr(thesis, "experiments", brief)
-    assert main(["reproduce", thesis.KEY, "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
+    brief = partial(airola_2011.experiments, effort=airola_2011.Effort(sizes=(200, 500), per_query=(1,)))
+    monkeypatch.setattr(airola_2011, "experiments", brief)
+    assert main(["reproduce", airola_2011.KEY, "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
     found = {one["source"]: one for one in json.loads(capsys.readouterr().out)["findings"]}
     rows = {row["method"]: row for row in found["Paper I, Tables 2 and 6"]["rows"]}
     assert rows["RLS Regressor"]["p_holm"] < 0.05

@@ -9,7 +9,7 @@ from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.data.preferences.preferences import sample_preferences
-from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 FAST = ["--lambda", "2^-1,2^2", "--folds", "1,2"]

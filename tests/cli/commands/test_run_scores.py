@@ -10,7 +10,7 @@ import pytest
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 

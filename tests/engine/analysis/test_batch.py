@@ -6,19 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import dataset
+from experiment.small import dataset, ended
 from wording import naming
 
-from rankstudio.engine.analysis.batch import (
-    comparison_table,
-    is_comparison,
-    load_comparison,
-)
+from rankstudio.engine.analysis.batch import comparison_table, is_comparison, load_comparison
 from rankstudio.engine.analysis.published import everything, published
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.support.resources import resource
@@ -111,13 +106,12 @@ def test_the_shipped_comparison_has_every_selector_with_both_rankers_and_every_r
 
 def test_the_table_has_a_row_for_every_measure_and_printed_source() -> None:
     plan = Plan("small", method="ranksvm", parameters={"C": 0.1}, measures=("MAP", "P@10"))
-    last = list(run(plan, dataset(5)))[-1]
-    assert isinstance(last, RunFinished)
-    header, rows = comparison_table([last.result])
+    last = ended(run(plan, dataset(5)))
+    header, rows = comparison_table([last])
     assert len(rows) == 2  # nobody printed anything of these data
     first = dict(zip(header, rows[0], strict=True))
-    assert first["average"] == last.result.average["MAP"]
-    singles = [fold.baseline.test["MAP"] for fold in last.result.folds]
+    assert first["average"] == last.average["MAP"]
+    singles = [fold.baseline.test["MAP"] for fold in last.folds]
     assert first["best_single_feature"] == pytest.approx(np.mean(singles))
     assert first["published"] == ""
 

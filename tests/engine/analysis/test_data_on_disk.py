@@ -21,6 +21,7 @@ from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import file_pages, shard
+from rankstudio.engine.support.work import finish
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def test_it_is_told_where_the_documents_are(inside: FoldedDataset, outside: Fold
 
 
 def test_features_alone_are_the_same(inside: FoldedDataset, outside: FoldedDataset) -> None:
-    one, other = (alone.features_alone(d.folds[0], "NDCG@5", "letor4") for d in (inside, outside))
+    one, other = (finish(alone.measuring_alone(d.folds[0], "NDCG@5", "letor4")) for d in (inside, outside))
     assert one.parts.keys() == other.parts.keys() == {"train", "validation", "test"}
     assert all(np.array_equal(one.parts[name], other.parts[name]) for name in one.parts)
     assert np.array_equal(one.ascending, other.ascending)

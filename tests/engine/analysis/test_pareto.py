@@ -8,13 +8,12 @@ from statistics import mean, stdev
 import numpy as np
 import pytest
 from experiment.runs import fold, path, result
-from experiment.small import dataset
+from experiment.small import dataset, ended
 
 from rankstudio.engine.analysis.pareto import ParetoModel, pareto_front_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.runner import run
@@ -31,7 +30,7 @@ def runs() -> list[RunResult]:
         Plan("small", parameters={"regularization": (0.25, 1.0, 4.0)}),
         Plan("small", "rankrls", {"regularization": (0.5, 8.0)}),
     ]
-    return [e.result for plan in plans for e in run(plan, DATA) if isinstance(e, RunFinished)]
+    return [ended(run(plan, DATA)) for plan in plans]
 
 
 def every_model(runs: list[RunResult], name: str) -> list[tuple[int, float, int, float, float]]:
@@ -180,7 +179,7 @@ def test_folds_in_which_a_measure_is_not_defined_do_not_count() -> None:
 
 def test_an_optimiser_s_last_iteration_is_its_model_though_folds_have_unequal_many() -> None:
     plan = Plan("small", "ranksvm", {"C": 1.0, "max_iter": 40})
-    [one] = [e.result for e in run(plan, dataset()) if isinstance(e, RunFinished)]
+    one = ended(run(plan, dataset()))
     found = pareto_front_of([one], "MAP")
     assert found is not None
     [model] = found.models

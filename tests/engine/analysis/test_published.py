@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from experiment.runs import fold, result
+from experiment.small import dataset, ended
+from wording import naming
 
-from rankstudio.engine.analysis.published import published_rows
+from rankstudio.engine.analysis.published import (
+    Reproduction,
+    cells_of,
+    load_reproduction,
+    published_rows,
+    reproductions,
+)
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.methods.catalog import method
 
 FIVE = [fold(i, [0.47, 0.48]) for i in range(1, 6)]
 
@@ -22,3 +35,121 @@ def test_printed_averages_stand_beside_ours() -> None:
 
 def test_other_data_and_fewer_folds_have_none() -> None:
     assert published_rows([(1, result(FIVE, "Mine")), (2, result(FIVE[:2], "MQ2008"))]) == []
+
+
+def results(paper: Reproduction) -> dict[str, RunResult]:
+    found = {}
+    for name, plan in paper.plans("Small", "nowhere", "letor4").items():
+        found[name] = ended(run(plan, dataset(5)))
+    return found
+
+
+def paper(tables: list[dict]) -> Reproduction:
+    runs = {
+        "Greedy": {"method": "greedy-rankrls", "parameters": {"regularization": (1.0, 4.0)}},
+        "All": {"method": "rankrls", "parameters": {"regularization": 1.0}, "note": "nobody knows how"},
+    }
+    return Reproduction("small", "A small paper", runs, tables)
+
+
+def test_measured_tables_compare_folds_and_the_average_digit_by_digit() -> None:
+    table = {"number": "Table 1", "title": "MAP", "dataset": "Small", "measure": "MAP"}
+    blank = paper([{**table, "columns": {"Greedy": [0.0] * 6, "All": [0.0] * 6}}])
+    ours = results(blank)
+    printed = {
+        name: [*(round(fold.test["MAP"], 4) for fold in r.folds), round(r.average["MAP"], 4)]
+        for name, r in ours.items()
+    }
+    printed["Greedy"][2] += 0.0001
+    made = paper([{**table, "columns": printed}]).table({**table, "columns": printed}, ours)
+    assert made.title == "Table 1: MAP"
+    assert [label for label, _ in made.rows] == ["1", "2", "3", "4", "5", "avg"]
+    assert made.promised == (True, False)
+    cells = list(made.cells())
+    assert len(cells) == 6
+    assert [cell.agrees for cell in cells] == [True, True, False, True, True, True]
+    assert all(cell.agrees for _, row in made.rows for cell in row[1:])
+
+
+def test_tables_of_selected_features_compare_lambda_size_and_order() -> None:
+    table = {"number": "Table 2", "title": "Selected", "dataset": "Small", "run": "Greedy"}
+    ours = results(paper([table]))
+    folds = ours["Greedy"].folds
+    printed = {
+        **table,
+        "lambda": ["2^0" if fold.chosen.unit.values == (1.0,) else "4" for fold in folds],
+        "sizes": [len(fold.selected) for fold in folds],
+        "first": [list(fold.selected[:2]) for fold in folds],
+    }
+    made = paper([printed]).table(printed, ours)
+    assert all(cell.agrees for cell in made.cells())
+    printed["first"][1] = [5]
+    other = paper([printed]).table(printed, ours)
+    assert [label for label, row in other.rows for cell in row if not cell.agrees] in (["selected 1"], [])
+    assert other.rows[2][1][1].printed == "5"
+
+
+def test_tables_of_averages_have_a_row_for_each_method() -> None:
+    table = {"number": "I", "title": "all", "dataset": "Small", "measures": ["MAP", "P@5"]}
+    table["rows"] = {"Greedy": [0.5, 0.5], "All": [0.5, 0.5]}
+    ours = results(paper([table]))
+    made = paper([table]).table(table, ours)
+    assert made.columns == ("MAP", "P@5")
+    assert [row[0] for row in made.rows] == ["Greedy", "All"]
+    assert made.rows[1][1][1].ours == f"{ours['All'].average['P@5']:.4f}"
+    assert not any(made.promised)
+
+
+def test_tables_of_sizes_have_one_number_for_all_folds() -> None:
+    runs = {
+        "ED, RLS": {
+            "method": "expected-divergence",
+            "ranker": "rankrls",
+            "ranker_parameters": {"regularization": (1.0, 64.0)},
+        },
+        "WAF, RLS": {"method": "rankrls", "parameters": {"regularization": 1.0}},
+    }
+    table = {"number": "1", "title": "sizes", "dataset": "Small", "measure": "MAP"}
+    table["used"] = {"ED": {"RLS": 3}, "WAF": {"RLS": 6}}
+    made = Reproduction("small", "A small paper", runs, [table], ("a note",))
+    ours = results(made)
+    values = np.array(
+        [[path.validation["MAP"] for path in fold.paths] for fold in ours["ED, RLS"].folds]
+    )  # folds × settings × sizes
+    best = int(values.max(axis=1).mean(axis=0).argmax()) + 1
+    shown = made.table(table, ours)
+    assert shown.columns == ("RLS",)
+    assert [(label, cells[0].ours) for label, cells in shown.rows] == [
+        ("ED", str(best)),
+        ("WAF", "6"),
+        ("ED, MAP", f"{ours['ED, RLS'].average['MAP']:.4f}"),
+        ("WAF, MAP", f"{ours['WAF, RLS'].average['MAP']:.4f}"),
+    ]
+    promised, left_open = cells_of([shown])
+    assert promised == []
+    assert [cell.printed for cell in left_open] == ["3", "6"]
+
+
+def test_what_is_shipped_can_be_run() -> None:
+    assert {"greedy-rankrls", "fsmrank", "fs-ed", "airola-2011"} == set(reproductions())
+    for key in reproductions():
+        found = load_reproduction(key)
+        for data in found.datasets():
+            for plan in found.plans(data, "nowhere", "letor4").values():
+                method(plan.method)
+        for table in found.tables:
+            rows = table.get("used", {}).values()
+            assert len({tuple(row) for row in rows}) <= 1  # every selector with the same rankers
+            for values in table.get("columns", {}).values():
+                assert len(values) == 6
+                # What is printed as the average is one of what is printed of the folds.
+                assert values[5] == pytest.approx(sum(values[:5]) / 5, abs=1.01e-4)
+            for values in filter(None, table.get("rows", {}).values()):
+                assert len(values) == len(table["measures"])
+
+
+def test_what_is_not_there_is_named() -> None:
+    with pytest.raises(PlanError, match=naming("x airola-2011 fsmrank")):
+        load_reproduction("x")
+    with pytest.raises(PlanError, match=naming("greedy-rankrls Yahoo MQ2007 MQ2008")):
+        load_reproduction("greedy-rankrls").of("Yahoo")

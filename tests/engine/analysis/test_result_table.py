@@ -11,18 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 from experiment.runs import fold, result
-from experiment.small import dataset
+from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine import evaluate
-from rankstudio.engine.analysis.report.source import without_test
-from rankstudio.engine.analysis.result_table.builder import result_table
+from rankstudio.engine.analysis.queries.measurement import without_test
+from rankstudio.engine.analysis.result_table.builder import TableRun, result_table
 from rankstudio.engine.analysis.result_table.query import TableQuery
-from rankstudio.engine.analysis.result_table.table_run import TableRun
 from rankstudio.engine.analysis.significance import compare_runs
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.export.result_table.table import ResultTable, TableStyle
@@ -32,9 +30,7 @@ from rankstudio.engine.statistics.paired import holm, paired_t, signed_ranks
 def ran(method: str = "greedy-rankrls", **plan: Any) -> RunResult:
     parameters = {"regularization": 1.0, **plan.pop("parameters", {})}
     made = Plan("nowhere", method, parameters=parameters, measures=("MAP", "Disagreement"), **plan)
-    last = list(run(made, dataset(3)))[-1]
-    assert isinstance(last, RunFinished)
-    return last.result
+    return ended(run(made, dataset(3)))
 
 
 @pytest.fixture(scope="module")
@@ -153,9 +149,13 @@ def test_what_a_person_calls_a_run_is_its_title(runs) -> None:
     ]
 
 
+def covered(run: RunResult) -> RunResult:
+    return replace(run, folds=tuple(map(without_test, run.folds)))
+
+
 def test_nothing_of_a_sealed_test_part_is_in_a_table(runs) -> None:
-    covered = [TableRun(without_test(one), documents=lambda: dataset(3), sealed=True) for one in runs]
-    found = result_table(covered, TableQuery(("MAP", "NDCG@3")))
+    sealed = [TableRun(covered(one), documents=lambda: dataset(3), sealed=True) for one in runs]
+    found = result_table(sealed, TableQuery(("MAP", "NDCG@3")))
     for row, one in zip(found.rows, runs, strict=True):
         assert row.cells[0].mean == pytest.approx(mean([f.validation["MAP"] for f in one.folds]))
     data = dataset(3)
@@ -163,12 +163,12 @@ def test_nothing_of_a_sealed_test_part_is_in_a_table(runs) -> None:
         part = data.folds[0].vali
         assert part is not None
         scores = one.folds[0].chosen.step.scores(np.ascontiguousarray(part.X.T))
-        by_folds = result_table(covered, TableQuery(("NDCG@3",), by="folds", tested=False))
+        by_folds = result_table(sealed, TableQuery(("NDCG@3",), by="folds", tested=False))
         expected = evaluate(part.y, scores, part.qid, measures=["NDCG@3"])["NDCG@3"]
         assert by_folds.rows[at].cells[0].mean == pytest.approx(expected)
     assert naming("MAP NDCG@3 Small validation 3").search(found.caption)
     assert naming("sealed Small validation").search(found.notes[1])
-    without = [TableRun(without_test(one), sealed=True) for one in runs]
+    without = [TableRun(covered(one), sealed=True) for one in runs]
     assert result_table(without, TableQuery(("MAP",))).mark_note == ""
 
 

@@ -9,9 +9,8 @@ import pytest
 from experiment.small import dataset, ended
 from scipy.stats import ttest_rel
 
-from rankstudio.engine.analysis.queries.query_values import validation_values
 from rankstudio.engine.analysis.run_curves import costs_of, run_curves
-from rankstudio.engine.analysis.tried_models import tried_models
+from rankstudio.engine.analysis.tried_models import tried_models, validation_values
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
@@ -107,11 +106,7 @@ def test_what_cannot_be_paired_has_a_curve_and_says_why_there_is_no_interval(run
     bare = FoldedDataset("Small", None, tuple(replace(fold, vali=None) for fold in DATA.folds))
     apart = replace(runs[1], data_name="Other")
     curves = run_curves([runs[0], apart, runs[1]], "MAP", 0, [DATA, DATA, bare])
-    assert [curve.unpaired for curve in curves] == [
-        "",
-        "on Other, not on Small",
-        "no validation documents",
-    ]
+    assert [curve.unpaired for curve in curves] == ["", "on Other, not on Small", "no validation documents"]
     assert all(np.isnan(curve.half).all() and curve.x.size for curve in curves)
     without = run_curves([runs[0], runs[1]], "MAP", 0, [bare, DATA])
     assert without[1].unpaired == "no validation documents"

@@ -7,9 +7,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 from experiment.runs import NAMES, fold
+from experiment.small import ended
 from wording import naming
 
-from rankstudio.engine.analysis.selection_stability import selection_stability
+from rankstudio.engine.analysis.selection_stability import selection_matrix, selection_stability
+from rankstudio.engine.data.synthetic import open_sample
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import run
 
 IDS = np.arange(1, len(NAMES) + 1)
 
@@ -45,3 +49,17 @@ def test_the_interval_of_few_folds_is_not_trusted() -> None:
     assert naming("73 95").search(few.warning)
     assert selection_stability([fold(1, [0.5])], IDS, NAMES).warning == ""
     assert selection_stability([fold(i, [0.5]) for i in range(1, 51)], IDS, NAMES).warning == ""
+
+
+def test_every_fold_of_every_run_has_its_ranks():
+    dataset = open_sample()
+    folds = []
+    for k in (2, 4):
+        plan = Plan("sample", parameters={"n_features_to_select": k, "regularization": [1.0]}, folds=(1, 3))
+        folds += ended(run(plan, dataset)).folds
+    ranks = selection_matrix(folds, dataset.feature_ids)
+    assert ranks.shape == (46, 4)
+    for place, one in enumerate(folds):
+        by_rank = np.argsort(ranks[:, place])[: len(one.selected)]
+        assert tuple(dataset.feature_ids[by_rank].tolist()) == one.selected
+        assert np.isnan(ranks[:, place]).sum() == 46 - len(one.selected)

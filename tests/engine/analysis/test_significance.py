@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from experiment.runs import fold, result
-from experiment.small import dataset
+from experiment.small import dataset, ended
 from wording import naming
 
 from rankstudio.engine.analysis.selection_stability import stability_of
@@ -19,24 +19,84 @@ from rankstudio.engine.analysis.significance import (
     compare_runs,
     compare_with,
     compared_runs,
+    first_equals,
     pin_effects,
     why_unpaired,
 )
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.engine.statistics.stability import stability
 
+A, B, C = [0.1, 0.5, 0.9, 0.4, 0.2], [0.2, 0.6, 0.7, 0.8, 0.3], [0.5, 0.6, 0.8, 0.7, 0.9]
+
+
+def ran_on(values: list[float], **plan):
+    return result([fold(1, values)], **plan)
+
+
+def test_a_run_repeats_another_of_the_same_plan_and_bits_wherever_its_data_lie() -> None:
+    first = ran_on(A)
+    runs = [
+        first,
+        ran_on(B),
+        replace(first, plan=first.plan.changed(data="elsewhere", measures=("MAP", "P@1"))),
+        ran_on(A, seed=1),
+        ran_on([*A[:-1], float(np.nextafter(A[-1], 1.0))]),
+        replace(first, data_name="Other"),
+        ran_on(B),
+        result([fold(1, A), fold(2, A)]),
+        result([fold(1, A, (2,))]),
+    ]
+    assert first_equals(runs) == [0, 1, 0, 3, 4, 5, 1, 7, 8]
+    assert first_equals([]) == []
+
+
+def test_runs_that_differ_only_in_what_does_not_count_are_the_same() -> None:
+    """The λ of a selector's own model where a ranker follows, and RankSVM's C where RankRLS gives weights."""
+    ranked = {"ranker": "ranksvm", "method": "gas"}
+    runs = [
+        ran_on(A, **ranked),
+        ran_on(A, **ranked, parameters={"regularization": 3.0}),
+        ran_on(A, **ranked, parameters={"c": 0.5}),
+        ran_on(A, method="gas", parameters={"regularization": 3.0}),
+        ran_on(A, method="gas"),
+    ]
+    assert first_equals(runs) == [0, 0, 2, 3, 4]
+    ties = [ran_on(A, parameters={"cost": "unit", "ties": given}) for given in (True, False)]
+    counting = [ran_on(A, parameters={"ties": given}) for given in (True, False)]
+    assert first_equals([*ties, *counting]) == [0, 0, 2, 3]
+
+
+def test_a_run_that_was_repeated_counts_once_in_holms_family() -> None:
+    runs = [ran_on(A), ran_on(B), ran_on(C), ran_on(B), ran_on(A)]
+    compared = compare_runs(runs, "MAP", 1)
+    p = holm([compare_with(run, runs[0], "MAP").p_randomisation for run in runs[1:3]])
+    corrected = [test.p_holm for test in compared.tests if test]
+    assert corrected == [p[0], p[1], p[0], 1.0]
+    without = compare_runs(runs[:3], "MAP", 1)
+    assert [test.p_t_holm for test in compared.tests[1:3] if test] == [
+        test.p_t_holm for test in without.tests[1:] if test
+    ]
+
+
+def test_the_window_counts_as_the_terminal_does() -> None:
+    runs = dict(enumerate([ran_on(A), ran_on(B), ran_on(C), ran_on(B), ran_on(A)], start=1))
+    found = {key: compare_with(run, runs[2], "MAP") for key, run in runs.items() if key != 2}
+    rows = compared_runs(runs, 2, "MAP", found)
+    compared = compare_runs(list(runs.values()), "MAP", 2)
+    expected = {number: test.p_holm for number, test in enumerate(compared.tests, start=1) if test}
+    assert {row.key: row.p_holm for row in rows if row.role == "compared"} == expected
+    assert expected[1] == expected[5]
+    assert expected[4] == pytest.approx(1.0)
+
 
 def ran(method: str = "greedy-rankrls", folds: int = 3, **plan: Any) -> RunResult:
     parameters = {"regularization": 1.0, **plan.pop("parameters", {})}
     made = Plan("nowhere", method, parameters=parameters, measures=("MAP", "Disagreement"), **plan)
-    last = list(run(made, dataset(folds)))[-1]
-    assert isinstance(last, RunFinished)
-    return last.result
+    return ended(run(made, dataset(folds)))
 
 
 @pytest.fixture(scope="module")
@@ -179,10 +239,7 @@ def test_runs_on_the_same_queries_are_paired_whatever_was_run() -> None:
     [
         (two_folds(data="Large"), "on Large, not on Small"),
         (two_folds(convention="letor3"), "measured by the convention LETOR 3.0, not LETOR 4.0"),
-        (
-            two_folds(protocol="2-fold", seed=1),
-            "different folds: 2-fold, seed 1, not as in the files",
-        ),
+        (two_folds(protocol="2-fold", seed=1), "different folds: 2-fold, seed 1, not as in the files"),
         (result([fold(1, FIRST)]), "on fold 1, not on folds 1, 2"),
         (result([fold(1, FIRST), fold(2, FIRST)]), "fold 2 has 3 queries, not 4"),
     ],
@@ -235,7 +292,7 @@ def test_the_best_run_has_the_best_average_and_of_an_error_less_is_better() -> N
 def test_real_runs_are_compared_by_the_queries_they_were_tested_on() -> None:
     data = dataset()
     plans = [Plan("small", parameters={"regularization": 1.0, "n_features_to_select": k}) for k in (1, 4)]
-    runs = [e.result for plan in plans for e in run(plan, data) if isinstance(e, RunFinished)]
+    runs = [ended(run(plan, data)) for plan in plans]
     assert why_unpaired(runs[1], runs[0], "MAP") == ""
     found = compare_with(runs[1], runs[0], "MAP")
     by_hand = [sum(runs[i].folds[f].per_query["MAP"].sum() for f in range(2)) / found.n for i in range(2)]

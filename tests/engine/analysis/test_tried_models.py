@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from experiment.small import dataset
+from experiment.small import dataset, ended, part
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.analysis.tried_models import TriedPath, best_of_sizes, tried_models
+from rankstudio.engine.analysis.tried_models import (
+    TriedPath,
+    best_of_sizes,
+    can_measure,
+    tried_models,
+    validation_values,
+)
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run
@@ -61,7 +69,7 @@ def test_the_best_of_a_size_is_the_first_with_the_best_mean(grid: list[list[list
 @pytest.mark.parametrize("method", ["greedy-rankrls", "fsmrank"])
 def test_a_model_has_the_steps_and_values_of_all_folds(method: str) -> None:
     plan = Plan("small", method)
-    result = next(event.result for event in run(plan, dataset(2)) if isinstance(event, RunFinished))
+    result = ended(run(plan, dataset(2)))
     for number, tried in enumerate(tried_models(result, "MAP")):
         for model in tried:
             for fold, step, value in zip(result.folds, model.steps, model.values, strict=True):
@@ -70,3 +78,43 @@ def test_a_model_has_the_steps_and_values_of_all_folds(method: str) -> None:
                 assert path.validation["MAP"][position] == value
             assert model.mean == np.mean(model.values)
     assert best_of_sizes(tried_models(result, "RR"), "RR") == []
+
+
+DATA = dataset(3)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan("small", parameters={"regularization": (0.25, 4.0)}),
+        Plan("small", "lambdamart", {"n_rounds": 4, "min_data_in_leaf": 5}),
+        Plan("small", "ranksvm", {"C": 1.0, "max_iter": 20}),
+    ],
+    ids=lambda plan: plan.method,
+)
+@pytest.mark.parametrize("name", ["MAP", "MeanNDCG"])
+def test_the_means_over_queries_are_the_paths_own(plan: Plan, name: str) -> None:
+    result = ended(run(plan, DATA))
+    assert can_measure(result, DATA)
+    for tried in tried_models(result, name):
+        rows = validation_values(result, DATA, list(zip(*(one.steps for one in tried), strict=True)), name)
+        means = np.array([fold.mean(axis=1) for fold in rows]).T
+        assert means == pytest.approx(np.array([one.values for one in tried]))
+        kept = best_of_sizes([tried], name)
+        assert [one.size for one in kept] == sorted({one.size for one in tried})
+        for one in kept:
+            assert one.mean == max(other.mean for other in tried if other.size == one.size)
+
+
+def test_without_documents_to_validate_with_there_is_nothing_to_measure() -> None:
+    result = ended(run(Plan("small", parameters={"regularization": 1.0}), DATA))
+    without = FoldedDataset("Small", None, tuple(replace(fold, vali=None) for fold in DATA.folds))
+    assert not can_measure(result, without)
+    assert not can_measure(result, FoldedDataset("Small", None, DATA.folds[:2]))
+    assert not can_measure(replace(result, folds=()), DATA)
+    none = part(1)
+    bare = replace(none, X=none.X[:0], y=none.y[:0], query_ptr=none.query_ptr[:1], query_ids=())
+    empty = FoldedDataset("Small", None, tuple(replace(fold, vali=bare) for fold in DATA.folds))
+    assert not can_measure(result, empty)
+    nested = replace(result, plan=result.plan.changed(protocol="3-fold, nested 2-fold"))
+    assert not can_measure(nested, DATA)

@@ -14,7 +14,7 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.data import source_file
-from rankstudio.engine.data.compression import ENDINGS, packed_pieces, without_ending
+from rankstudio.engine.data.file_access import ENDINGS, packed_pieces, without_ending
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking

@@ -20,7 +20,7 @@ from rankstudio.engine.data.feature_names import (
 )
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
 
 SOLR = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.engine.data.score_files import read_score_file
+from rankstudio.engine.data.given_scores import read_score_file
 from rankstudio.engine.errors import FileAccessError, FormatError
 
 

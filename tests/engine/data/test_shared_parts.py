@@ -76,14 +76,6 @@ def test_a_file_among_the_parts_is_let_be(folder: Path) -> None:
     assert {place.name for place in folder.iterdir()} == {name, "notes.txt"}
 
 
-def test_a_part_that_was_half_written_goes_when_it_is_a_day_old(folder: Path) -> None:
-    for name in ("new-old", "new-now"):
-        (folder / name).mkdir(parents=True)
-    os.utime(folder / "new-old", (0, 0))
-    [name] = mapped.keep([make_ranking(n_queries=5).folds[0].train])
-    assert {path.name for path in folder.iterdir()} == {name, "new-now"}
-
-
 def test_a_part_can_be_sent_to_another_folder(folder: Path) -> None:
     names = mapped.keep(parts())
     sent = {name: StoredEntry.open(folder / name).files() for name in names}
@@ -97,14 +89,9 @@ def test_a_part_can_be_sent_to_another_folder(folder: Path) -> None:
     assert len(list(folder.iterdir())) == len(names)
 
 
-def test_what_is_not_there_or_not_whole_is_named(folder: Path) -> None:
-    (name, *_) = mapped.keep(parts())
+def test_what_is_not_there_is_named(folder: Path) -> None:
     with pytest.raises(FileAccessError, match=naming(f"{folder / 'none'}")):
         mapped.open_kept(folder / "none")
-    content = (folder / name / "X.array").read_bytes()
-    (folder / name / "X.array").write_bytes(content[: len(content) // 2])
-    with pytest.raises(FileAccessError, match=name):
-        mapped.open_kept(folder / name)
 
 
 @pytest.mark.parametrize("file", ["X", "y", "query_ptr", "feature_ids", "manifest"])

@@ -11,8 +11,8 @@ from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.data.known_datasets import table_of_names
-from rankstudio.engine.data.sample import open_sample
-from rankstudio.engine.data.synthetic import concatenate, make_ranking
+from rankstudio.engine.data.splitting.splits import concatenate
+from rankstudio.engine.data.synthetic import make_ranking, open_sample
 from rankstudio.engine.errors import ParameterError
 
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import pickle
+import shlex
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from rankstudio.cli import command_line
+from rankstudio.cli.run_options import plan_from
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import features_table, metrics_table, results_as_dict
 from rankstudio.engine.experiment.results.events import Event, RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.methods.catalog import Method, methods
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 
 def part(seed: int, queries: int = 12, n: int = 6) -> RankingDataset:
@@ -43,6 +49,24 @@ def dataset(folds: int = 2) -> FoldedDataset:
     return FoldedDataset(
         "Small", None, tuple(Fold(f, part(3 * f), part(3 * f + 1), part(3 * f + 2)) for f in numbers)
     )
+
+
+def unvalidated(queries: int = 12) -> FoldedDataset:
+    """A fold without a validation part; some documents are there twice, with different labels."""
+    data = part(5, queries)
+    X = data.X.copy()
+    X[1::5] = X[:-1:5][: len(X[1::5])]
+    return FoldedDataset("One", None, (Fold(1, replace(data, X=X), None, part(6)),))
+
+
+def relearned(train: RankingDataset, X: np.ndarray, regularization: float, **settings: Any) -> np.ndarray:
+    """Scores of each query by RankRLS that is learned without it."""
+    scores = np.zeros(train.n_documents)
+    for q in range(train.n_queries):
+        own = train.query_index == q
+        model = RankRLS(regularization, **settings).fit(X[~own], train.y[~own], qid=train.query_index[~own])
+        scores[own] = model.predict(X[own])
+    return np.round(scores, 9)  # equal documents have equal scores
 
 
 # MAP, because in the LETOR conventions NDCG@10 of so short queries is 0 for any ranking.
@@ -77,6 +101,21 @@ def two_settings() -> dict[str, Plan]:
                 "small", "gas", ranker=entry.key, ranker_parameters=values, folds=(1,)
             )
     return plans
+
+
+def plan_of_command(plan: Plan) -> Plan:
+    """Return the plan that the terminal makes of the command for one."""
+    program, *arguments = shlex.split(as_command(plan))
+    assert program == "rankstudio"
+    return plan_from(command_line(commands=("run",)).parse_args(arguments))
+
+
+def plan_of_program(plan: Plan) -> Plan:
+    """Return the plan that the program for one makes."""
+    said: dict[str, Any] = {}
+    exec(as_python(plan).split("result = run_plan")[0], said)
+    found: Plan = said["plan"]
+    return found
 
 
 def ended(events: Iterator[Event]) -> RunResult:

@@ -13,7 +13,7 @@ import pytest
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
-from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.engine.experiment.reports import results_as_dict

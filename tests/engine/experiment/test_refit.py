@@ -14,8 +14,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import median, most_frequent, refit
-from rankstudio.engine.experiment.results.events import RunFinished
-from rankstudio.engine.experiment.runner import collect, run
+from rankstudio.engine.experiment.runner import collect, run_plan
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 
@@ -28,9 +27,7 @@ def dataset(folds: int = 3):
 
 
 def finished(plan: Plan, folds: int = 3):
-    result = list(run(plan, dataset(folds)))[-1]
-    assert isinstance(result, RunFinished)
-    return result.result
+    return run_plan(plan, dataset(folds))
 
 
 def test_a_model_of_all_documents_is_the_one_that_the_estimator_learns_from_them() -> None:

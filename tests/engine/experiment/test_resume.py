@@ -22,15 +22,10 @@ from rankstudio.engine.experiment.results.events import (
     UnitStarted,
 )
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0, 2.0)})
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "study.rankstudio"
 
 
 def interrupt(plan: Plan, study: Study, units: int, folds: int = 2) -> None:
@@ -71,7 +66,7 @@ def test_a_unit_is_stored_before_it_is_shown(path: Path) -> None:
 
 @pytest.mark.parametrize("units", range(7))
 def test_what_is_stored_is_told_without_steps_and_not_computed(path: Path, units: int) -> None:
-    undisturbed = ended(run(PLAN, dataset()))
+    undisturbed = run_plan(PLAN, dataset())
     with Study.create(path) as study:
         interrupt(PLAN, study, units)
     with Study.open(path) as study:
@@ -98,7 +93,7 @@ def test_a_fold_that_is_not_stored_though_its_units_are_is_put_together_again(pa
         events.close()
         key = study.runs()[0].key
         assert (len(study.finished_units(key)), study.folds(key)) == (3, ())
-        assert_same(ended(run_stored(PLAN, dataset(), study)), ended(run(PLAN, dataset())))
+        assert_same(ended(run_stored(PLAN, dataset(), study)), run_plan(PLAN, dataset()))
 
 
 def test_a_finished_run_is_told_again_at_once(path: Path) -> None:
@@ -142,7 +137,7 @@ def test_what_does_not_fit_leaves_no_run(path: Path) -> None:
 
 @every("plan", two_settings())
 def test_every_method_goes_on_with_the_same_bits(path: Path, plan: Plan) -> None:
-    undisturbed = ended(run(plan, dataset(1)))
+    undisturbed = run_plan(plan, dataset(1))
     with Study.create(path) as study:
         interrupt(plan, study, 1, folds=1)
         (before,) = study.runs()
@@ -170,7 +165,7 @@ def test_what_a_rule_of_queries_chose_of_a_boosting_is_kept(
 ) -> None:
     """It is not the best model of its path, and a study keeps one of them that can score."""
     plan = Plan("small", method="rankboost", parameters={"n_rounds": 12}, rule=rule)
-    undisturbed = ended(run(plan, dataset(2)))
+    undisturbed = run_plan(plan, dataset(2))
     chosen = [fold.chosen.step.number for fold in undisturbed.folds]
     best = [int(fold.paths[0].validation["MAP"].argmax()) + 1 for fold in undisturbed.folds]
     assert chosen[0] != best[0], "the rule has something to do"

@@ -1,4 +1,4 @@
-"""The protocol: order of events, choice and ties, what a fold's model measures, live equals at once."""
+"""The protocol: order of events, choice, what a fold's model measures, and what is refused."""
 
 from __future__ import annotations
 
@@ -31,15 +31,11 @@ from rankstudio.engine.experiment.results.events import (
     UnitProgress,
     UnitStarted,
 )
-from rankstudio.engine.experiment.results.path_steps import HeldSteps
-from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import check, run, select_model
+from rankstudio.engine.experiment.runner import check, run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG
-from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.steps import Step
 
@@ -81,57 +77,11 @@ def test_the_chosen_model_is_the_best_on_validation_and_measured_on_test() -> No
         assert result.selected == tuple(c + 1 for c in result.chosen.step.selected)
 
 
-def test_a_path_at_once_has_the_bits_of_the_path_step_by_step() -> None:
-    prepared = make_fold_context(PLAN, dataset().folds[0])
-    for event in run(PLAN, dataset()):
-        if isinstance(event, UnitFinished) and event.unit.fold == 1:
-            at_once = prepared.path(event.unit)
-            for name, values in event.path.validation.items():
-                assert (values == at_once.validation[name]).all()
-            assert (event.path.criterion == at_once.criterion).all()
-
-
-def path(setting: int, values: list[float], criterion: list[float] | None = None) -> PathResult:
-    steps = tuple(
-        Step(k, tuple(range(k)), np.zeros(6), c, np.empty(0))
-        for k, c in enumerate(criterion or [0.0] * len(values), start=1)
-    )
-    unit = run_units()[setting]
-    return PathResult(unit, HeldSteps(steps), {"MAP": np.array(values), "Disagreement": np.array(values)}, 10)
-
-
-def run_units() -> tuple:
-    started = next(iter(run(PLAN, dataset())))
-    assert isinstance(started, RunStarted)
-    return started.units
-
-
-@pytest.mark.parametrize(
-    ("paths", "setting", "k"),
-    [
-        ([[0.3, 0.5, 0.5], [0.5, 0.5, 0.2]], 0, 2),  # a tie goes to the smaller λ, then to the smaller k
-        ([[0.3, 0.5, 0.5], [0.6, 0.5, 0.2]], 1, 1),
-        ([[float("nan"), 0.1], [0.1, 0.1]], 0, 2),
-    ],
-)
-def test_ties_go_to_the_smaller_regularization_then_to_fewer_features(paths, setting: int, k: int) -> None:
-    chosen = select_model(PLAN, [path(i, values) for i, values in enumerate(paths)])
-    assert (chosen.unit.position, chosen.step.number) == (setting, k)
-
-
-def test_measures_of_error_are_chosen_by_their_least() -> None:
-    plan = PLAN.changed(select_by="Disagreement")
-    assert select_model(plan, [path(0, [0.3, 0.2, 0.4])]).step.number == 2
-
-
 def test_without_a_validation_part_the_criterion_chooses() -> None:
     alone = FoldedDataset("Alone", None, (Fold(1, part(1)),))
     with pytest.raises(PlanError, match=naming("MAP 1 Alone")):
         list(run(PLAN, alone))
-    events = list(run(PLAN.changed(select_by="criterion"), alone))
-    result = events[-1]
-    assert isinstance(result, RunFinished)
-    fold = result.result.folds[0]
+    fold = run_plan(PLAN.changed(select_by="criterion"), alone).folds[0]
     least = min(p.criterion.min() for p in fold.paths)
     assert fold.chosen.step.criterion / fold.paths[0].divisor == least
     assert dict(fold.test) == {}
@@ -168,27 +118,22 @@ def test_what_is_not_installed_is_said_before_the_first_event(
 
 def test_pins_and_bans_are_feature_ids() -> None:
     plan = PLAN.changed(parameters={"regularization": (1.0,), "pinned": (6,), "banned": (3,)}, folds=(2,))
-    result = list(run(plan, dataset()))[-1]
-    assert isinstance(result, RunFinished)
-    steps = result.result.folds[0].paths[0].steps
+    steps = run_plan(plan, dataset()).folds[0].paths[0].steps
     assert steps[0].selected == (5,)
     assert len(steps) == 4
     assert all(2 not in step.selected for step in steps)
 
 
 def test_rankrls_is_one_step_with_all_features() -> None:
-    result = list(run(Plan("small", "rankrls", {"regularization": "2^-3..2^3"}), dataset()))[-1]
-    assert isinstance(result, RunFinished)
-    assert [len(f.selected) for f in result.result.folds] == [6, 6]
-    assert result.result.complete
+    result = run_plan(Plan("small", "rankrls", {"regularization": "2^-3..2^3"}), dataset())
+    assert [len(f.selected) for f in result.folds] == [6, 6]
+    assert result.complete
 
 
 def test_of_an_optimisers_iterations_only_the_last_is_chosen() -> None:
     plan = Plan("small", "ranksvm", {"C": (0.01, 1.0), "max_iter": 4, "tol": 1e-12})
     for select_by in ("MAP", "criterion"):
-        result = list(run(plan.changed(select_by=select_by), dataset(1)))[-1]
-        assert isinstance(result, RunFinished)
-        fold = result.result.folds[0]
+        fold = run_plan(plan.changed(select_by=select_by), dataset(1)).folds[0]
         assert all(len(p.steps) > 1 for p in fold.paths)
         ends = [p.criterion[-1] if select_by == "criterion" else -p.validation["MAP"][-1] for p in fold.paths]
         path = fold.paths[int(np.argmin(ends))]
@@ -198,21 +143,10 @@ def test_of_an_optimisers_iterations_only_the_last_is_chosen() -> None:
         assert path.sizes.tolist() == [6] * len(path.steps)
 
 
-def test_an_earlier_iteration_is_not_chosen_however_good_it_is() -> None:
-    iterations = replace(path(0, [0.9, 0.1]), step_kind=StepKind.ITERATIONS)
-    others = replace(path(1, [0.2, 0.3]), step_kind=StepKind.ITERATIONS)
-    chosen = select_model(PLAN, [iterations, others])
-    assert (chosen.unit.position, chosen.step.number) == (1, 2)
-    rounds = replace(path(0, [0.9, 0.1]), step_kind=StepKind.ROUNDS)
-    assert select_model(PLAN, [rounds, others]).step.number == 1
-
-
 def test_a_ranked_run_chooses_setting_and_size_on_validation_and_tests_that_model() -> None:
     plan = Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.01, 1.0)}, folds=(1,))
     data = dataset()
-    result = list(run(plan, data))[-1]
-    assert isinstance(result, RunFinished)
-    fold, parts = result.result.folds[0], data.folds[0]
+    fold, parts = run_plan(plan, data).folds[0], data.folds[0]
     assert parts.vali is not None
     assert parts.test is not None
     order = list(fold.paths[0].steps[-1].selected)
@@ -245,15 +179,15 @@ def test_a_plan_is_checked_without_any_work(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_one_part_alone_is_trained_on(tmp_path: Path) -> None:
     plan, alone = PLAN.changed(select_by="criterion"), part(1)
-    (fold,) = ended(run(plan, alone)).folds
+    (fold,) = run_plan(plan, alone).folds
     assert (fold.test, fold.validation) == ({}, {})
-    assert_same(ended(run(plan, alone)), ended(run(plan, FoldedDataset("Data", None, (Fold(1, alone),)))))
+    assert_same(run_plan(plan, alone), run_plan(plan, FoldedDataset("Data", None, (Fold(1, alone),))))
     with Study.create(tmp_path / "study.rankstudio") as study:
         assert ended(run_stored(plan, alone, study)).data_name == "Data"
     save_letor(alone, tmp_path / "letters.v2.txt", comments=False)
     read = load_letor(tmp_path / "letters.v2.txt")
     assert FoldedDataset.of(read).name == open_dataset(tmp_path / "letters.v2.txt").name == "letters"
-    assert len(ended(run(plan.changed(protocol="3-fold"), alone)).folds) == 3
+    assert len(run_plan(plan.changed(protocol="3-fold"), alone).folds) == 3
 
 
 def test_data_are_told_apart_in_a_line() -> None:
@@ -297,5 +231,5 @@ def test_nothing_is_chosen_by_leaving_out_the_only_query(method: str) -> None:
     with pytest.raises(PlanError, match="fold 1 of Alone"):
         check(plan, alone)
     if method == "rankrls":  # where nothing is to be chosen, or something else chooses, one query is enough
-        assert ended(run(plan.changed(parameters={"regularization": 1.0}), alone)).complete
-        assert ended(run(plan.changed(select_by="MAP"), alone)).complete
+        assert run_plan(plan.changed(parameters={"regularization": 1.0}), alone).complete
+        assert run_plan(plan.changed(select_by="MAP"), alone).complete

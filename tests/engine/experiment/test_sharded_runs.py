@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, ended, quick
+from experiment.small import assert_same, quick
 from wording import naming
 
 from rankstudio.engine.arithmetic.query_data import QueryData
@@ -18,11 +18,9 @@ from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.execution.executors import on_processes, on_threads
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import StepDone, UnitProgress
-from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import group_training
-from rankstudio.engine.experiment.units.left_out_path import measure_left_out
+from rankstudio.engine.experiment.runner import run, run_plan
+from rankstudio.engine.experiment.units.fold_context import group_training, make_fold_context
 from rankstudio.engine.experiment.units.measured_part import MeasuredPart
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.left_out import with_columns
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
@@ -68,12 +66,12 @@ def test_memory_disk_threads_and_processes_give_the_same_bits(
     dataset: FoldedDataset, on_disk: FoldedDataset
 ) -> None:
     assert in_file(on_disk.folds[0].train.X)
-    expected = ended(run(PLAN, dataset))
-    assert_same(ended(run(PLAN, on_disk)), expected)
+    expected = run_plan(PLAN, dataset)
+    assert_same(run_plan(PLAN, on_disk), expected)
     with on_threads(2) as threads:
-        assert_same(ended(run(PLAN, on_disk, executor=threads)), expected)
+        assert_same(run_plan(PLAN, on_disk, executor=threads), expected)
     with on_processes(2) as processes:
-        assert_same(ended(run(PLAN, on_disk, executor=processes)), expected)
+        assert_same(run_plan(PLAN, on_disk, executor=processes), expected)
 
 
 @pytest.mark.parametrize("ranker", ["rankrls", "ranksvm"])
@@ -83,11 +81,11 @@ def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
     one = {"rankrls": {"regularization": (0.5, 8.0)}, "ranksvm": {"C": 0.1, "max_iter": 3}}[ranker]
     few = {"n_features_to_select": 2}
     plan = Plan("large", "single-feature", few, measures=("MAP",), ranker=ranker, ranker_parameters=one)
-    expected = ended(run(plan, dataset))
+    expected = run_plan(plan, dataset)
     with memory.within(1e6):
-        assert_same(ended(run(plan, on_disk)), expected)
+        assert_same(run_plan(plan, on_disk), expected)
     with on_processes(2) as processes:
-        assert_same(ended(run(plan, on_disk, executor=processes)), expected)
+        assert_same(run_plan(plan, on_disk, executor=processes), expected)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +108,14 @@ def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
 def test_queries_are_left_out_by_shards_in_less_memory_than_the_data_with_the_same_bits(
     plan: Plan, dataset: FoldedDataset, on_disk: FoldedDataset
 ) -> None:
-    expected = ended(run(plan, dataset))
+    expected = run_plan(plan, dataset)
     paths = expected.folds[0].paths
     with memory.within(1e6):
-        small = ended(run(plan, on_disk))
+        small = run_plan(plan, on_disk)
     with on_threads(2) as threads:
-        spread = ended(run(plan, on_disk, executor=threads))
+        spread = run_plan(plan, on_disk, executor=threads)
     with on_processes(2) as processes:
-        elsewhere = ended(run(plan, on_disk, executor=processes))
+        elsewhere = run_plan(plan, on_disk, executor=processes)
     for result in (small, spread, elsewhere):
         assert_same(result, expected)
         for path, same in zip(result.folds[0].paths, paths, strict=True):
@@ -136,7 +134,7 @@ def test_a_run_stops_while_queries_are_left_out(on_disk: FoldedDataset) -> None:
 
 def test_measures_of_left_out_queries_are_those_of_the_scores(dataset: FoldedDataset) -> None:
     plan, train = PLAN.changed(select_by=LEFT_OUT), dataset.folds[0].train
-    path = ended(run(plan, dataset)).folds[0].paths[1]
+    path = run_plan(plan, dataset).folds[0].paths[1]
     whole = QueryData(train.X, train.y, train.query_ptr)
     for step, found in zip(path.steps, path.validation[LEFT_OUT], strict=True):
         scores = RankRLS(8.0).left_out(with_columns(whole, step.selected), range(len(step.selected)))
@@ -146,9 +144,9 @@ def test_measures_of_left_out_queries_are_those_of_the_scores(dataset: FoldedDat
 
 def test_measures_of_left_out_queries_come_between_signs_of_life(on_disk: FoldedDataset) -> None:
     asked_for = PLAN.changed(select_by=LEFT_OUT)
-    path = ended(run(asked_for, on_disk)).folds[0].paths[0]
+    path = run_plan(asked_for, on_disk).folds[0].paths[0]
     fold = make_fold_context(PLAN, on_disk.folds[0])
-    told = list(measure_left_out(fold, path, ["MAP"], PLAN.convention))
+    told = list(fold.measure_left_out(path, ["MAP"], PLAN.convention))
     rows = [row for row in told if not isinstance(row, WorkProgress)]
     assert [row[LEFT_OUT] for row in rows] == path.validation[LEFT_OUT].tolist()
     assert len(told) - len(rows) == 2 * (1 + len(rows))  # of each shard: once for all steps, and for each
@@ -157,11 +155,11 @@ def test_measures_of_left_out_queries_come_between_signs_of_life(on_disk: Folded
 @pytest.mark.parametrize("key", ["rankboost", "lambdamart", "lambdamart-top"])
 def test_boosted_models_have_the_same_bits(dataset: FoldedDataset, on_disk: FoldedDataset, key: str) -> None:
     plan = Plan("large", key, quick(method(key)), measures=("MAP",))
-    expected = ended(run(plan, dataset))
+    expected = run_plan(plan, dataset)
     with memory.within(1e6):
-        assert_same(ended(run(plan, on_disk)), expected)
+        assert_same(run_plan(plan, on_disk), expected)
     with on_processes(2) as processes:  # that share the shards of RankBoost, and have units of the others
-        assert_same(ended(run(plan, on_disk, executor=processes)), expected)
+        assert_same(run_plan(plan, on_disk, executor=processes), expected)
 
 
 def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk: FoldedDataset) -> None:
@@ -170,7 +168,7 @@ def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk:
         memory.within(1e6),
         pytest.raises(OutOfMemoryError, match=naming("RankRLS 70,000 6")),
     ):
-        ended(run(plan, on_disk))
+        run_plan(plan, on_disk)
 
 
 def test_large_parts_are_several_shards_and_small_ones_are_one(dataset: FoldedDataset) -> None:

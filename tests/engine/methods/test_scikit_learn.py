@@ -12,14 +12,14 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rankstudio.engine.data.sample import open_sample
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 
 _BEGINNING = (
     "import sys\n"
-    "from rankstudio.engine.data.sample import open_sample\n"
+    "from rankstudio.engine.data.synthetic import open_sample\n"
     "from rankstudio.engine.methods.catalog import methods\n"
     "train = open_sample().folds[0].train\n"
 )

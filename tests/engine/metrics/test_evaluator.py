@@ -17,7 +17,7 @@ from slow_measures import slow, slow_beyond_letor
 from wording import naming
 
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.metrics._ranking_kernel import RUN, sort_descending
+from rankstudio.engine.metrics._kernels import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, rank, reading_order
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
@@ -132,9 +132,7 @@ def _sort(key, item, n, spare_key, spare_item):  # type: ignore[no-untyped-def]
     sort_descending(key, item, n, spare_key, spare_item)
 
 
-@given(
-    keys=st.lists(st.one_of(st.integers(-3, 3), st.floats(allow_nan=False)), max_size=5 * RUN),
-)
+@given(keys=st.lists(st.one_of(st.integers(-3, 3), st.floats(allow_nan=False)), max_size=5 * RUN))
 def test_sorting_is_pythons_stable_one(keys: list[float]) -> None:
     n = len(keys)
     key, item = np.array(keys, dtype=float), np.arange(n)

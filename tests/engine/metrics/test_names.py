@@ -15,8 +15,7 @@ def test_canonical_names_are_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "name"),
-    [("ndcg@10", "NDCG@10"), (" map ", "MAP"), ("p@05", "P@5"), ("meanndcg", "MeanNDCG")],
+    ("written", "name"), [("ndcg@10", "NDCG@10"), (" map ", "MAP"), ("p@05", "P@5"), ("meanndcg", "MeanNDCG")]
 )
 def test_names_are_read_in_any_case(written: str, name: str) -> None:
     assert measure(written).name == name

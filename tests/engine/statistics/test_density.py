@@ -8,10 +8,7 @@ from scipy.stats import norm
 from rankstudio.engine.statistics.density import gaussian_density, silverman_bandwidth
 
 
-@given(
-    arrays(np.float64, st.integers(1, 60), elements=st.floats(0, 1)),
-    st.floats(0.02, 0.5),
-)
+@given(arrays(np.float64, st.integers(1, 60), elements=st.floats(0, 1)), st.floats(0.02, 0.5))
 def test_binned_density_is_close_to_the_sum_of_kernels(values, bandwidth):
     grid = np.linspace(0, 1, 128)
     exact = norm.pdf(grid[:, None], values[None, :], bandwidth).mean(axis=1)

@@ -1,4 +1,9 @@
+"""Paired tests, intervals and corrections against their definitions, SciPy and enumeration."""
+
 import math
+from fractions import Fraction
+from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
@@ -7,12 +12,14 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.statistics import paired
 from rankstudio.engine.statistics.paired import (
     bootstrap_interval,
     compare_paired,
     holm,
     paired_t,
     randomisation,
+    signed_ranks,
     win_tie_loss,
 )
 
@@ -181,3 +188,149 @@ def test_errors_name_the_parameter(call, name):
     with pytest.raises(ParameterError) as caught:
         call()
     assert caught.value.name == name
+
+
+@given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=10))
+def test_exact_p_is_the_count_over_all_signs_in_whole_numbers(pairs):
+    differences = [a - b for a, b in pairs]
+    signs = product((1, -1), repeat=len(pairs))
+    sums = [sum(s * d for s, d in zip(row, differences, strict=True)) for row in signs]
+    expected = Fraction(sum(abs(total) >= abs(sum(differences)) for total in sums), len(sums))
+    a, b = np.array(pairs).T / 10
+    assert randomisation(a, b, n=1024) == float(expected)
+
+
+def test_exact_randomisation_in_several_chunks(monkeypatch):
+    a, b = runs(9, 0.1)
+    whole = randomisation(a, b)
+    monkeypatch.setattr(paired, "_ASSIGNMENTS_AT_ONCE", 7)
+    assert randomisation(a, b) == whole
+
+
+def test_exactly_as_many_assignments_as_asked_are_still_enumerated():
+    a, b = np.ones(6), np.zeros(6)  # only all plus and all minus are as far out
+    assert randomisation(a, b, n=64) == 2 / 64
+    drawn = randomisation(a, b, n=63)
+    assert drawn != 2 / 64
+    assert (drawn * 64) == pytest.approx(round(drawn * 64), abs=1e-12)
+
+
+def test_queries_without_a_difference_change_nothing():
+    a, b = runs(8, 0.1)
+    more_a, more_b = np.concatenate((a, np.full(50, 0.4))), np.concatenate((b, np.full(50, 0.4)))
+    assert randomisation(more_a, more_b) == randomisation(a, b)
+
+
+@pytest.mark.parametrize("wins", [35, 40, 50])
+def test_drawn_randomisation_is_near_the_binomial_where_that_is_exact(wins):
+    # Q differences of the same size: the sum is a binomial.
+    q, n = 61, 40_000
+    a = np.where(np.arange(q) < wins, 0.3, 0.1)
+    b = np.full(q, 0.2)
+    tail = sum(comb(q, i) for i in range(max(wins, q - wins), q + 1)) / 2**q
+    exact = 2 * tail
+    # Five standard deviations of the share of n draws, and the + 1.
+    room = 5 * np.sqrt(exact * (1 - exact) / n) + 1 / n
+    assert randomisation(a, b, n) == pytest.approx(exact, abs=room)
+
+
+def test_the_observed_assignment_counts_as_one_of_the_drawn():
+    # 2 of 2^61 are as far out: none of a thousand draws is.
+    assert randomisation(np.ones(61), np.zeros(61), n=1000) == 1 / 1001
+
+
+def test_drawn_randomisation_in_chunks_is_as_near(monkeypatch):
+    a, b = runs(61, 0.03)
+    n = 20_000
+    whole = randomisation(a, b, n)
+    monkeypatch.setattr(paired, "_BYTES_AT_ONCE", 8 * 1000 + 5)
+    # Two independent draws of one share: five standard deviations of their difference.
+    assert randomisation(a, b, n) == pytest.approx(whole, abs=5 * np.sqrt(2 * 0.25 / n))
+    assert sum(codes.shape[1] for codes in paired._random_signs(n, 8, 0)) == n
+
+
+def test_p_is_uniform_where_the_runs_are_interchangeable():
+    rng = np.random.default_rng(7)
+    p = np.array([randomisation(*rng.random((2, 12))) for _ in range(400)])
+    for level in (0.05, 0.2, 0.5):
+        # 2^12 assignments: the steps of p are too small to matter. Four standard deviations of a share.
+        assert np.mean(p <= level) == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / 400))
+
+
+def enumerated(a, b):
+    """The sum of positive ranks and its p, from every assignment of signs; differences in whole tenths."""
+    tenths = np.rint(10 * (np.asarray(a) - np.asarray(b))).astype(int)
+    tenths = tenths[tenths != 0]
+    ranks = stats.rankdata(np.abs(tenths))
+    mean, positive = ranks.sum() / 2, ranks[tenths > 0].sum()
+    sums = [ranks @ np.array(signs) for signs in product((0.0, 1.0), repeat=tenths.size)]
+    return positive, np.mean([abs(one - mean) >= abs(positive - mean) for one in sums]), tenths.size
+
+
+@given(rows)
+def test_p_counts_every_assignment_of_signs_with_zeros_left_out_and_ties_averaged(pairs):
+    a, b = np.transpose(pairs)
+    assert signed_ranks(a, b) == pytest.approx(enumerated(a, b), abs=1e-15)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 30, 50])
+def test_without_ties_it_is_scipys_exact_test(n):
+    a, b = np.random.default_rng(n).normal(size=(2, n))
+    found = stats.wilcoxon(a + 0.2, b, method="exact")
+    ours = signed_ranks(a + 0.2, b)
+    assert ours.p == pytest.approx(found.pvalue, rel=1e-12)
+    assert min(ours.positive, n * (n + 1) / 2 - ours.positive) == found.statistic
+
+
+@pytest.mark.parametrize("n", [80, 500])
+@pytest.mark.parametrize("steps", [4, 40, 0])
+def test_of_many_differences_it_is_scipys_with_ties(n, steps):
+    a, b = np.random.default_rng(n).uniform(size=(2, n))
+    a, b = (np.rint(a * steps), np.rint(b * steps)) if steps else (a, b)
+    found = stats.wilcoxon(a, b, zero_method="wilcox", correction=False, method="approx")
+    assert signed_ranks(a, b).n == np.sum(a != b) > 50
+    assert signed_ranks(a, b).p == pytest.approx(found.pvalue, rel=1e-12)
+
+
+def test_the_normal_distribution_takes_over_where_the_exact_p_is_almost_the_same():
+    a, b = np.random.default_rng(3).uniform(size=(2, 51))
+    near = [signed_ranks(a[:n] + 0.1, b[:n]).p for n in (50, 51)]
+    assert signed_ranks(a + 0.1, b).p == pytest.approx(
+        stats.wilcoxon(a + 0.1, b, method="exact").pvalue, abs=0.003
+    )
+    assert all(0 < p < 1 for p in near)
+
+
+def test_what_rounding_explains_is_no_difference_and_makes_no_order():
+    # In binary 0.1 - 0.0, 0.2 - 0.1 and 0.7 - 0.6 are not the same number, and 0.3 is not 0.1 + 0.2.
+    assert signed_ranks([0.1, 0.2, 0.6, 0.3], [0.0, 0.1, 0.7, 0.1 + 0.2]) == (4.0, 1.0, 3)
+
+
+@pytest.mark.parametrize("exponent", [-600, 500])
+def test_it_does_not_see_the_unit_of_the_measure(exponent):
+    a, b = np.random.default_rng(0).normal(size=(2, 17))
+    assert signed_ranks(np.ldexp(a, exponent), np.ldexp(b, exponent)) == signed_ranks(a, b)
+
+
+def test_the_second_run_against_the_first_has_the_same_p_and_the_other_ranks():
+    a, b = np.random.default_rng(1).integers(0, 6, (2, 40)) / 10
+    one, other = signed_ranks(a, b), signed_ranks(b, a)
+    assert one.p == other.p
+    assert one.positive + other.positive == one.n * (one.n + 1) / 2
+
+
+def test_without_any_difference_p_is_1_and_without_a_query_there_is_none():
+    assert signed_ranks([0.5, 0.2], [0.5, 0.2]) == (0.0, 1.0, 0)
+    assert np.isnan(signed_ranks([np.nan], [0.1]).p)
+    assert np.isnan(compare_paired([np.nan], [0.1]).p_wilcoxon)
+
+
+def test_rows_are_checked_and_queries_without_a_value_left_out():
+    assert signed_ranks([0.5, np.nan, 0.2], [0.1, 0.3, 0.1]) == signed_ranks([0.5, 0.2], [0.1, 0.1])
+    with pytest.raises(ParameterError):
+        signed_ranks([0.1], [0.1, 0.2])
+
+
+def test_a_comparison_has_it():
+    a, b = np.random.default_rng(2).uniform(size=(2, 30))
+    assert compare_paired(a, b).p_wilcoxon == signed_ranks(a, b).p

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import io
 import json
 import re
@@ -34,8 +35,9 @@ from rankstudio.engine.analysis.report.document import (
     Paragraph,
     Report,
     ReportSection,
+    html_page,
 )
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.data.formats.data_file import load_letor
 from rankstudio.engine.experiment.plan.as_code import as_command, as_notebook, as_python
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_toml
@@ -46,65 +48,29 @@ from rankstudio.engine.export.formats.model_format import Documents
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
 from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.score_function import ScoreFunction, score_function
-from rankstudio.engine.export.tables import TextTable, latex_text, markdown_text
+from rankstudio.engine.export.tables import TextTable, csv_text, latex_text, markdown_text
 from rankstudio.engine.support.escaping import (
     Comment,
     clean_text,
     comment_text,
+    guarded,
     html_text,
     latex_escaped,
     markdown_escaped,
     one_line,
     shell_command,
+    unguarded,
 )
 
 PIECES = (
-    *("*\\", "*\\/", "*/", "/*", "??/", "??/\n", "\\\n", "\\", "*", "/", "//", '"""', "'''", "'", '"', "#"),
-    *("--", "; DROP TABLE documents;", ";", ":x", "?", "$1", "]]>", "<![CDATA[", "</script>", "<script>"),
-    *(
-        "<b>",
-        "&lt;",
-        "&#0;",
-        "&",
-        "%",
-        "%%",
-        "\\input{x}",
-        "\\end{document}",
-        "^^5cinput",
-        "{",
-        "}",
-        "$",
-        "~",
-    ),
-    *(
-        "_",
-        "^",
-        "[9cm]",
-        "|",
-        "`",
-        "![x](http://x)",
-        "[x](javascript:x)",
-        "http://x",
-        "<!--",
-        "-->",
-        "\\033[",
-    ),
-    *("\r", "\n", "\t", "\0", "\x1b[2J", "\x7f", "\x85", "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff"),
-    *(
-        "\ufffe",
-        "coding: utf-7",
-        "coding=utf_7 +AAo-",
-        "$(id)",
-        "`id`",
-        "!!",
-        "\\$",
-        "x",
-        " ",
-        "é",
-        "日本",
-        "2^9",
-    ),
-    *("import os", "system();", "){ }", "@", "= cmd", "}}", "{{", "${x}", "-*-"),
+    *("*\\", "*\\/", "*/", "/*", "??/", "??/\n", "\\\n", "\\", "*", "/", "//", '"""', "'''", "'", '"'),
+    *("#", "--", "; DROP TABLE documents;", ";", ":x", "?", "$1", "]]>", "<![CDATA[", "</script>"),
+    *("<script>", "<b>", "&lt;", "&#0;", "&", "%", "%%", "\\input{x}", "\\end{document}", "^^5cinput"),
+    *("{", "}", "$", "~", "_", "^", "[9cm]", "|", "`", "![x](http://x)", "[x](javascript:x)"),
+    *("http://x", "<!--", "-->", "\\033[", "\r", "\n", "\t", "\0", "\x1b[2J", "\x7f", "\x85", "\u2028"),
+    *("\u2029", "\u202e", "\u2066", "\ufeff", "\ufffe", "coding: utf-7", "coding=utf_7 +AAo-", "$(id)"),
+    *("`id`", "!!", "\\$", "x", " ", "é", "日本", "2^9", "import os", "system();", "){ }", "@", "= cmd"),
+    *("}}", "{{", "${x}", "-*-"),
 )
 names = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=8).map("".join)
 several = st.lists(names, min_size=1, max_size=12)
@@ -381,3 +347,40 @@ def test_the_code_of_a_hostile_name_never_runs(tmp_path: Path, monkeypatch: pyte
         scores = form.read(form.files(function), function, Documents(X, np.array([0, len(named)])))
         assert scores.tolist() == [1.0, 2.0, 3.0, 4.0]
     assert not mark.exists()
+
+
+FORMULAS = ("=cmd|' /C calc'!A0", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "＝1", "-", "--x")
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_formula_is_written_as_text(name: str, separator: str) -> None:
+    ((cell,),) = csv.reader(io.StringIO(csv_text([name], [], separator), newline=""), delimiter=separator)
+    assert cell.startswith("'") and "\t=" not in cell
+    assert unguarded(cell) == name
+
+
+def test_a_formula_behind_a_semicolon_is_written_as_text() -> None:
+    assert guarded("BM25;=cmd") == "BM25;'=cmd"
+
+
+def test_numbers_and_other_texts_stay_as_they_are() -> None:
+    row = [-0.5, -3, True, None, "-0.5", "+1e-3", "-inf", "BM25 of title", "a-b", "x = 1", "'quoted'"]
+    assert csv_text(["n"], [row]).splitlines()[1] == (
+        "-0.5,-3,True,,-0.5,+1e-3,-inf,BM25 of title,a-b,x = 1,'quoted'"
+    )
+
+
+@given(st.text(alphabet="'=+-@\t\r\n;,a1 ＝", max_size=12))
+@example("'=x")
+@example("''-")
+def test_what_is_guarded_reads_back(text: str) -> None:
+    assert unguarded(str(guarded(text))) == text
+
+
+def test_names_of_features_that_we_wrote_are_read_as_they_were(tmp_path: Path) -> None:
+    names = ["=cmd|' /C calc'!A0", "-2+3", "'=quoted", "BM25, title"]
+    (tmp_path / "data.txt").write_text("1 qid:1 1:0 2:0 3:0 4:1\n0 qid:1 1:1 2:0 3:0 4:1\n")
+    (tmp_path / "features.csv").write_text(csv_text(("id", "name"), enumerate(names, start=1)))
+    data = load_letor(tmp_path / "data.txt", cache=False)
+    assert list(data.feature_names) == names

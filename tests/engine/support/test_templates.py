@@ -7,8 +7,7 @@ from typing import get_args
 import pytest
 from jinja2 import UndefinedError
 
-from rankstudio.engine.analysis.report.document import Block, Paragraph, Report, ReportSection
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.document import Block, Paragraph, Report, ReportSection, html_page
 from rankstudio.engine.support.resources import resource
 from rankstudio.engine.support.templates import rendered
 

@@ -57,14 +57,6 @@ def test_what_fails_on_another_thread_is_raised_here() -> None:
         share(executor, 2, work, range(2))
 
 
-def test_blas_threads_are_limited_for_a_while() -> None:
-    before = [library["num_threads"] for library in blas().info()]
-    assert before
-    with blas().limit(limits=1):
-        assert all(library["num_threads"] == 1 for library in blas().info())
-    assert [library["num_threads"] for library in blas().info()] == before
-
-
 def _blas_threads() -> set[int]:
     return {library["num_threads"] for library in blas().info()}
 

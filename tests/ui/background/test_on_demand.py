@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QWidget
 from waiting import turn, wait_until
 
 from rankstudio.engine.errors import DatasetError
-from rankstudio.ui.background.job import CancelFlag
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Worker
 
 
 class Source(QObject):

@@ -14,8 +14,7 @@ from waiting import turn, wait_until
 
 from rankstudio.engine.errors import Cancelled, DatasetError
 from rankstudio.ui.background import worker as background_worker
-from rankstudio.ui.background.job import CancelFlag, Ending, Job, Outcome
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 
 
 class Heard:
@@ -268,7 +267,6 @@ def test_an_unexpected_error_becomes_a_sentence_and_the_worker_goes_on(worker: W
     assert outcome.text == (
         "Counting failed unexpectedly: ZeroDivisionError: division by zero. See the log for details."
     )
-    assert "ZeroDivisionError" in outcome.details
     assert heard.messages == [1]
     assert after.messages == [0, 1]
 

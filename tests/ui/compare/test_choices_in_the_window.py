@@ -28,7 +28,6 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
         for k in range(len(paths[0].steps))
     )
     spots, marks = view.plot.spots, view.plot.marks
-    assert marks is not None
     assert (spots[marks.best].y, -spots[marks.best].x) == pytest.approx(best)
     assert marks.rule == "not significantly worse"
     assert marks.levels[-1] == spots[marks.best].y
@@ -41,7 +40,6 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     at = view.plot.frame().point(spots[position].x, spots[position].y)
     view.plot.click(at)
     model = window.current.model
-    assert model is not None
     assert window.runs.shown.key == spots[position].category + 1
     assert (model.x_value, len(model.step.selected)) == (spots[position].x, spots[position].x)
     assert f"k = {model.x_value}" in spots[position].note
@@ -66,8 +64,8 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
 def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(window: MainWindow) -> None:
     three_runs(window)
     look(window, "pareto")
-    view, table = views(window).pareto, window.sections.results.panel.table
-    curves = window.sections.results.curves
+    view, table = views(window).pareto, window.sections.compare.panel.table
+    curves = window.sections.compare.curves
     assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
     assert [curve.key for curve in curves.plot.curves] == [1, 2, 3]
     shown = window.runs.shown
@@ -92,7 +90,7 @@ def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(windo
 def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> None:
     three_runs(window)
     look(window, "pareto")
-    plot = window.sections.results.curves.plot
+    plot = window.sections.compare.curves.plot
     plot.flush()
     reference = next(curve for curve in plot.curves if curve.reference)
     others = [curve for curve in plot.curves if not curve.reference]
@@ -117,7 +115,7 @@ def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> Non
     folds = window.runs.record(2).result.folds
     wanted = mean(float(fold.paths[number].validation["MAP"][3]) for fold in folds)
     assert plot.curves[1].y[3] == pytest.approx(wanted)
-    view = window.sections.results.curves
+    view = window.sections.compare.curves
     view.by._group.buttons()[-1].click()
     settle(window)
     assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in window.runs.records]
@@ -156,7 +154,6 @@ def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
     run_with(window)
     look(window, "pareto")
     plot = views(window).pareto.plot
-    assert plot.marks is not None
     plot.setFocus()
     for _ in plot.spots:
         QTest.keyClick(plot, Qt.Key.Key_Left)
@@ -212,7 +209,7 @@ def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(wind
     three_runs(window)
     window.workspace.show_page("compare")
     settle(window)
-    table = window.sections.results.panel.table
+    table = window.sections.compare.panel.table
     keys = [column.key for column in table.rows_model.columns]
     for key in ("key", "method", "status", "k", "MAP"):
         at = keys.index(key)

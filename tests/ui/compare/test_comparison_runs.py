@@ -64,7 +64,7 @@ def test_pipelines_are_added_to_that_of_the_form_and_run_in_the_background(
     assert naming("rough estimate").search(asked[0])
     wait_until(lambda: len(window.runs.records) == 4 and not window.runs.busy)
     settle(window)
-    table = window.sections.results.panel.table
+    table = window.sections.compare.panel.table
     assert len({row.method for row in table.rows()}) == 4
     assert all(row.state == "done" for row in table.rows())
     assert window.runs.records[0].plan.parameters["regularization"] == (0.25, 1.0, 4.0)  # the form's

@@ -42,19 +42,18 @@ def test_another_convention_measures_curves_map_tables_and_model_anew(window: Ma
     pick(window, "convention", "ranklib")
     assert window.session.plan.convention == "letor4"
     expected = run_alone(record.plan.changed(convention="ranklib"), window).folds[1].paths
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     for key, path in enumerate(expected):
         ys = curves.validation_plot.family[key].ys
         np.testing.assert_allclose(ys, path.validation["MAP"], rtol=1e-12)
     assert "RankLib" in window.toolbar.convention_button.text()
-    row = window.sections.results.panel.rows()[0]
+    row = window.sections.compare.panel.rows()[0]
     assert row.convention == "RankLib"
     anew = window.models.measured.view(record)
     assert row.summary.means["NDCG@10"] == pytest.approx(
         np.mean([f.test["NDCG@10"] for f in anew.folds.values()])
     )
     model = window.current.model
-    assert model is not None
     assert model.plan.convention == "ranklib"
     assert window.current.test == dict(anew.folds[2].test)
     pick(window, "convention", "letor4")
@@ -68,11 +67,11 @@ def test_any_measure_is_shown_of_a_run_that_did_not_report_it(
     record = window.runs.records[0]
     pick(window, "measure", "RR")
     assert "RR" not in record.plan.evaluated
-    assert window.sections.run.curves.validation_plot.axes.title == "validation RR"
-    assert window.sections.run.heat.plot.numbers()[1]
+    assert window.sections.select.curves.validation_plot.axes.title == "validation RR"
+    assert window.sections.select.heat.plot.numbers()[1]
     window.workspace.show_page("compare")
     settle(window)
-    assert "RR" in window.sections.results.panel.rows()[0].summary.means
+    assert "RR" in window.sections.compare.panel.rows()[0].summary.means
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("recall@7", True))
     pick(window, "measure", "")
     assert window.session.measure == "Recall@7"
@@ -106,7 +105,7 @@ def test_the_runs_stand_by_every_convention_with_their_places(window: MainWindow
     window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
     finish(window)
     window.workspace.show_page("compare")
-    views = window.sections.results.views
+    views = window.sections.compare.views
     views.show_view("conventions")
     settle(window)
     rows = views.conventions.table.rows()
@@ -131,16 +130,14 @@ def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: 
     finish(window)
     window.workspace.show_page("compare")
     settle(window)
-    results, measured = window.sections.results, window.models.measured
+    results, measured = window.sections.compare, window.models.measured
     pick(window, "measure", "RR")
     pick(window, "convention", "ranklib")
     for compared in results._tests.rows:
         if compared.found is None:
             reference = measured.view(window.runs.record(compared.key)).result
-    assert reference is not None
     for compared in results._tests.rows:
         run = measured.view(window.runs.record(compared.key)).result
-        assert run is not None
         if compared.found is not None:
             differences = run.per_query("RR") - reference.per_query("RR")
             assert compared.found.mean_difference == pytest.approx(np.nanmean(differences))

@@ -15,16 +15,15 @@ from hands import fact_texts
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import open_window, settle
+from windows import Opened, settle
 from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.analysis.significance import compare_runs
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.statistics.paired import compare_paired, holm
-from rankstudio.ui.compare import paired_tests
+from rankstudio.ui.compare import feeders
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.style.theme import Theme
 
 
 def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviation(
@@ -35,7 +34,7 @@ def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviat
     table = views(window).folds.table
     assert [row.label for row in table.rows()] == ["1", "2", "mean", "sd"]
     for record in (second, first):
-        window.sections.results.panel.selected.emit(record.key)
+        window.sections.compare.panel.selected.emit(record.key)
         one, two, average, spread = table.rows()
         folds = [record.folds[1], record.folds[2]]
         for row, fold in zip((one, two), folds, strict=True):
@@ -70,7 +69,7 @@ def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(window: 
 def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(window: MainWindow) -> None:
     records = three_runs(window)
     run_with(window, folds=(1,))  # on other folds, so it has no column
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(1)
     look(window, "folds")
     view = views(window).folds
     view.scope._group.buttons()[1].click()
@@ -118,9 +117,9 @@ def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -
 
 
 def test_the_terminal_gives_the_same_numbers_for_the_same_study(
-    theme: Theme, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
+    opened: Opened, folds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         window.session.change("editing", measures=("MAP", "Disagreement"))
         three_runs(window)
         window.session.show_measure("Disagreement")  # less is better, and some queries have none
@@ -167,7 +166,7 @@ def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, q
     assert paired(window)[0].key == pinned.key
     assert box.currentData() == pinned.key
     assert {row.key: row.differs for row in paired(window)}[plain.key] == f"effect of pins: not pinned {name}"
-    window.sections.results.panel.removed.emit(pinned.key)
+    window.sections.compare.panel.removed.emit(pinned.key)
     settle(window)
     assert pinned.key not in [row.key for row in paired(window)]
     assert box.currentText() == "against the best"
@@ -177,7 +176,7 @@ def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWin
     run_with(window)
     run_with(window, convention="trec_eval")
     run_with(window, convention="letor4", folds=(1,))
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(1)
     look(window, "tests")
     assert [(row.key, row.role, row.differs) for row in paired(window)] == [
         (1, "reference", ""),
@@ -230,13 +229,13 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on: list[threading.Thread] = []
-    real = paired_tests.compare_with
+    real = feeders.compare_with
 
     def watched(*args: object) -> object:
         on.append(threading.current_thread())
         return real(*args)
 
-    monkeypatch.setattr(paired_tests, "compare_with", watched)
+    monkeypatch.setattr(feeders, "compare_with", watched)
     three_runs(window)
     assert on == []
     look(window, "folds")
@@ -251,7 +250,7 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
 def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: MainWindow) -> None:
     three_runs(window)
     window.workspace.show_page("compare")
-    tests = window.sections.results._tests
+    tests = window.sections.compare._tests
     assert [row.role for row in tests.rows].count("waiting") == 2
     for key in (1, 2):
         window.models.marks.tick(key, False)
@@ -284,7 +283,7 @@ def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) 
     view.index._group.buttons()[1].click()
     assert view.plot.axes.title.startswith(("Kuncheva", "Lustgarten"))
     view.table.chosen.emit(view.table.rows()[-1])
-    assert window.sections.inspect.feature == view.table.rows()[-1].feature
+    assert window.sections.features.feature == view.table.rows()[-1].feature
     settle(window)
 
 

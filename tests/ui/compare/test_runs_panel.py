@@ -85,11 +85,12 @@ def test_only_parameters_that_differ_are_shown(panel):
     assert [row["parameters"] for row in cells(panel)] == ["features k all", "features k 5"]
 
 
-def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel):
-    panel.show_runs([done(1, 0.5)])
-    assert not panel._is_best(panel.rows()[0], "MAP")
-    panel.show_runs([done(1, 0.5), done(2, 0.6)])
-    assert [panel._is_best(row, "MAP") for row in panel.rows()] == [False, True]
+@pytest.mark.parametrize(("name", "bold"), [("MAP", [False, True]), ("Disagreement", [True, False])])
+def test_the_best_of_several_is_bold_and_the_only_one_is_not(panel, name, bold):
+    panel.show_runs([done(1, 0.5, name)])
+    assert not panel._is_best(panel.rows()[0], name)
+    panel.show_runs([done(1, 0.5, name), done(2, 0.6, name)])
+    assert [panel._is_best(row, name) for row in panel.rows()] == bold
 
 
 def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeypatch):
@@ -99,11 +100,6 @@ def test_the_best_of_many_is_looked_for_once_and_not_by_each_cell(panel, monkeyp
     measures = len(panel.rows()[0].summary.means)
     panel.grab()
     assert len(asked) == measures
-
-
-def test_of_an_error_the_least_is_best(panel):
-    panel.show_runs([done(1, 0.5, "Disagreement"), done(2, 0.6, "Disagreement")])
-    assert [panel._is_best(row, "Disagreement") for row in panel.rows()] == [True, False]
 
 
 def test_runs_are_selected_removed_and_stopped(panel):
@@ -209,7 +205,7 @@ def test_the_measure_that_is_looked_at_is_in_sight(panel):
     panel.show_runs(rows)
     bar = panel.table.horizontalScrollBar()
     bar.setValue(bar.maximum())
-    panel._hide_column("NDCG@5", True)
+    panel._show_column("NDCG@5", False)
     panel.show_tests((), "NDCG@5")
     assert is_in_sight("NDCG@5")
     bar.setValue(bar.maximum())

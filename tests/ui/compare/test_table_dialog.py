@@ -18,8 +18,7 @@ from windows import settle
 from wording import naming
 
 from rankstudio.engine.statistics.paired import signed_ranks
-from rankstudio.ui.compare.table.controller import TableController
-from rankstudio.ui.compare.table.dialog import TableDialog
+from rankstudio.ui.compare.paper_table import TableController, TableDialog
 from rankstudio.ui.main_window import MainWindow
 
 
@@ -27,7 +26,7 @@ def opened(window: MainWindow) -> TableDialog:
     """Open the dialog from the Compare page, and wait for its first table."""
     window.workspace.show_page("compare")
     settle(window)
-    controller: TableController = window.sections.results.table
+    controller: TableController = window.sections.compare.table
     controller.button.click()
     dialog = controller.dialog
     assert dialog is not None
@@ -64,7 +63,6 @@ def test_the_test_of_the_marks_can_be_chosen(window: MainWindow) -> None:
     made(dialog)
     assert naming("Wilcoxon").search(shown(dialog))
     assert "Fisher" not in shown(dialog)
-    assert dialog._table is not None
     (p,) = (row.cells[0].p for row in dialog._table.rows if not np.isnan(row.cells[0].p))
     assert p == signed_ranks(first, second).p
 
@@ -75,7 +73,6 @@ def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
     text = shown(dialog)
     assert text.startswith("MAP, P@10 and MeanNDCG on Small: test part, mean over 2 folds.")
     for record in window.runs.records:
-        assert record.result is not None
         assert record.plan.title in text
         assert f"{record.result.average['MAP']:.4f}" in text
     assert naming("Holm 1").search(text)
@@ -94,7 +91,7 @@ def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
     assert window.runs.records[0].plan.title not in shown(dialog)
     dialog.close()
     settle(window)
-    assert window.sections.results.table.dialog is None
+    assert window.sections.compare.table.dialog is None
 
 
 def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(window: MainWindow) -> None:
@@ -187,7 +184,6 @@ def test_nothing_of_a_sealed_test_part_is_shown(window: MainWindow) -> None:
     assert "validation part" in text
     assert naming("sealed").search(text)
     for record in window.runs.records:
-        assert record.result is not None
         assert f"{record.result.average['MAP']:.4f}" not in text
         mean = sum(fold.validation["MAP"] for fold in record.result.folds) / len(record.result.folds)
         assert f"{mean:.4f}" in text
@@ -199,19 +195,18 @@ def test_the_command_is_there_when_a_run_is_done(window: MainWindow) -> None:
     run_with(window)
     assert window.commands["export_table"].isEnabled()
     window.commands["export_table"].trigger()
-    dialog = window.sections.results.table.dialog
+    dialog = window.sections.compare.table.dialog
     assert dialog is not None
     made(dialog)
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert window.sections.results.table.dialog is None
+    assert window.sections.compare.table.dialog is None
 
 
 def test_without_a_ticked_run_it_says_so(window: MainWindow) -> None:
     run_with(window)
     window.models.marks.tick(1, False)
-    window.sections.results.table.open()
-    dialog = window.sections.results.table.dialog
-    assert dialog is not None
+    window.sections.compare.table.open()
+    dialog = window.sections.compare.table.dialog
     wait_until(lambda: bool(dialog.message.text()))
     assert not dialog.save.isEnabled()
     dialog.close()

@@ -12,7 +12,7 @@ from waiting import wait_until
 from rankstudio.engine.support.resources import table
 from rankstudio.ui.data.data_sources import DataSources
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.study.open_dialog import OpenDialog
+from rankstudio.ui.study.dialogs import OpenDialog
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -1,4 +1,4 @@
-"""Names, notes and costs written on the Data page: everywhere at once, and again at the next start."""
+"""Names, notes, costs and groups of features, written on the Data page or read from files, and kept."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 from described_rows import rows, show_data, write
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from waiting import wait_until
 from windows import finish, open_window, settle
 from wording import naming
 
+from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
 
@@ -25,7 +28,7 @@ def test_a_name_is_the_same_everywhere_and_at_the_next_start(
         write(window, 1, "name", "Clicks of last week")
         assert window.session.dataset.feature_names[1] == "Clicks of last week"
         assert record.dataset is window.session.dataset, "the run goes with its data"
-        assert window.sections.run._record is record or window.runs.shown is record
+        assert window.runs.shown is record
         wait_until(lambda: rows(window) and rows(window)[1].name == "Clicks of last week")
         assert rows(window)[1].quality is report, "nothing is looked at again"
         settle(window)
@@ -79,3 +82,148 @@ def test_notes_are_marked_and_costs_go_into_the_plan(
         show_data(window)
         assert rows(window)[2].note == "Broken before May"
         settle(window)
+
+
+def select(window: MainWindow, *numbers: int) -> None:
+    table = window.sections.data.statistics.table
+    table.clearSelection()
+    flags = QItemSelectionModel.SelectionFlag
+    for number in numbers:
+        table.selectionModel().select(table.rows_model.index(number, 0), flags.Select | flags.Rows)
+
+
+def test_groups_are_written_asked_for_undone_run_and_restored(
+    theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [("Clicks", True), ("unheard", False)]
+    asked: list[list[str]] = []
+
+    def answer(_parent: object, _title: str, label: str, items: list[str], *_: object) -> tuple[str, bool]:
+        asked.append([label, *items])
+        return answers.pop(0)
+
+    monkeypatch.setattr(QInputDialog, "getItem", answer)
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        show_data(window)
+        write(window, 0, "group", " Body ")
+        write(window, 2, "group", "Body")
+        assert dict(window.session.plan.groups) == {"Body": (1, 3)}
+        assert [row.group for row in rows(window)[:4]] == ["Body", "", "Body", ""]
+        select(window, 1, 3)
+        window.commands["group"].trigger()
+        assert asked[0] == ["Group for 2 features. Leave empty for no group:", "", "Body"]
+        assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2, 4)}
+        note, group = window.sections.data.statistics.table.row_actions(rows(window)[0])
+        assert (note.text(), group.text()) == ("Note…", "Group…")
+        select(window, 0)
+        group.trigger()
+        assert asked[1] == [
+            f"Group for {rows(window)[0].name}. Leave empty for no group:",
+            "Body",
+            "",
+            "Clicks",
+        ]
+        window.session.undo.undo()
+        assert dict(window.session.plan.groups) == {"Body": (1, 3)}
+        window.session.undo.redo()
+        write(window, 3, "group", "")
+        assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2,)}
+        window.commands["run"].trigger()
+        finish(window)
+        record = window.runs.records[-1]
+        for path in record.paths.values():
+            for step in path.steps:
+                assert (0 in step.selected) == (2 in step.selected)
+        window.workspace.show_page("features")
+        wait_until(window.sections.features.path.table.rows)
+        named = {row.feature_id: row.group for row in window.sections.features.path.table.rows()}
+        assert (named[1], named[3], named[2]) == ("Body", "Body", "Clicks")
+        settle(window)
+    with open_window(theme, tmp_path / "config", folds) as window:
+        assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2,)}
+        settle(window)
+
+
+def test_undone_groups_are_not_kept_and_those_of_a_run_are_its_own(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        show_data(window)
+        write(window, 0, "group", "Body")
+        write(window, 2, "group", "Body")
+        write(window, 1, "group", "Clicks")
+        window.session.undo.undo()
+        window.session.undo.undo()
+        window.session.undo.redo()
+        window.session.go_back_to(window.session.plan.changed(groups={"Other": (4,)}), "a run")
+        settle(window)
+    with open_window(theme, tmp_path / "config", folds) as window:
+        assert dict(window.session.plan.groups) == {"Body": (1, 3)}
+        settle(window)
+
+
+def test_without_a_selected_row_a_sentence_says_where_to_select(window: MainWindow) -> None:
+    show_data(window)
+    select(window)
+    QTest.keyClick(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert naming("Data").search(window.notice.text())
+    settle(window)
+
+
+def test_groups_come_from_files_with_names_or_without(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    both, alone, other = tmp_path / "both.csv", tmp_path / "alone.csv", tmp_path / "other.csv"
+    both.write_text("id,name,group\n1,first,A\n2,second,A\n7777,far,B\n")
+    alone.write_text("feature,group\n2,C\n3,C\n")
+    other.write_text("feature,group\n7777,C\n")
+    with open_window(theme, tmp_path / "config", folds) as window:
+        show_data(window)
+        window.names.read(both)
+        assert dict(window.session.plan.groups) == {"A": (1, 2)}
+        assert window.session.dataset.feature_names[:2] == ("first", "second")
+        window.names.read(alone)
+        assert dict(window.session.plan.groups) == {"C": (2, 3)}
+        assert window.session.dataset.feature_names[:2] == ("first", "second"), "groups are no names"
+        window.names.read(other)
+        assert str(other) in window.notice.text()
+        settle(window)
+
+
+def test_the_form_says_how_groups_are_taken_and_a_method_that_cannot_is_refused(window: MainWindow) -> None:
+    finish(window)
+    note = window.sections.method.form._groups
+    assert note.isHidden()
+    window.session.change("groups", groups={"Body": (1, 3)})
+    assert not note.isHidden()
+    assert note.text().startswith("Groups: Body (2). A group of features is one step, compared by")
+    window.session.change("method", method="gas", parameters={})
+    assert naming("GAS").search(note.text())
+    n = len(window.runs.records)
+    window.commands["run"].trigger()
+    wait_until(lambda: naming("GAS").search(window.notice.text()))
+    finish(window)
+    assert not any(record.paths for record in window.runs.records[n:])
+    settle(window)
+
+
+def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWindow) -> None:
+    finish(window)
+    session = window.session
+    session.change("groups", groups={"Body": (1, 3)})
+    session.toggle("pinned", 3)
+    assert session.plan.parameters["pinned"] == (3,)
+    wait_until(
+        lambda: (
+            {1, 3} <= {row.feature_id for row in window.sections.features.features.table.rows() if row.pinned}
+        )
+    )
+    session.toggle("pinned", 1)
+    assert session.plan.parameters["pinned"] == ()
+    session.toggle("pinned", 1)
+    session.toggle("banned", 3)
+    assert session.plan.parameters["pinned"] == ()
+    assert session.plan.parameters["banned"] == (3,)
+    session.open(session.dataset, "elsewhere")
+    assert not session.plan.groups
+    settle(window)

@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QPushButton
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.summary import describe_fold
-from rankstudio.ui.data.facts import features_row, label_rows
-from rankstudio.ui.data.panel import DataPanel
+from rankstudio.ui.data.panel import DataPanel, features_row, label_rows
 
 
 @pytest.fixture

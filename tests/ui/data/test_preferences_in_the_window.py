@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dropped_files import drop
+from hands import drop
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
 from windows import finish, open_window, settle
@@ -78,7 +78,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     assert "preferences: clicks.csv" in window.sections.strip._state.text()
     before = window.runs.records[0].paths[1, 0].steps[-1].coef
     assert not np.array_equal(record.paths[1, 0].steps[-1].coef, before)
-    tests, row = window.models.permutations, window.sections.run.curves.chance
+    tests, row = window.models.permutations, window.sections.select.curves.chance
     assert naming("documents preferences").search(row.sentence.text())
     window.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None)

@@ -62,7 +62,7 @@ def test_a_protocol_is_taken_back_and_done_again(window: MainWindow) -> None:
     window.commands["redo"].trigger()
     assert window.session.plan.protocol == "split 60/20/20"
     assert window.session.dataset is split
-    window.sections.results.panel.selected.emit(1)
+    window.sections.compare.panel.selected.emit(1)
     assert window.session.dataset is given
     assert window.session.plan.protocol == "given"
     settle(window)

@@ -10,12 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 from waiting import wait_until
+from windows import settle
 
 from rankstudio.engine.analysis.features.feature_quality import feature_quality
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.summary import describe_fold
-from rankstudio.ui.data.described_features import DescribedFeature
-from rankstudio.ui.data.statistics_panel import StatisticsPanel
+from rankstudio.engine.data.summary import DatasetSummary, describe_fold
+from rankstudio.ui.data.statistics_panel import DescribedFeature, StatisticsPanel
+from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
 
@@ -26,7 +27,7 @@ def panel(theme: Theme, stage: Callable[..., QWidget]) -> StatisticsPanel:
 
 def test_features_query_sizes_and_rows_are_shown_without_a_copy(panel: StatisticsPanel) -> None:
     train = documents((1000, 2))
-    summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
+    summary = summary_of(train)
     panel.show_summary("x, training documents", summary, train)
     assert panel.caption() == "x, training documents"
     assert [row.constant for row in panel.table.rows()] == [False, True, False]
@@ -45,14 +46,14 @@ def test_features_query_sizes_and_rows_are_shown_without_a_copy(panel: Statistic
 
 def test_rows_of_other_documents_take_the_place_of_those_before(panel: StatisticsPanel) -> None:
     for train in (documents((3, 2)), documents((4, 5))):
-        summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
+        summary = summary_of(train)
         panel.show_summary("x", summary, train)
         assert panel._tabs.count() == 3
         assert panel._rows.model() is None  # nobody sees them
     panel._tabs.setCurrentIndex(2)
     assert panel._rows.model().rowCount() == 9
     train = documents((1, 2))
-    panel.show_summary("x", describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1), train)
+    panel.show_summary("x", summary_of(train), train)
     assert panel._rows.model().rowCount() == 3
     panel.show_summary("x, all folds", summary, None)
     assert panel._tabs.count() == 2
@@ -61,8 +62,12 @@ def test_rows_of_other_documents_take_the_place_of_those_before(panel: Statistic
     assert not panel._headline.isVisible()
 
 
+def summary_of(train: RankingDataset) -> DatasetSummary:
+    return describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
+
+
 def rows_of(train: RankingDataset) -> list[DescribedFeature]:
-    summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
+    summary = summary_of(train)
     report = feature_quality(train, summary=summary)
     return [
         DescribedFeature(feature, quality, feature.name)
@@ -85,8 +90,7 @@ def test_a_row_says_in_words_what_its_histogram_and_its_warnings_show() -> None:
 
 def test_columns_give_way_to_the_names_where_there_is_little_room(panel: StatisticsPanel) -> None:
     train = documents((30, 20))
-    summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
-    panel.show_summary("x", summary, train, rows_of(train))
+    panel.show_summary("x", summary_of(train), train, rows_of(train))
 
     def shown() -> list[str]:
         columns = panel.table.rows_model.columns
@@ -105,8 +109,7 @@ def test_writing_into_a_cell_tells_row_column_and_text(panel: StatisticsPanel) -
     told: list[tuple[int, str, str]] = []
     panel.edited.connect(lambda row, key, text: told.append((row.feature_id, key, text)))
     train = documents((30, 20))
-    summary = describe_fold(FoldedDataset("x", None, (Fold(1, train),)), 1)
-    panel.show_summary("x", summary, train, rows_of(train))
+    panel.show_summary("x", summary_of(train), train, rows_of(train))
     table = panel.table
     table.setFocus()
     table.setCurrentIndex(table.rows_model.index(2, 1))
@@ -119,3 +122,27 @@ def test_writing_into_a_cell_tells_row_column_and_text(panel: StatisticsPanel) -
     assert told == [(9, "name", "Rank of page")]
     table.setCurrentIndex(table.rows_model.index(2, 0))
     assert not table.rows_model.flags(table.currentIndex()) & Qt.ItemFlag.ItemIsEditable
+
+
+def test_statistics_are_shown_when_the_page_is_seen_and_not_before(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statistics = window.sections.data.statistics
+    shown: list[str] = []
+    show = statistics.show_summary
+    monkeypatch.setattr(
+        statistics, "show_summary", lambda what, *given: (shown.append(what), show(what, *given))
+    )
+    settle(window)
+    for fold in (1, 2):
+        window.session.look_at(fold)
+        settle(window)
+    assert not shown
+    window.workspace.show_page("data")
+    wait_until(lambda: bool(shown))
+    assert "fold 2" in shown[-1]
+    assert "fold 2" in statistics.caption()
+    assert statistics.table.rows()
+    window.session.look_at(1)
+    settle(window)
+    assert "fold 1" in statistics.caption()

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.ui.export.dialog import ExportDialog, ExportItem, FormatWriter
-from rankstudio.ui.plots.export import FORMATS
+from rankstudio.ui.plots.base import FORMATS
 
 
 def refuse(path: Path) -> None:
@@ -90,11 +90,13 @@ def test_failures_are_sentences(dialog, tmp_path):
     assert "could not be written: No such file or directory." in dialog._message.text()
 
 
-def test_what_is_text_is_copied(dialog):
+def test_what_is_text_is_copied_and_asks_for_no_file(dialog):
     assert not dialog._copy.isVisible()
+    assert dialog._path.isVisible() and dialog._save.isVisible()
     dialog.select("command")
     assert dialog._copy.isVisible()
     assert not dialog._save.isEnabled()
+    assert not dialog._path.isVisible() and not dialog._format.isVisible() and not dialog._save.isVisible()
     dialog.copy()
     assert QGuiApplication.clipboard().text() == "rankstudio run plan.toml"
 
@@ -105,15 +107,6 @@ def test_what_is_not_there_says_why_and_writes_nothing(dialog, tmp_path):
     assert not dialog._save.isEnabled()
     dialog.save()
     assert not list(tmp_path.iterdir())
-
-
-def test_what_is_only_copied_asks_for_no_file(dialog):
-    dialog.show()
-    dialog.select("table")
-    assert dialog._path.isVisible() and dialog._save.isVisible()
-    dialog.select("command")
-    assert not dialog._path.isVisible() and not dialog._format.isVisible() and not dialog._save.isVisible()
-    assert dialog._copy.isVisible()
 
 
 def test_a_format_without_a_suffix_has_no_empty_brackets(app, theme, tmp_path):

@@ -17,7 +17,7 @@ from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Ma
 from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
-from rankstudio.ui.plots.export import LABELS
+from rankstudio.ui.plots.base import LABELS
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 
@@ -98,13 +98,13 @@ def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: P
         figure = plot.figure()
         assert not figure.empty
         assert figure.table()[1]
-    validation = window.sections.run.curves.validation_plot
+    validation = window.sections.select.curves.validation_plot
     validation.figureAsked.emit()
     assert shown[-1].endswith(validation.axes.title)
-    button = window.sections.run.curves.findChild(QToolButton, "figure-button")
+    button = window.sections.select.curves.findChild(QToolButton, "figure-button")
     assert button.isVisible()
     button.click()
-    assert shown[-1].endswith(window.sections.run.curves.criterion_plot.axes.title)
+    assert shown[-1].endswith(window.sections.select.curves.criterion_plot.axes.title)
     dialog = window.export_controller.figure_dialog(validation)
     assert dialog is not None
     assert "Greedy RankRLS" in dialog.figure.caption and "RankStudio" in dialog.figure.caption

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
 from windows import finish, settle
@@ -25,23 +25,19 @@ def shown_plot(window: MainWindow) -> AlonePlot:
     return plot
 
 
-def pixel(plot: AlonePlot, place: float, value: float) -> QPointF:
-    return plot.frame().point(place, value)
-
-
 def test_a_click_looks_at_the_feature_everywhere(window: MainWindow) -> None:
     plot = shown_plot(window)
     window.session.select(window.current.model.values, 2)
     wait_until(lambda: [row[-1] for row in plot.numbers()[1]].count("yes") == 2)
     column = int(plot.shown.order[4])
     feature = int(window.session.dataset.feature_ids[column])
-    at = pixel(plot, 5.0, float(plot.shown.parts["train"][column]))
+    at = plot.frame().point(5.0, float(plot.shown.parts["train"][column]))
     lines = plot.readout(plot.hit_test(at))
     assert lines[0].text == f"{window.session.dataset.feature_names[column]} ({feature})"
     assert [line.text for line in lines[1:4]] == ["train", "validation", "test"]
     QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
-    assert window.sections.inspect.feature == feature
-    assert window.sections.inspect.features.table.current().feature_id == feature
+    assert window.sections.features.feature == feature
+    assert window.sections.features.features.table.current().feature_id == feature
     assert window.current.model.x_value == 2
 
 
@@ -50,12 +46,12 @@ def test_arrow_keys_go_from_feature_to_feature(window: MainWindow) -> None:
     ids = window.session.dataset.feature_ids
     plot.picked.emit(int(plot.shown.order[0]))
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert window.sections.inspect.feature == int(ids[plot.shown.order[1]])
+    assert window.sections.features.feature == int(ids[plot.shown.order[1]])
     window.sections.alone.panel.switch._buttons()[1].click()
     assert plot.axes.x_label == "id of the feature"
     plot.picked.emit(0)
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert window.sections.inspect.feature == int(ids[1])
+    assert window.sections.features.feature == int(ids[1])
     assert [row[0] for row in plot.numbers()[1]] == sorted(ids.tolist())
 
 
@@ -65,7 +61,7 @@ def test_it_follows_the_measure_and_the_seal(window: MainWindow) -> None:
     assert list(plot.shown.parts) == ["train", "validation", "test"]
     window.session.show_measure("NDCG@10")
     wait_until(lambda: plot.axes.title == "NDCG@10 alone")
-    texts = window.sections.inspect.profile.tables.texts
+    texts = window.sections.features.profile.tables.texts
     wait_until(lambda: "test" in [row[0] for row in texts()])
     window.session.seal(True)
     wait_until(lambda: list(plot.shown.parts) == ["train", "validation"])
@@ -79,7 +75,9 @@ def test_nothing_is_measured_for_a_page_that_is_not_seen(window: MainWindow) -> 
     assert window.sections.alone.panel.plot.shown is None
 
 
-def test_while_features_are_measured_the_panel_says_so(window: MainWindow, monkeypatch) -> None:
+def test_while_features_are_measured_it_is_said_and_it_stops_with_the_page(
+    window: MainWindow, monkeypatch
+) -> None:
     turns = []
 
     def endless(*_: object, **__: object) -> Iterator[float]:
@@ -89,28 +87,13 @@ def test_while_features_are_measured_the_panel_says_so(window: MainWindow, monke
 
     plot = window.sections.alone.panel.plot
     asked_for = plot.placeholder
-    monkeypatch.setattr(features_alone, "measuring_alone", endless)
-    window.workspace.show_page("data")
-    wait_until(lambda: turns)
-    assert plot.shown is None
-    assert plot.placeholder not in ("", asked_for), "the documents are there"
-    window.workspace.show_page("select")
-    settle(window)
-
-
-def test_measuring_stops_where_the_page_is_left_and_begins_again(window: MainWindow, monkeypatch) -> None:
-    turns = []
-
-    def endless(*_: object, **__: object) -> Iterator[float]:
-        while True:
-            turns.append(None)
-            yield 0.5
-
     with monkeypatch.context() as patch:
         patch.setattr(features_alone, "measuring_alone", endless)
         window.workspace.show_page("data")
         wait_until(lambda: turns)
+        assert plot.shown is None
+        assert plot.placeholder not in ("", asked_for), "the documents are there"
         window.workspace.show_page("features")
         settle(window)
     window.workspace.show_page("data")
-    wait_until(lambda: window.sections.alone.panel.plot.shown is not None)
+    wait_until(lambda: plot.shown is not None)

@@ -1,11 +1,14 @@
+"""The path as rows and columns, and its panel: by mouse, by keyboard, and in little room."""
+
 import csv
 import io
 from dataclasses import replace
+from math import isnan, nan
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
 
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
@@ -13,23 +16,156 @@ from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
-from rankstudio.ui.features.features_panel import FeaturesPanel
+from rankstudio.ui.features.features_panel import Arrivals, FeaturesPanel, columns, path_rows
+from rankstudio.ui.style.fonts import font
 from rankstudio.ui.widgets.columns import PAD
 
 UNIT = Unit(1, 0, ParameterCombination())
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")
+EVERY = [0.1, -0.9, 0.5, 0.2]
+
+
+def step(number, selected, weights, criterion=0.5, before=nan):
+    coef = np.zeros(4)
+    coef[list(selected)] = weights
+    return Step(number, tuple(selected), coef, criterion, np.zeros(0), before=before)
+
+
+def path_of(steps, measured=(), kind=StepKind.FEATURES, unit=UNIT, divisor=10):
+    measures = {"MAP": np.array(measured)} if measured else {}
+    return PathResult(unit, HeldSteps(tuple(steps)), measures, divisor, kind)
 
 
 def make_path(order=(2, 0, 3), banned=(20,)):
-    steps = []
-    for k in range(1, len(order) + 1):
-        coef = np.zeros(4)
-        coef[list(order[:k])] = [0.5, -0.25, 0.125][:k]
-        steps.append(Step(k, tuple(order[:k]), coef, 10.0 / k, np.zeros(0), before=10.0 / max(k - 1, 0.5)))
+    steps = [
+        step(k, order[:k], [0.5, -0.25, 0.125][:k], 10.0 / k, before=10.0 / max(k - 1, 0.5))
+        for k in range(1, len(order) + 1)
+    ]
     unit = Unit(1, 0, ParameterCombination({"pinned": (30,), "banned": banned}))
     measures = {"MAP": np.array([0.4, 0.5, 0.45]), "NDCG@10": np.array([0.1, 0.2, 0.3])}
     return PathResult(unit, HeldSteps(steps), measures, divisor=10)
+
+
+@pytest.fixture
+def path():
+    steps = (
+        step(1, [2], [0.5], 0.9, 1.3),
+        step(2, [2, 0], [0.4, -0.2], 0.7, 0.9),
+        step(3, [2, 0, 3], [0.3, -0.1, 0.05], 0.65, 0.7),
+    )
+    unit = Unit(1, 0, ParameterCombination({"pinned": (30,), "banned": (20,)}))
+    return path_of(steps, [0.4, 0.5, 0.45], unit=unit)
+
+
+def test_rows_follow_the_path_and_weights_are_those_of_the_chosen_model(path):
+    rows = path_rows(path, IDS, NAMES, "MAP", 1)
+    assert [(r.rank, r.feature_id, r.name) for r in rows[:3]] == [
+        (1, 30, "thirty"),
+        (2, 10, "ten"),
+        (3, 40, "forty"),
+    ]
+    assert [r.weight for r in rows[:2]] == [0.4, -0.2]
+    assert isnan(rows[2].weight)
+    assert [r.chosen for r in rows] == [True, True, False, False]
+    assert [r.gain for r in rows[:3]] == pytest.approx([0.04, 0.02, 0.005])
+    assert [r.after for r in rows[:3]] == [0.4, 0.5, 0.45]
+
+
+def test_a_measure_that_was_not_computed_is_not_invented(path):
+    assert all(isnan(r.after) for r in path_rows(path, IDS, NAMES, "P@10", 0))
+
+
+def test_a_ranker_takes_all_features_at_once_and_they_are_ordered_by_weight():
+    path = path_of([step(1, range(4), [0.1, -0.9, 0.5, 0.0], 0.7)], [0.4])
+    rows = path_rows(path, IDS, NAMES, "MAP", 0)
+    assert [r.feature_id for r in rows] == [20, 30, 10, 40]
+    assert all(r.chosen for r in rows)
+    assert [isnan(r.after) for r in rows] == [True, True, True, False]
+    assert all(isnan(r.gain) for r in rows)
+
+
+def test_of_iterations_the_last_one_tells_the_features():
+    """Earlier iterations use features that the model does not, in an order that means nothing."""
+    steps = step(1, [1, 3], [0.5, 0.1], 0.9, 1.3), step(2, [2, 0], [0.4, -0.7], 0.7, 0.9)
+    path = path_of(steps, [0.4, 0.5], StepKind.ITERATIONS)
+    rows = path_rows(path, IDS, NAMES, "MAP", 1)
+    assert [(r.rank, r.feature_id, r.weight) for r in rows] == [(1, 10, -0.7), (2, 30, 0.4)]
+    assert [r.chosen for r in rows] == [True, True]
+    assert isnan(rows[0].after)
+    assert rows[1].after == 0.5
+
+
+def test_rounds_tell_a_feature_when_it_first_comes():
+    steps = (
+        step(1, [2], [0.5], 0.9, 1.3),
+        step(2, [2], [0.8], 0.7, 0.9),
+        step(3, [2, 0], [0.8, 0.2], 0.6, 0.7),
+    )
+    path = path_of(steps, [0.4, 0.5, 0.6], StepKind.ROUNDS)
+    rows = path_rows(path, IDS, NAMES, "MAP", 1)
+    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 30, True), (2, 10, False)]
+    assert [r.after for r in rows] == [0.4, 0.6]
+    assert rows[0].weight == 0.8
+    assert isnan(rows[1].weight)
+
+
+def test_features_that_come_together_have_a_rank_each():
+    steps = step(1, [3, 1], [0.1, -0.6], 0.9, 1.3), step(2, [3, 1, 0], [0.1, -0.6, 0.3], 0.7, 0.9)
+    rows = path_rows(path_of(steps, [0.4, 0.5]), IDS, NAMES, "MAP", 0)
+    assert [(r.rank, r.feature_id, r.chosen) for r in rows] == [(1, 20, True), (2, 40, True), (3, 10, False)]
+
+
+class Column(int):
+    """A column's number that counts how often it is looked up in a set."""
+
+    looked_up = 0
+
+    def __hash__(self):
+        Column.looked_up += 1
+        return hash(int(self))
+
+
+def test_each_feature_of_a_long_path_is_looked_at_a_few_times():
+    """A path has half a million features on its steps where a thousand of them come one by one."""
+    n = 200
+    columns = tuple(Column(column) for column in range(n))
+    steps = tuple(
+        Step(k, columns[:k], np.linspace(0.1, 1, n), 1.0 / k, np.zeros(0), before=1.0)
+        for k in range(1, n + 1)
+    )
+    path = PathResult(UNIT, HeldSteps(steps), {"MAP": np.linspace(0, 1, n)}, divisor=10)
+    Column.looked_up = 0
+    rows = path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1)
+    assert [row.feature_id for row in rows] == list(range(1, n + 1))
+    assert Column.looked_up <= 6 * n
+    arrivals = Arrivals()
+    for k in range(1, n + 1):
+        grown = PathResult(path.unit, HeldSteps(steps[:k]), {"MAP": np.zeros(k)}, divisor=10)
+        assert len(arrivals.of(grown)) == k
+    Column.looked_up = 0
+    assert path_rows(path, np.arange(n) + 1, [""] * n, "MAP", n - 1, arrivals)[-1].feature_id == n
+    assert Column.looked_up <= 4 * n
+
+
+def test_what_is_known_of_one_path_is_not_taken_for_another(path):
+    other = path_of([step(1, [1], [0.1], 0.9, 1.3), step(2, [1, 3], [0.1, 0.2], 0.9, 1.3)])
+    last = replace(other, step_kind=StepKind.ITERATIONS)
+    arrivals = Arrivals()
+    for one in (path, other, path, last, last, other):
+        at = len(one.steps) - 1
+        known = path_rows(one, IDS, NAMES, "MAP", at, arrivals)
+        assert [row.feature_id for row in known] == [
+            row.feature_id for row in path_rows(one, IDS, NAMES, "MAP", at)
+        ]
+
+
+def test_the_widest_margin_fits_its_column(app):
+    (column,) = (column for column in columns("MAP", with_margin=True) if column.key == "margin")
+    texts = [column.format(sign * share) for sign in (1, -1) for share in (1.0, 0.0951, 0.00084, 0.00001)]
+    assert [text for text in texts if "0.01" in text] == ["< 0.01 %", "> −0.01 %"]
+    padding = 20  # of a cell
+    assert max(map(QFontMetrics(font(13)).horizontalAdvance, texts)) + padding <= column.width
 
 
 @pytest.fixture
@@ -178,44 +314,32 @@ def test_a_wider_panel_never_shows_less_of_a_name(panel):
 
 
 def test_an_empty_table_says_how_to_fill_it(panel):
-    panel.clear()
-    assert panel.table.placeholder.startswith("Run a method")
     panel.clear("Look at one fold.")
     assert panel.table.placeholder == "Look at one fold."
     panel.clear()
     assert panel.table.placeholder.startswith("Run a method")
 
 
-def test_a_ranker_s_rows_can_be_looked_at_and_change_no_k(panel, told):
-    coef = np.array([0.1, -0.9, 0.5, 0.2])
-    step = Step(1, (0, 1, 2, 3), coef, 0.5, np.zeros(0))
-    path = PathResult(UNIT, HeldSteps((step,)), {"MAP": np.array([0.4])}, divisor=10)
-    panel.show_path(path, IDS, NAMES, "MAP", 0)
+@pytest.mark.parametrize(
+    ("kind", "measured", "caption"),
+    [
+        (StepKind.FEATURES, [0.4], "k = 4 of 4 · MAP 0.4000"),  # of a ranker
+        (StepKind.ITERATIONS, [0.4, 0.5, 0.6], "k = 4 of 4 · MAP 0.6000"),
+        (StepKind.ROUNDS, [0.4, 0.5, 0.6], "k = 4 · round 3 · MAP 0.6000"),
+    ],
+)
+def test_rows_that_are_no_models_can_be_looked_at_and_change_no_k(panel, told, kind, measured, caption):
+    steps = [step(i, range(4), EVERY, 0.5 / i) for i in range(1, len(measured) + 1)]
+    panel.show_path(path_of(steps, measured, kind), IDS, NAMES, "MAP", len(steps) - 1)
     assert panel.table.current().feature_id == 20
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     assert told == [("inspected", 30)]
-
-
-@pytest.mark.parametrize("along", [StepKind.ITERATIONS, StepKind.ROUNDS])
-def test_rows_of_an_optimiser_can_be_looked_at_and_change_no_k(panel, told, along):
-    coef = np.array([0.1, -0.9, 0.5, 0.2])
-    steps = tuple(Step(i, (0, 1, 2, 3), coef, 0.5 / i, np.zeros(0)) for i in (1, 2, 3))
-    path = PathResult(UNIT, HeldSteps(steps), {"MAP": np.array([0.4, 0.5, 0.6])}, 1.0, along)
-    panel.show_path(path, IDS, NAMES, "MAP", 2)
-    assert panel.table.current().feature_id == 20
-    QTest.keyClick(panel.table, Qt.Key.Key_Down)
-    assert told == [("inspected", 30)]
-    place = " · round 3" if along is StepKind.ROUNDS else " of 4"
-    assert panel.caption() == f"k = 4{place} · MAP 0.6000"
+    assert panel.caption() == caption
 
 
 def test_a_step_of_several_features_is_marked_by_its_last(panel):
-    steps = tuple(
-        Step(i, (3, 1, 0, 2)[:k], np.array([0.3, -0.6, 0.2, 0.1]), 1.0 / i, np.zeros(0))
-        for i, k in ((1, 2), (2, 4))
-    )
-    path = PathResult(UNIT, HeldSteps(steps), {"MAP": np.array([0.4, 0.5])}, 10)
-    panel.show_path(path, IDS, NAMES, "MAP", 0)
+    steps = [step(i, (3, 1, 0, 2)[:k], [0.1, -0.6, 0.3, 0.2][:k], 1.0 / i) for i, k in ((1, 2), (2, 4))]
+    panel.show_path(path_of(steps, [0.4, 0.5]), IDS, NAMES, "MAP", 0)
     assert panel.table.current().rank == 2
     assert panel.caption() == "k = 2 of 4 · MAP 0.4000"
 
@@ -245,11 +369,8 @@ def shown_columns(panel):
 
 def test_a_column_without_a_value_is_left_out(panel):
     assert "after" in shown_columns(panel)
-    steps = tuple(
-        Step(i, (0, 1, 2, 3), np.array([0.1, -0.9, 0.5, 0.2]), 0.5 / i, np.zeros(0)) for i in (1, 2)
-    )
-    path = PathResult(UNIT, HeldSteps(steps), {}, 1.0, StepKind.ITERATIONS)
-    panel.show_path(path, IDS, NAMES, "MAP", 1)
+    steps = [step(i, range(4), EVERY, 0.5 / i) for i in (1, 2)]
+    panel.show_path(path_of(steps, kind=StepKind.ITERATIONS), IDS, NAMES, "MAP", 1)
     assert "after" not in shown_columns(panel)
     panel.show_path(make_path(), IDS, NAMES, "MAP", 1)
     assert "after" in shown_columns(panel)
@@ -257,14 +378,10 @@ def test_a_column_without_a_value_is_left_out(panel):
 
 def test_rounds_that_bring_several_features_are_no_measure_of_one(panel):
     def shown_of(*coefs):
-        steps = tuple(
-            Step(i, tuple(np.flatnonzero(coef).tolist()), np.array(coef), 0.5 / i, np.zeros(0))
-            for i, coef in enumerate(coefs, start=1)
-        )
-        measured = {"MAP": np.linspace(0.4, 0.6, len(steps))}
-        panel.show_path(
-            PathResult(UNIT, HeldSteps(steps), measured, 1.0, StepKind.ROUNDS), IDS, NAMES, "MAP", 1
-        )
+        used = [np.flatnonzero(coef).tolist() for coef in coefs]
+        steps = [step(i, on, np.array(coefs[i - 1])[on], 0.5 / i) for i, on in enumerate(used, start=1)]
+        path = path_of(steps, [0.4, 0.5, 0.6][: len(steps)], StepKind.ROUNDS)
+        panel.show_path(path, IDS, NAMES, "MAP", 1)
         return shown_columns(panel)
 
     assert "after" not in shown_of([0.1, 0.9, 0.2, 0.0], [0.1, 0.9, 0.5, 0.2])

@@ -1,3 +1,7 @@
+"""What is said of substitutes."""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
 
@@ -8,7 +12,7 @@ from rankstudio.engine.analysis.features.substitutes import (
     Substitutes,
     Swap,
 )
-from rankstudio.ui.features.substitute_sentences import change_text, substitute_sentences
+from rankstudio.ui.features.substitutes_panel import change_text, substitute_sentences
 
 IDS = np.arange(10, 90, 10)
 NAMES = tuple("abcdefgh")
@@ -22,36 +26,47 @@ def sentences(
     return [(s.title, s.text) for s in substitute_sentences(found, IDS, NAMES)]
 
 
-def test_a_cluster_names_what_could_stand_for_its_feature_and_what_it_costs():
-    group = SubstituteGroup((0,), (2, 3), 0.9567, (Swap(0, 2, 0.97, 0.00042),))
-    assert sentences(group) == [("a (10), 30 or 40", "|r| ≥ 0.95; c (30) for 10: +0.0004 per document")]
-
-
-def test_a_large_cluster_is_cut():
-    group = SubstituteGroup((0,), (1, 2, 3, 4, 5, 6, 7), 0.9, (Swap(0, 1, 0.97, 0.0),))
-    assert sentences(group) == [
-        ("a (10), 20, 30, 40, 50 or 60 and 2 more", "|r| ≥ 0.90; b (20) for 10: no change")
-    ]
-
-
-def test_two_selected_features_of_a_cluster_are_named_together():
-    group = SubstituteGroup((0, 1), (2,), 0.92, (Swap(0, 2, 0.97, 0.001), Swap(1, 2, 0.95, -0.0002)))
-    assert sentences(group) == [
-        (
+@pytest.mark.parametrize(
+    ("group", "title", "text"),
+    [
+        pytest.param(
+            SubstituteGroup((0,), (2, 3), 0.9567, (Swap(0, 2, 0.97, 0.00042),)),
+            "a (10), 30 or 40",
+            "|r| ≥ 0.95; c (30) for 10: +0.0004 per document",
+            id="what could stand for a feature, and what it costs",
+        ),
+        pytest.param(
+            SubstituteGroup((0,), (1, 2, 3, 4, 5, 6, 7), 0.9, (Swap(0, 1, 0.97, 0.0),)),
+            "a (10), 20, 30, 40, 50 or 60 and 2 more",
+            "|r| ≥ 0.90; b (20) for 10: no change",
+            id="a large cluster is cut",
+        ),
+        pytest.param(
+            SubstituteGroup((0, 1), (2,), 0.92, (Swap(0, 2, 0.97, 0.001), Swap(1, 2, 0.95, -0.0002))),
             "a (10) and b (20) or 30",
             "|r| ≥ 0.92; c (30) for 10: +0.0010 per document; c (30) for 20: −0.0002 per document",
-        )
-    ]
-
-
-def test_a_feature_alone_has_its_nearest():
-    group = SubstituteGroup((5,), (), NAN, (Swap(5, 2, -0.314, 0.0121),))
-    assert sentences(group) == [
-        (
+            id="two selected features are named together",
+        ),
+        pytest.param(
+            SubstituteGroup((5,), (), NAN, (Swap(5, 2, -0.314, 0.0121),)),
             "f (60) alone",
             "c (30) for 60 (r = −0.31): +0.0121 per document",
-        )
-    ]
+            id="a feature alone has its nearest",
+        ),
+        pytest.param(
+            SubstituteGroup(
+                *((0, 1, 3), (2, 4), 0.9),
+                (Swap(0, 2, 0.95, NAN), Swap(1, 2, 0.91, NAN), Swap(3, 4, -0.9, NAN)),
+            ),
+            "a (10), b (20) and d (40), 30 or 50",
+            "|r| ≥ 0.90; c (30) is most similar to 10 (r = 0.95), 20 (r = 0.91); "
+            "e (50) is most similar to 40 (r = −0.90)",
+            id="what is nearest to several is named once",
+        ),
+    ],
+)
+def test_a_cluster_is_a_sentence(group: SubstituteGroup, title: str, text: str) -> None:
+    assert sentences(group) == [(title, text)]
 
 
 def test_without_a_criterion_there_is_only_likeness_and_the_reason():
@@ -61,17 +76,6 @@ def test_without_a_criterion_there_is_only_likeness_and_the_reason():
         ("a (10) or 30", "|r| ≥ 0.95; c (30) is most similar to 10 (r = 0.95)"),
         ("f (60) alone", "no unselected feature is similar"),
         ("", NO_SWAPS),
-    ]
-
-
-def test_a_feature_that_is_nearest_to_several_is_named_once():
-    swaps = (Swap(0, 2, 0.95, NAN), Swap(1, 2, 0.91, NAN), Swap(3, 4, -0.9, NAN))
-    assert sentences(SubstituteGroup((0, 1, 3), (2, 4), 0.9, swaps)) == [
-        (
-            "a (10), b (20) and d (40), 30 or 50",
-            "|r| ≥ 0.90; c (30) is most similar to 10 (r = 0.95), 20 (r = 0.91); "
-            "e (50) is most similar to 40 (r = −0.90)",
-        )
     ]
 
 

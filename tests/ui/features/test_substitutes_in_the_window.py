@@ -14,8 +14,7 @@ from wording import naming
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.ui.export.items import export_items
-from rankstudio.ui.features.substitute_sentences import change_text
-from rankstudio.ui.features.substitutes_panel import SubstitutesPanel
+from rankstudio.ui.features.substitutes_panel import SubstitutesPanel, change_text
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
@@ -36,24 +35,33 @@ def look(window: MainWindow) -> None:
     settle(window)
 
 
-def test_the_swap_that_is_told_is_what_retraining_gives(window):
+def look_at_first(window: MainWindow) -> None:
     finish(window)
     window.session.look_at(1)
     look(window)
+
+
+def retrained(window: MainWindow, removed: set[int], added: set[int]) -> float:
+    """Return by how much the error per document grows where the model is trained with other columns."""
+    model = window.current.model
+    train = model.fold.train
+
+    def error(columns: set[int]) -> float:
+        ranker = RankRLS(model.path.unit.parameters["regularization"])
+        return ranker.fit(train.X[:, sorted(columns)], train.y, qid=train.qid).criterion_ / train.n_documents
+
+    before = set(model.step.selected)
+    return error(before - removed | added) - error(before)
+
+
+def test_the_swap_that_is_told_is_what_retraining_gives(window):
+    look_at_first(window)
     wait_until(lambda: panel(window)._found is not None)
     found, model = panel(window)._found, window.current.model
     assert found.selected == model.step.selected
     swap = next(swap for group in found.groups for swap in group.swaps)
-    train = model.fold.train
-
-    def error(columns: list[int]) -> float:
-        ranker = RankRLS(model.path.unit.parameters["regularization"])
-        return ranker.fit(train.X[:, columns], train.y, qid=train.qid).criterion_ / train.n_documents
-
-    before = list(found.selected)
-    after = [swap.added if column == swap.removed else column for column in before]
-    assert swap.change == pytest.approx(error(after) - error(before))
-    ids = train.feature_ids
+    assert swap.change == pytest.approx(retrained(window, {swap.removed}, {swap.added}))
+    ids = model.fold.train.feature_ids
     said = " ".join(panel(window).sentences())
     assert f"({ids[swap.added]}) for {ids[swap.removed]}" in said
     assert f": {change_text(swap.change)} per document" in said
@@ -77,23 +85,19 @@ def test_while_they_are_looked_for_it_is_said(window):
 
 
 def test_a_row_of_the_map_is_inspected_by_keyboard_and_marked(window):
-    finish(window)
-    window.session.look_at(1)
-    look(window)
+    look_at_first(window)
     plot = panel(window).plot
     QTest.keyClick(plot, Qt.Key.Key_Down)
     QTest.keyClick(plot, Qt.Key.Key_Down)
     second = plot.features[1].feature_id
-    assert window.sections.inspect.feature == second
+    assert window.sections.features.feature == second
     assert plot.marked == second
 
 
 def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
     finish(window)
     window.session.change("editing", method="fsmrank", parameters={})
-    finish(window)
-    window.session.look_at(1)
-    look(window)
+    look_at_first(window)
     button = panel(window).switch._buttons()[2]
     button.click()
     plot = panel(window).plot
@@ -108,9 +112,7 @@ def test_the_map_of_runs_has_a_column_for_every_fold_of_every_run(window):
 
 
 def test_all_folds_have_no_substitutes_in_common(window):
-    finish(window)
-    window.session.look_at(1)
-    look(window)
+    look_at_first(window)
     window.session.look_at(None)
     wait_until(lambda: panel(window).plot.shown is None)
     assert naming("single fold").search(panel(window).plot.placeholder)
@@ -136,9 +138,7 @@ def test_the_map_is_offered_for_export_where_it_is_seen(window, tmp_path):
 
 
 def test_moving_the_slider_brings_the_substitutes_of_the_new_model(window):
-    finish(window)
-    window.session.look_at(1)
-    look(window)
+    look_at_first(window)
     wait_until(lambda: panel(window)._found is not None)
     for value in (0.3, 0.5, 3.0):
         window.session.select((value,), 2, gliding=True)
@@ -151,18 +151,8 @@ def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(window):
     groups = {"First": (1, 2), "Second": (3, 4)}
     window.session.change("groups", groups=groups)
     window.session.change("fewer", parameters={**window.session.plan.parameters, "n_features_to_select": 1})
-    finish(window)
-    window.session.look_at(1)
-    look(window)
+    look_at_first(window)
     wait_until(lambda: panel(window)._found is not None and panel(window)._found.group_swaps)
-    found, model = panel(window)._found, window.current.model
-    swap, train = found.group_swaps[0], model.fold.train
-
-    def error(columns: set[int]) -> float:
-        ranker = RankRLS(model.path.unit.parameters["regularization"])
-        return ranker.fit(train.X[:, sorted(columns)], train.y, qid=train.qid).criterion_ / train.n_documents
-
-    before = set(found.selected)
-    change = error(before - set(swap.removed) | set(swap.added)) - error(before)
-    assert swap.change == pytest.approx(change)
+    swap = panel(window)._found.group_swaps[0]
+    assert swap.change == pytest.approx(retrained(window, set(swap.removed), set(swap.added)))
     assert f"{change_text(swap.change)} per document" in " ".join(panel(window).sentences())

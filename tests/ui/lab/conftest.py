@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from windows import open_window, settle, write_folds
 
-from rankstudio.ui.lab.tabs import AucTab
+from rankstudio.ui.lab.controller import AucTab, SelectionTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
@@ -35,3 +35,10 @@ def five_folds(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
         made.commands["page_lab"].trigger()
         settle(made)
         yield made
+
+
+@pytest.fixture
+def own(five_folds: MainWindow) -> SelectionTab:
+    """The tab of estimates on the data that are open, seen."""
+    five_folds.sections.lab.tabs.setCurrentIndex(1)
+    return five_folds.sections.lab.selection

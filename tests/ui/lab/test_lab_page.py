@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_hands import press, write
+from hands import fill_in, press, simulate
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
@@ -17,7 +17,7 @@ from wording import naming
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS, simulate_auc
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures
-from rankstudio.ui.lab.tabs import AucTab
+from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import export_plot
 from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
@@ -26,7 +26,7 @@ from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
 def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
     assert lab.deviations.plot.is_empty()
     assert not lab.form.pause.isEnabled() and not lab.form.stop.isEnabled()
-    write(lab.form, n_examples=20, repetitions=1000, each=100, values="10, 20")
+    fill_in(lab.form, n_examples=20, repetitions=1000, each=100, values="10, 20")
     press(lab.form.start)
     seen: list[int] = []
     lab.simulation.grew.connect(lambda done: seen.append(done.found.done))
@@ -46,7 +46,7 @@ def test_a_simulation_grows_and_ends(window: MainWindow, lab: AucTab) -> None:
 
 
 def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(window: MainWindow, lab: AucTab) -> None:
-    write(lab.form, n_examples=20, repetitions=1000, each=50, values="10, 20")
+    fill_in(lab.form, n_examples=20, repetitions=1000, each=50, values="10, 20")
     lab.simulation.grew.connect(lambda done: done.found.done == 500 and press(lab.form.pause))
     press(lab.form.start)
     wait_until(lambda: lab.simulation.state is SimulationState.PAUSED)
@@ -61,7 +61,7 @@ def test_pause_holds_it_and_going_on_ends_with_the_same_numbers(window: MainWind
 
 
 def test_stop_keeps_what_was_found_and_start_begins_again(window: MainWindow, lab: AucTab) -> None:
-    write(lab.form, repetitions=100_000)
+    fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
     wait_until(lambda: lab.found is not None)
     press(lab.form.stop)
@@ -74,7 +74,7 @@ def test_stop_keeps_what_was_found_and_start_begins_again(window: MainWindow, la
     window.commands["page_select"].trigger()
     window.commands["page_lab"].trigger()
     wait_until(lambda: bool(lab.deviations.table.rows()))
-    write(lab.form, repetitions=250, n_examples=10, each=10, values="10")
+    fill_in(lab.form, repetitions=250, n_examples=10, each=10, values="10")
     press(lab.form.start)
     assert lab.found is None
     wait_until(lambda: lab.simulation.state is SimulationState.DONE)
@@ -82,7 +82,7 @@ def test_stop_keeps_what_was_found_and_start_begins_again(window: MainWindow, la
 
 
 def test_a_run_gets_its_turn_while_it_simulates(window: MainWindow, lab: AucTab) -> None:
-    write(lab.form, repetitions=100_000)
+    fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
     answered: list[int] = []
     window.models.task_worker.task("asking", lambda: 7, on_done=answered.append)
@@ -103,7 +103,7 @@ def test_a_run_gets_its_turn_while_it_simulates(window: MainWindow, lab: AucTab)
     ],
 )
 def test_a_wrong_value_is_refused_below_its_field(lab: AucTab, name: str, typed: str, said: str) -> None:
-    write(lab.form, **{name: typed})
+    fill_in(lab.form, **{name: typed})
     press(lab.form.start)
     assert lab.simulation.state is SimulationState.NEW
     assert lab.form.field(name).error.text().startswith(said)
@@ -111,16 +111,14 @@ def test_a_wrong_value_is_refused_below_its_field(lab: AucTab, name: str, typed:
 
 
 def test_more_informative_features_than_features_are_refused_at_their_field(lab: AucTab) -> None:
-    write(lab.form, n_features=5, n_informative=6)
+    fill_in(lab.form, n_features=5, n_informative=6)
     press(lab.form.start)
     assert lab.simulation.state is SimulationState.NEW
     assert "from 0 to 5" in lab.form.field("n_informative").error.text()
 
 
 def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, tmp_path: Path) -> None:
-    write(lab.form, n_examples=20, repetitions=500, each=50, values="20, 30")
-    press(lab.form.start)
-    wait_until(lambda: lab.form.status.text() == "done")
+    simulate(lab.form, n_examples=20, repetitions=500, each=50, values="20, 30")
     items = {item.key: item for item in export_items(window.models, window.sections)}
     for key in ("lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert not items[key].unavailable
@@ -149,9 +147,7 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
 
 
 def test_rows_and_points_are_read_by_keyboard(lab: AucTab) -> None:
-    write(lab.form, n_examples=20, repetitions=250, each=50, values="10, 20")
-    press(lab.form.start)
-    wait_until(lambda: lab.form.status.text() == "done")
+    simulate(lab.form, n_examples=20, repetitions=250, each=50, values="10, 20")
     plot = lab.deviations.plot
     plot.flush()
     for number in (0, 1):
@@ -180,13 +176,13 @@ def test_the_guide_opens_where_it_tells_of_the_lab(window: MainWindow, lab: AucT
 def test_the_window_closes_while_it_simulates(window: MainWindow) -> None:
     window.commands["page_lab"].trigger()
     lab = window.sections.lab.auc
-    write(lab.form, repetitions=100_000)
+    fill_in(lab.form, repetitions=100_000)
     press(lab.form.start)
     wait_until(lambda: lab.found is not None)
 
 
 def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, lab: AucTab) -> None:
-    write(lab.form, n_examples=20, repetitions=1000, each=50, values="20")
+    fill_in(lab.form, n_examples=20, repetitions=1000, each=50, values="20")
     press(lab.form.start)
     window.commands["page_data"].trigger()
     wait_until(lambda: lab.simulation.state is SimulationState.DONE)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab_hands import press, write
+from hands import fill_in, press, simulate
 from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
 from windows import settle
@@ -18,26 +18,22 @@ from wording import naming
 from rankstudio.cli import main
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
 from rankstudio.engine.analysis.simulation.simulation import without_test
-from rankstudio.engine.data.synthetic import concatenate
+from rankstudio.engine.data.splitting.splits import concatenate
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items
+from rankstudio.ui.lab.controller import AucTab, SelectionTab
 from rankstudio.ui.lab.estimators import BASIS, SELECTION
-from rankstudio.ui.lab.tabs import AucTab
 from rankstudio.ui.main_window import MainWindow
 
 
 @pytest.mark.thorough
 def test_what_was_simulated_is_exported_as_what_does_it_again(
-    five_folds: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    five_folds: MainWindow, own: SelectionTab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    window, controller = five_folds, five_folds.sections.lab
-    controller.tabs.setCurrentIndex(1)
-    own = controller.selection
+    window = five_folds
     items = {item.key: item for item in export_items(window.models, window.sections)}
     assert items["lab-code.sh"].unavailable == "No simulation yet."
-    write(own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4")
-    press(own.form.start)
-    wait_until(lambda: own.form.status.text() == "done")
+    simulate(own.form, n_queries=6, n_features=2, repetitions=2, each=1, values="0.5, 4")
     items = {item.key: item for item in export_items(window.models, window.sections)}
     plots = ("plot-lab-selection", "plot-lab-selection-bias", "plot-lab-selection-sd")
     for key in ("lab-deviations", *plots, "lab-code.sh", "lab-code.py"):
@@ -63,12 +59,10 @@ def test_what_was_simulated_is_exported_as_what_does_it_again(
     assert "lab-code.sh" not in {item.key for item in export_items(window.models, window.sections)}
 
 
-def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
-    window, controller = five_folds, five_folds.sections.lab
-    own, lab = controller.selection, controller.auc
-    controller.tabs.setCurrentIndex(1)
+def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow, own: SelectionTab) -> None:
+    window, lab = five_folds, five_folds.sections.lab.auc
     assert own.deviations.isVisible() and not lab.deviations.isVisible()
-    write(own.form, n_queries=6, n_features=2, repetitions=3, each=2, values="0.5, 4")
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=3, each=2, values="0.5, 4")
     press(own.form.start)
     wait_until(lambda: own.simulation.state is SimulationState.DONE)
     dataset = window.session.dataset
@@ -80,19 +74,14 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow) -> None:
     assert set(whole.estimators) <= set(SELECTION)
     assert own.deviations.plot.axes.x_label == "estimated minus true MAP"
     assert own.deviations.caption().startswith("Five · 6 queries, drawn 3 times")
-    controller.tabs.setCurrentIndex(0)
+    window.sections.lab.tabs.setCurrentIndex(0)
     assert lab.deviations.isVisible() and not own.deviations.isVisible()
 
 
-def test_my_data_varies_lambda_queries_and_features(five_folds: MainWindow) -> None:
-    controller = five_folds.sections.lab
-    controller.tabs.setCurrentIndex(1)
-    own = controller.selection
+def test_my_data_varies_lambda_queries_and_features(five_folds: MainWindow, own: SelectionTab) -> None:
     assert [key for key, _ in own.form.quantity.options()] == ["regularization", "n_queries", "n_features"]
     press(next(b for b in own.form.quantity.findChildren(QPushButton) if b.text() == "queries"))
-    write(own.form, n_queries=6, n_features=2, repetitions=2, each=2, values="4, 7")
-    press(own.form.start)
-    wait_until(lambda: own.form.status.text() == "done")
+    simulate(own.form, n_queries=6, n_features=2, repetitions=2, each=2, values="4, 7")
     assert own.varied is not None and own.varied.values == (4.0, 7.0)
     settings = {"n_features": 2, "repetitions": 2, "convention": five_folds.session.convention}
     for at, n in enumerate((4, 7)):
@@ -109,10 +98,7 @@ def test_my_data_varies_lambda_queries_and_features(five_folds: MainWindow) -> N
     assert "queries" in own.variation.sentence.text() or "twice" in own.variation.sentence.text()
 
 
-def test_my_data_learns_with_a_kernel(five_folds: MainWindow) -> None:
-    controller = five_folds.sections.lab
-    controller.tabs.setCurrentIndex(1)
-    own = controller.selection
+def test_my_data_learns_with_a_kernel(five_folds: MainWindow, own: SelectionTab) -> None:
     form = own.form
     assert form.field("n_features").isVisible() and not form.field("gamma").isVisible()
     form.field("kernel").enter("rbf")
@@ -121,9 +107,7 @@ def test_my_data_learns_with_a_kernel(five_folds: MainWindow) -> None:
     assert [key for key, _ in form.quantity.options()] == ["regularization", "n_queries", "per_query"]
     form.quantity.select("per_query")
     form.quantity.chosen.emit("per_query")
-    write(form, n_queries=6, gamma="0.5", per_query=2, repetitions=2, each=1, values="1, 3")
-    press(form.start)
-    wait_until(lambda: form.status.text() == "done")
+    simulate(form, n_queries=6, gamma="0.5", per_query=2, repetitions=2, each=1, values="1, 3")
     dataset, convention = five_folds.session.dataset, five_folds.session.convention
     settings = {"kernel": "rbf", "gamma": 0.5, "convention": convention}
     *_, whole = simulate_selection(dataset, 6, per_query=2, repetitions=2, **settings)
@@ -139,11 +123,10 @@ def test_my_data_learns_with_a_kernel(five_folds: MainWindow) -> None:
     assert not form.field("gamma").isVisible() and form.field("per_query").isVisible()
 
 
-def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(five_folds: MainWindow) -> None:
-    controller = five_folds.sections.lab
-    controller.tabs.setCurrentIndex(1)
-    own = controller.selection
-    write(own.form, n_queries=6, n_features=2, repetitions=100_000)
+def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(
+    five_folds: MainWindow, own: SelectionTab
+) -> None:
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=100_000)
     press(own.form.start)
     wait_until(lambda: own.found is not None)
     press(own.form.stop)
@@ -174,7 +157,7 @@ def test_more_than_the_data_have_is_refused(
         if name == "measure":
             own.form.field(name).editor.setCurrentText(str(value))
         else:
-            write(own.form, **{name: value})
+            fill_in(own.form, **{name: value})
     press(own.form.start)
     assert own.simulation.state is SimulationState.NEW
     (name,) = values
@@ -186,7 +169,7 @@ def test_folds_that_are_not_everything_are_refused_with_the_reason(window: MainW
     window.sections.lab.failed.connect(said.append)
     window.sections.lab.tabs.setCurrentIndex(1)
     own = window.sections.lab.selection
-    write(own.form, n_queries=6, n_features=2, repetitions=3)
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=3)
     press(own.form.start)
     wait_until(lambda: said)
     assert own.simulation.state is SimulationState.STOPPED and not own.deviations.table.rows()
@@ -202,7 +185,7 @@ def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None
     window.commands["page_lab"].trigger()
     window.sections.lab.tabs.setCurrentIndex(1)
     own = window.sections.lab.selection
-    write(own.form, n_queries=6, n_features=2, repetitions=1, each=1, values="1")
+    fill_in(own.form, n_queries=6, n_features=2, repetitions=1, each=1, values="1")
     press(own.form.start)
     wait_until(lambda: own.simulation.state is SimulationState.DONE)
     values = {"n_queries": 6, "n_features": 2, "repetitions": 1}

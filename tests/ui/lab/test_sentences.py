@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankstudio.engine.analysis.simulation.auc_simulation import ESTIMATORS
-from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS
+from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
+from rankstudio.engine.analysis.simulation.learners import BASIS_ESTIMATORS
 from rankstudio.engine.analysis.simulation.learners import ESTIMATORS as SELECTION_ESTIMATORS
-from rankstudio.engine.analysis.simulation.summary import DeviationSummary
-from rankstudio.engine.analysis.simulation.variation import VariedDeviations
 from rankstudio.ui.lab.estimators import AUC, BASIS, SELECTION, text_of
 from rankstudio.ui.lab.sentences import bias_text, deviations_sentence, summary_of, variation_sentence
 

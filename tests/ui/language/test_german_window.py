@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import started
 
 UI_TESTS = Path(__file__).resolve().parents[1]
 
@@ -110,19 +109,10 @@ def said(tmp_path_factory: pytest.TempPathFactory, folds: Path) -> dict[str, dic
 
 
 def _say(kind: str, config: Path, folds: Path) -> dict[str, object]:
-    surroundings = {
-        **os.environ,
-        "QT_QPA_PLATFORM": "offscreen",
-        "LANGUAGE": "de_DE",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONPATH": os.pathsep.join([str(UI_TESTS), str(UI_TESTS.parent / "engine")]),
-        "RANKSTUDIO_CONFIG_DIR": str(config),
-    }
-    command = [sys.executable, "-c", PROGRAM, kind, str(config), str(folds)]
-    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=200, check=False)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    modules = os.pathsep.join([str(UI_TESTS), str(UI_TESTS.parent / "engine")])
+    surroundings = {"LANGUAGE": "de_DE", "LC_ALL": "C.UTF-8", "PYTHONPATH": modules}
+    printed, _ = started(PROGRAM, config, kind, str(config), str(folds), **surroundings)
+    return json.loads(printed.splitlines()[-1])
 
 
 def test_the_window_speaks_the_language_of_the_system(said: dict[str, dict[str, object]]) -> None:

@@ -1,13 +1,19 @@
+"""The language of the window: which is chosen, what is looked up, and room for longer names."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from processes import started
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 
 from rankstudio.engine import language as texts
 from rankstudio.ui import language
 from rankstudio.ui.language import install, tr, translate_qt, trn
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.process.settings import Settings
 
 
 @pytest.fixture
@@ -79,3 +85,53 @@ def test_numbers_have_a_point_in_every_language(
         for translator in app.findChildren(QTranslator):
             if translator not in there:
                 app.removeTranslator(translator)
+
+
+def test_a_language_is_chosen_for_the_next_start_and_said(empty: MainWindow) -> None:
+    actions = empty.commands.submenus["language"].actions()
+    assert {action.data(): action.text() for action in actions} == {
+        "system": "As the system",
+        "en": "English",
+        "de": "Deutsch",
+    }
+    assert [action.data() for action in actions if action.isChecked()] == ["system"]
+    next(action for action in actions if action.data() == "de").trigger()
+    assert "next start" in empty.notice.text()
+    assert [action.data() for action in actions if action.isChecked()] == ["de"]
+    assert Settings(empty._settings.folder).language == "de"
+    assert empty.commands["quit"].text() == "&Quit", "this window stays as it is"
+
+
+ROOM = """
+import sys
+from pathlib import Path
+from rankstudio.ui.language import install
+install(sys.argv[1])
+from rankstudio.ui.app import SAMPLE, application
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.process.settings import Settings
+from rankstudio.ui.style.theme import Theme
+
+app, theme = application(), Theme("light")
+theme.apply(app)
+with theme.building():
+    window = MainWindow(theme, Settings(Path(sys.argv[2])))
+window.resize(1280, 760)
+window.show()
+window.open_path(SAMPLE)
+while window.session.dataset is None:
+    app.processEvents()
+window.sections.workspace.show_page("select")
+app.processEvents()
+editor = window.sections.method.form.field("method").editor
+print(editor.width() - editor.sizeHint().width())
+sys.stdout.flush()
+import os
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("key", ["en", "de"])
+def test_names_of_methods_have_the_same_room_in_every_language(key: str, tmp_path: Path) -> None:
+    """Only a process of its own can have another language."""
+    assert int(started(ROOM, tmp_path, key, str(tmp_path))[0].split()[-1]) >= 30

@@ -9,7 +9,7 @@ from threading import Event as Flag
 import pytest
 from hands import fact_texts
 from waiting import wait_until
-from windows import finish, open_window, settle
+from windows import Opened, finish, settle
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -19,22 +19,21 @@ from rankstudio.ui.features.features_panel import NO_PATH
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import engine_run
 from rankstudio.ui.model.study_store import RunTarget
-from rankstudio.ui.style.theme import Theme
 
 
 def said(window: MainWindow) -> dict[str, str]:
     """Return the texts of the empty panels."""
     sections = window.sections
     return {
-        "path": sections.inspect.path.table.placeholder,
-        "criterion": sections.run.curves.criterion_plot.placeholder,
-        "candidates": sections.run.candidates.plot.placeholder,
-        "map": sections.run.heat.plot.placeholder,
+        "path": sections.features.path.table.placeholder,
+        "criterion": sections.select.curves.criterion_plot.placeholder,
+        "candidates": sections.select.candidates.plot.placeholder,
+        "map": sections.select.heat.plot.placeholder,
     }
 
 
 def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
-    theme: Theme, tmp_path: Path, folds: Path
+    opened: Opened, folds: Path
 ) -> None:
     go = Flag()
 
@@ -45,7 +44,7 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
             if number == 14:
                 go.wait(10)
 
-    with open_window(theme, tmp_path / "config", folds, held) as window:
+    with opened(folds, held) as window:
         assert said(window)["path"] == NO_PATH
         assert all(text.startswith("Run a method") for text in said(window).values())
         window.commands["run"].trigger()
@@ -67,10 +66,10 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
 
 
 def test_data_that_are_being_read_are_not_called_missing(
-    theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, go = tmp_path / "one.rankstudio", Flag()
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         finish(window)
         window.study_files.save_as(str(study))
         settle(window)
@@ -86,7 +85,7 @@ def test_data_that_are_being_read_are_not_called_missing(
         return read
 
     monkeypatch.setattr(loader, "load", slow)
-    with open_window(theme, tmp_path / "other") as window:
+    with opened(config="other") as window:
         window.open_path(str(study))
         wait_until(lambda: window.models.loader.busy and window.session.dataset is not None)
         window.workspace.show_page("data")

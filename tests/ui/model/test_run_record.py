@@ -20,7 +20,6 @@ def test_a_stopped_path_is_kept_in_less_memory_with_the_same_bits() -> None:
             break
     (place,) = record.growing
     before, progress = record.so_far(*place), record.progress
-    assert before is not None
     held = sum(step.coef.nbytes + step.candidates.nbytes for step in before.steps)
     record.pack()
     after = record.so_far(*place)

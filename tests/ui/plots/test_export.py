@@ -14,8 +14,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, export_plot
-from rankstudio.ui.plots.base import PlotMenu
-from rankstudio.ui.plots.export import figure_image, save_figure
+from rankstudio.ui.plots.base import PlotMenu, figure_image, save_figure
 from rankstudio.ui.style.colors import DARK
 
 KS = np.arange(1, 47)
@@ -53,9 +52,8 @@ ALL = pytest.mark.parametrize("make", [curves, bars, heat_map, density])
 
 
 @pytest.fixture
-def plot(theme, request, stage):
-    """A plot that was never shown, as the terminal makes one."""
-    return stage(getattr(request, "param", curves)(theme), 400, 260)
+def plot(theme, stage):
+    return stage(curves(theme), 400, 260)
 
 
 def colors_of(image):
@@ -97,9 +95,9 @@ def test_the_csv_is_what_is_drawn_with_all_digits(plot, tmp_path):
 
 
 def test_files_are_light_whatever_the_window_is(plot, theme, tmp_path):
-    export_plot(plot, tmp_path / "light.png", dpi=96)
+    export_plot(plot, tmp_path / "light.png")
     theme.set_mode("dark")
-    export_plot(plot, tmp_path / "dark.png", dpi=96)
+    export_plot(plot, tmp_path / "dark.png")
     assert (tmp_path / "light.png").read_bytes() == (tmp_path / "dark.png").read_bytes()
     assert QImage(str(tmp_path / "light.png")).pixelColor(2, 2).name() == "#ffffff"
     assert plot.grab().toImage().pixelColor(200, 2).name() == DARK.panel
@@ -172,7 +170,6 @@ def test_the_menu_saves_where_it_is_told_and_says_when_it_cannot(plot, tmp_path,
 def test_the_menu_of_an_empty_plot_offers_nothing(theme):
     plot = CurvesPlot(theme, "nothing")
     menu = PlotMenu(plot)
-    menu.aboutToShow.emit()
     assert not any(action.isEnabled() for action in menu.actions() if action.text())
     plot.deleteLater()
 
@@ -182,18 +179,17 @@ def texts(path):
 
 
 @pytest.mark.parametrize(
-    ("n", "kind", "names"),
+    ("n", "names"),
     [
-        (11, "ordered", {"λ0 … λ10", "chosen: λ3, k = 4"}),
-        (3, "ordered", {"λ0", "λ1", "λ2", "chosen: λ0, k = 4"}),
-        (2, "category", {"λ0", "λ1", "chosen: λ0, k = 4"}),
-        (1, "ordered", {"λ0", "chosen: λ0, k = 4"}),
+        (11, {"λ0 … λ10", "chosen: λ3, k = 4"}),
+        (3, {"λ0", "λ1", "λ2", "chosen: λ0, k = 4"}),
+        (1, {"λ0", "chosen: λ0, k = 4"}),
     ],
 )
-def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, kind, names):
+def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, names):
     plot = CurvesPlot(theme, "validation MAP")
     plot.resize(460, 260)
-    plot.set_family(range(n), [f"λ{i}" for i in range(n)], kind=kind)
+    plot.set_family(range(n), [f"λ{i}" for i in range(n)])
     for key in range(n):
         plot.set_curve(key, KS, KS / 100 + key)
     plot.select(3 if n > 3 else 0, 4)

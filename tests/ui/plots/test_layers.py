@@ -1,10 +1,85 @@
+"""Where data lie on a drawing, and when its layers are drawn."""
+
+from __future__ import annotations
+
 import sys
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetrics
 
 from rankstudio.ui.plots import CurvesPlot
+from rankstudio.ui.plots.axes import label_box
 from rankstudio.ui.plots.curves import curves_plot
+from rankstudio.ui.plots.layers import Frame, padded, readable_range
 from rankstudio.ui.process.turns import turns
+
+FRAME = Frame(QRectF(40, 20, 300, 150), QRectF(0, 0, 360, 200), (1.0, 46.0), (0.2, 0.3))
+values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=80).map(np.array)
+
+
+def test_corners_of_the_data_are_corners_of_the_area():
+    assert (FRAME.x_px(1), FRAME.y_px(0.2)) == (40, 170)
+    assert (FRAME.x_px(46), FRAME.y_px(0.3)) == (340, 20)
+    assert FRAME.point(1, 0.2).toTuple() == (40, 170)
+
+
+@given(st.floats(1, 46), st.floats(0.2, 0.3))
+def test_arrays_and_single_points_agree_and_x_comes_back(x, y):
+    px, py = FRAME.pixels(np.array([x]), np.array([y]))
+    assert px[0] == pytest.approx(FRAME.x_px(x))
+    assert py[0] == pytest.approx(FRAME.y_px(y))
+    assert FRAME.x_at(FRAME.x_px(x)) == pytest.approx(x)
+
+
+@given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
+def test_padding_is_never_empty_and_never_cuts(low, span):
+    a, b = padded(low, low + span)
+    assert a < b
+    assert a <= low
+    assert b >= low + span
+
+
+def test_padding_of_nothing_is_a_range():
+    assert padded(float("nan"), 1.0) == (0.0, 1.0)
+
+
+@given(values)
+def test_ordinary_values_are_all_in_sight(ys):
+    core = np.quantile(ys, 0.95) - np.quantile(ys, 0.05)
+    low, high = readable_range(ys, np.empty(0))
+    assert low < high
+    if not 0 < 2 * core < np.ptp(ys):
+        assert low <= ys.min() and high >= ys.max()
+
+
+def test_a_few_extremes_run_out_of_the_frame_unless_they_are_the_chosen_curve():
+    ys = np.concatenate([np.linspace(0.20, 0.21, 100), [0.9, np.nan]])
+    low, high = readable_range(ys, np.empty(0))
+    assert 0.19 < low < 0.20 and 0.21 < high < 0.23
+    assert readable_range(ys, np.array([0.9, np.nan]))[1] >= 0.9
+
+
+def test_no_values_are_a_range():
+    assert readable_range(np.array([np.nan]), np.empty(0)) == (0.0, 1.0)
+
+
+def test_the_title_of_the_x_axis_is_below_the_middle_beside_it_or_cut(app, theme):
+    metrics, text = QFontMetrics(app.font()), "estimated minus true AUC"
+    width = metrics.horizontalAdvance(text)
+    for outer, middle, cut in (
+        (3 * width, 2 * width, False),
+        (1.2 * width, width, False),
+        (width / 2, 9, True),
+    ):
+        box, said = label_box(text, metrics, middle, QRectF(0, 0, outer, 90))
+        assert QRectF(0, 0, outer, 90).contains(box)
+        assert (said != text) == cut and said.startswith("est")
+        if outer > 2 * width:
+            assert box.center().x() == pytest.approx(middle)
 
 
 def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage, theme):
@@ -21,10 +96,9 @@ def test_a_layer_that_fails_is_reported_once_and_ends_nothing(monkeypatch, stage
     assert told == ["no drawing today"]
 
 
-@pytest.mark.parametrize("kind", ["ordered", "category"])
-def test_a_family_without_curves_can_be_drawn(stage, theme, kind):
+def test_a_family_without_curves_can_be_drawn(stage, theme):
     plot = stage(CurvesPlot(theme, "validation MAP"))
-    plot.set_family((), (), kind=kind)
+    plot.set_family((), ())
     plot.flush()
     plot.grab()
 

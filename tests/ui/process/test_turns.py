@@ -1,4 +1,4 @@
-"""Work spread over turns of the event loop: one piece a turn, in order, each once."""
+"""Work spread over turns of the event loop, one piece a turn, each once; and what runs brought, drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from rankstudio.ui.process.turns import Turns, turns
+from rankstudio.ui.process.turns import RefreshTimer, Turns, turns
 
 
 @pytest.fixture
@@ -100,3 +100,32 @@ def test_a_failure_stops_no_other_function(made: Turns) -> None:
 
 def test_an_application_has_one_queue_of_turns(app: QApplication) -> None:
     assert turns() is turns()
+
+
+def test_many_askings_bring_each_part_up_to_date_once(app: QApplication) -> None:
+    drawn: list[str] = []
+    parent = QObject()
+    timer = RefreshTimer(lambda: drawn.append("run"), lambda: drawn.append("results"), parent=parent)
+    assert not timer.is_active
+    for _ in range(5):
+        timer.ask()
+    assert timer.is_active
+    wait_until(lambda: not timer.is_active)
+    assert drawn == ["run", "results"]
+    timer.ask()
+    wait_until(lambda: not timer.is_active)
+    assert drawn == ["run", "results"] * 2
+    parent.deleteLater()
+
+
+def test_nothing_is_drawn_once_it_was_stopped(app: QApplication) -> None:
+    drawn: list[str] = []
+    parent = QObject()
+    timer = RefreshTimer(lambda: drawn.append("run"), lambda: drawn.append("results"), parent=parent)
+    timer._begin()
+    timer.ask()
+    turns()._turn()
+    timer.stop()
+    assert drawn == ["run"]
+    assert not timer.is_active
+    parent.deleteLater()

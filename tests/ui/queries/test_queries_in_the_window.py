@@ -19,8 +19,9 @@ from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.selected_model import NOT_WHOLE
+from rankstudio.ui.queries.ablation_panel import AblationRow
+from rankstudio.ui.queries.comparison_panel import SCATTER, SORTED, QueryPlot
 from rankstudio.ui.queries.controller import QueriesController
-from rankstudio.ui.queries.query_plot import SCATTER, SORTED, QueryPlot
 from rankstudio.ui.style.theme import Theme
 
 
@@ -34,6 +35,7 @@ def window(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
 
 def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> None:
     finish(window)
+    assert window.sections.queries.queries == (), "a page that is not seen computes nothing"
     page = look(window)
     rows = page.list.table.rows()
     assert sorted(row.a for row in rows) == values(window, 1)
@@ -133,14 +135,27 @@ def test_the_part_stays_when_the_seal_is_broken(window: MainWindow) -> None:
     wait_until(lambda: len(page.queries) == sum(fold.vali.n_queries for fold in folds))
 
 
+def ablated(page: QueriesController) -> list[AblationRow]:
+    """Wait until A was trained without each of its features."""
+    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
+    return page.ablation.table.rows()
+
+
+def used_columns(window: MainWindow) -> set[int]:
+    models = [fold.chosen.step for fold in window.runs.record(1).folds.values()]
+    return {column for step in models for column in step.selected}
+
+
 def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow) -> None:
     finish(window)
     page = look(window)
-    models = {fold: result.chosen.step for fold, result in window.runs.record(1).folds.items()}
-    page.ablation.button.click()
-    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
-    rows = page.ablation.table.rows()
-    used = {column for step in models.values() for column in step.selected}
+    button = page.ablation.button
+    assert button.isVisible() and button.text().startswith("Train ")
+    assert page.ablation.table.rows() == []
+    button.click()
+    rows = ablated(page)
+    assert not button.isVisible()
+    used = used_columns(window)
     ids = window.session.dataset.feature_ids
     assert {row.feature for row in rows} == {int(ids[column]) for column in used}
     assert [row.fall for row in rows] == sorted((row.fall for row in rows), reverse=True)
@@ -149,19 +164,6 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow
     for row in rows:
         n = row.found.n_worse + row.found.n_equal + row.found.n_better
         assert n == queries or len(row.found.folds) < 2
-
-
-def test_without_a_run_the_page_says_what_to_do(window: MainWindow) -> None:
-    page = look(window)
-    assert "Run a method" in page.comparison.plot.placeholder
-    assert page.list.table.rows() == page.documents.table.rows() == []
-
-
-def test_a_page_that_is_not_seen_computes_nothing(window: MainWindow) -> None:
-    finish(window)
-    assert window.sections.queries.queries == ()
-    page = look(window)
-    assert page.queries
 
 
 def test_the_palette_finds_a_query(window: MainWindow) -> None:
@@ -211,37 +213,17 @@ def test_models_that_are_not_linear_have_contributions_too(window: MainWindow, m
         assert sum(row.parts) + offset == pytest.approx(row.document.score_a)
 
 
-def test_training_again_waits_for_a_click(window: MainWindow) -> None:
-    finish(window)
-    page = look(window)
-    button = page.ablation.button
-    assert button.isVisible()
-    assert page.ablation.table.rows() == []
-    assert button.text().startswith("Train ")
-    button.click()
-    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
-    assert not button.isVisible()
-
-
 def test_learning_again_stops_with_the_page_and_goes_on_with_it(window: MainWindow) -> None:
     finish(window)
-    page = look_at_once(window)
+    window.workspace.show_page("queries")
+    page = window.sections.queries
+    wait_until(lambda: page.queries)
     wait_until(page.ablation.button.isVisible)
     page.ablation.button.click()
     window.workspace.show_page("select")
     settle(window)
     window.workspace.show_page("queries")
-    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
-    models = [fold.chosen.step for fold in window.runs.record(1).folds.values()]
-    used = {column for step in models for column in step.selected}
-    assert len(page.ablation.table.rows()) == len(used)
-
-
-def look_at_once(window: MainWindow) -> QueriesController:
-    window.workspace.show_page("queries")
-    page = window.sections.queries
-    wait_until(lambda: page.queries)
-    return page
+    assert len(ablated(page)) == len(used_columns(window))
 
 
 def test_the_keyboard_stays_where_it_changes_part_and_folds(window: MainWindow) -> None:
@@ -270,6 +252,8 @@ def test_without_a_run_one_sentence_leads_to_a_run(window: MainWindow) -> None:
     panels = page.comparison, page.list, page.documents, page.ablation
     assert page.empty.isVisible()
     assert "Run a method" in page.empty.sentence.text()
+    assert "Run a method" in page.comparison.plot.placeholder
+    assert page.list.table.rows() == page.documents.table.rows() == []
     assert not any(panel.isVisible() for panel in (*panels, page.bar))
     page.empty.button.setFocus()
     QTest.keyClick(page.empty.button, Qt.Key.Key_Space)

@@ -7,7 +7,7 @@ from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, Sc
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.select.candidates_view import CandidatesView, verdict
-from rankstudio.ui.select.heat_view import SIZES, HeatView
+from rankstudio.ui.select.heat_map import SIZES, HeatView
 
 IDS = np.array([10, 20, 30, 40])
 NAMES = ("ten", "twenty", "thirty", "forty")

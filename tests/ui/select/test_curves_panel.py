@@ -8,7 +8,7 @@ from rankstudio.engine.experiment.plan.combinations import Axis
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.ui.plots.curves.smallest_mark import SmallestMark
+from rankstudio.ui.plots.curves.curve_set import SmallestMark
 from rankstudio.ui.select.curves_panel import LIVE, CurvesPanel
 
 LAMBDA = Axis(method("greedy-rankrls").parameter("regularization"), (1.0, 2.0, 4.0))
@@ -77,12 +77,12 @@ def test_a_pick_is_told_and_marked_only_by_choose(panel):
         plot.picked.emit(0, 2)
         plot.picked.emit(LIVE, 3)
     assert told == [(0, 2), (LIVE, 3)] * 2
-    assert panel.validation_plot.choice is None
+    assert panel.validation_plot.family.choice is None
     panel.select(0, 2)
-    assert panel.criterion_plot.choice == panel.validation_plot.choice == (0, 2)
+    assert panel.criterion_plot.family.choice == panel.validation_plot.family.choice == (0, 2)
     assert panel._note(0, 2) == ("k = 2 · λ = 2⁰ · chosen", "validation MAP 2.0000")
     panel.select(None)
-    assert panel.criterion_plot.choice is None
+    assert panel.criterion_plot.family.choice is None
 
 
 def test_hovering_one_plot_moves_the_crosshair_of_the_other(panel):
@@ -97,9 +97,9 @@ def test_the_band_follows_the_measure(panel):
     ones = np.ones(3)
     bands = {"MAP": (ones, 0 * ones, 2 * ones), "P@10": (5 * ones, 4 * ones, 6 * ones)}
     panel.set_band(KS, (ones, ones, ones), bands)
-    assert panel.validation_plot.band.at(2) == (1.0, 0.0, 2.0)
+    assert panel.validation_plot.family.band.at(2) == (1.0, 0.0, 2.0)
     panel.set_measure("P@10")
-    assert panel.validation_plot.band.at(2) == (5.0, 4.0, 6.0)
+    assert panel.validation_plot.family.band.at(2) == (5.0, 4.0, 6.0)
 
 
 def test_beginning_anew_leaves_nothing_behind(panel):
@@ -108,9 +108,9 @@ def test_beginning_anew_leaves_nothing_behind(panel):
     panel.select(0, 1)
     panel.set_baseline({"MAP": 0.3}, "BM25")
     panel.begin("RankRLS", "MQ2008", [LAMBDA], [(8.0,)], 1)
-    assert panel.validation_plot.reference is None
+    assert panel.validation_plot.family.reference is None
     assert panel.validation_plot.is_empty()
-    assert panel.validation_plot.choice is None
+    assert panel.validation_plot.family.choice is None
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
     assert panel.caption() == "MQ2008"  # one model: there is no k, and nothing to choose
     panel.add_step(0, 46, 0.5, {"MAP": 0.4})
@@ -168,15 +168,15 @@ def test_a_rankers_grid_has_its_name_before_it(panel):
 def test_the_best_single_feature_is_a_level_of_the_measure_that_is_shown(panel):
     panel.set_path(0, KS, [3, 2, 1], {"MAP": [0.1, 0.2, 0.3], "P@10": [0.4, 0.5, 0.6]})
     panel.set_baseline({"MAP": 0.25, "P@10": 0.35}, "BM25 of title")
-    assert panel.validation_plot.reference == (0.25, "best single feature: BM25 of title")
-    assert panel.criterion_plot.reference is None
+    assert panel.validation_plot.family.reference == (0.25, "best single feature: BM25 of title")
+    assert panel.criterion_plot.family.reference is None
     panel.set_measure("P@10")
-    assert panel.validation_plot.reference == (0.35, "best single feature: BM25 of title")
+    assert panel.validation_plot.family.reference == (0.35, "best single feature: BM25 of title")
     panel.set_measure("NDCG@1")
-    assert panel.validation_plot.reference is None
+    assert panel.validation_plot.family.reference is None
     panel.set_measure("MAP")
     panel.set_baseline({}, "BM25 of title")
-    assert panel.validation_plot.reference is None
+    assert panel.validation_plot.family.reference is None
 
 
 class Paints(QObject):
@@ -204,7 +204,7 @@ def test_what_empty_curves_say_is_painted_when_it_changes(panel: CurvesPanel) ->
 
 
 def test_before_a_run_the_curves_bear_the_name_of_the_method_in_the_form(window):
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     assert curves._title.text() == "Greedy RankRLS"
     window.session.change("trying", method="gas", parameters={})
     assert curves._title.text() == "GAS"
@@ -232,7 +232,7 @@ def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choos
     assert [one.order for one in series[:-1]] == [0.0, 1.0]
     told = []
     panel.picked.connect(lambda key, k: told.append((key, k)))
-    plot._step(0, 1)  # beyond the last curve that can be chosen
+    plot.step(0, -1)  # beyond the last curve that can be chosen
     assert told == [(1, 2)]
     panel.select(0, 2)
     assert plot.numbers()[1][0][3] == 0.1
@@ -270,7 +270,7 @@ def test_models_with_all_features_are_a_curve_over_the_grid(theme, stage):
     assert shown(plot) == {"λ": [1, 2, 4], "": [0.1, 0.2, 0.3]}
     assert panel._below.text() == "λ"
     panel.select(1, 46)
-    assert plot.choice == (0, 2.0)
+    assert plot.family.choice == (0, 2.0)
     picked = []
     panel.picked.connect(lambda key, k: picked.append((key, k)))
     plot.flush()
@@ -294,7 +294,7 @@ def test_another_grid_makes_a_curve_of_each_of_its_values(theme, stage):
     assert values["γ"] == [0.5, 1.0]
     assert values["λ = 2¹"] == [0.1, 0.4]
     panel.select(4, 46)
-    assert panel.validation_plot.choice == (1, 1.0)
+    assert panel.validation_plot.family.choice == (1, 1.0)
 
 
 def test_a_criterion_that_is_a_measure_is_shown_as_one(theme, stage):
@@ -304,7 +304,7 @@ def test_a_criterion_that_is_a_measure_is_shown_as_one(theme, stage):
     panel.set_path(1, KS, [-0.4, -0.5, -0.6], {"MAP": [0.1, 0.2, 0.3]})
     assert shown(panel.criterion_plot)["λ = 2¹"] == [0.4, 0.5, 0.6]
     panel.set_band(KS, ([-0.4] * 3, [-0.5] * 3, [-0.3] * 3), {})
-    band = panel.criterion_plot.band
+    band = panel.criterion_plot.family.band
     assert (band.low[0], band.mean[0], band.high[0]) == (0.3, 0.4, 0.5)
     assert not panel.criterion_plot.best_is_least
 
@@ -337,4 +337,4 @@ def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_b
     assert picked == [(0, 2), (0, 3)]
     panel.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3)
     assert panel.smallest.isHidden()
-    assert panel.validation_plot.smallest is None
+    assert panel.validation_plot.family.smallest is None

@@ -25,8 +25,8 @@ def one_file(tmp_path: Path) -> Path:
 
 
 def _hints(window: MainWindow) -> list[Notice]:
-    views = window.sections.results.views
-    return [window.sections.run.curves.hint, views.tests.hint, views.folds.hint]
+    views = window.sections.compare.views
+    return [window.sections.select.curves.hint, views.tests.hint, views.folds.hint]
 
 
 def _press(bar: Notice) -> None:
@@ -81,7 +81,7 @@ def test_opened_data_are_told_of_where_no_panel_does(theme: Theme, tmp_path: Pat
 
 def test_a_hint_that_is_closed_stays_closed(theme: Theme, tmp_path: Path, one_file: Path) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
-        bar = window.sections.run.curves.hint
+        bar = window.sections.select.curves.hint
         bar.dismiss()
         window.session.change("the seed", seed=3)
         assert bar.text() == ""
@@ -108,9 +108,9 @@ def test_a_run_that_measured_nothing_is_shown_on_compare(
         finish(window)
         window.workspace.show_page("compare")
         for view in ("tests", "folds", "pareto"):
-            window.sections.results.views.show_view(view)
+            window.sections.compare.views.show_view(view)
             settle(window)
-        assert window.sections.results.curves.plot.is_empty()
+        assert window.sections.compare.curves.plot.is_empty()
         assert window.notice.text() == ""
 
 

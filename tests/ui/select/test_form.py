@@ -1,3 +1,7 @@
+"""The form: fields of every method, what it tells, what folds away, and the final ranker."""
+
+from __future__ import annotations
+
 from dataclasses import replace
 from html import unescape
 
@@ -5,18 +9,38 @@ import pytest
 from hands import pick, type_into, unfold, write
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton
+from windows import open_window
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG, Kind, method
-from rankstudio.ui.select.features_field import Chip
-from rankstudio.ui.select.fields import tooltip
+from rankstudio.ui.select.fields import Chip, tooltip
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.section import _EDITORS
 from rankstudio.ui.style.plain_text import shortened
-from rankstudio.ui.widgets.choice_box import NOTE
+from rankstudio.ui.widgets.choices import NOTE
+from rankstudio.ui.widgets.panel import Disclosure
+
+IDS = (1, 2, 25, 39)
+NAMES = ("TF of body", "TF of anchor", "BM25 of anchor", "LMIR.DIR of whole document")
+
+
+@pytest.fixture
+def form(theme, stage):
+    made = stage(MethodForm(theme), 280, 700)
+    made.set_features(IDS, NAMES)
+    made.activateWindow()
+    QCoreApplication.processEvents()
+    return made
+
+
+@pytest.fixture
+def edits(form):
+    told = []
+    form.edited.connect(told.append)
+    return told
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
@@ -328,3 +352,198 @@ def test_ties_are_asked_for_only_with_a_cost_that_can_have_them(form, edits):
     field.set_value("magnitude")
     field.edited.emit("magnitude")
     assert form.field("ties").isVisible()
+
+
+def fold_of(form, name="more-options"):
+    return form.findChild(Disclosure, name)
+
+
+def test_greedy_rankrls_shows_at_first_what_most_runs_change(form):
+    shown = [name for name in form.values() if form.field(name).isVisible()]
+    assert shown == ["regularization", "n_features_to_select", "pinned", "banned"]
+
+
+@pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
+def test_what_folds_is_several_fields_and_never_all(entry):
+    folded = [p.name for p in entry.parameters if not p.basic]
+    assert len(folded) != 1, "a fold takes as much room as the one field in it"
+    assert len(folded) < len(entry.parameters)
+    assert all(p.basic for p in entry.grids if p.name != "gamma"), "what people tune is in sight"
+
+
+def test_the_fold_counts_what_was_changed_and_opens_for_it(form, edits):
+    fold = fold_of(form)
+    assert (fold.opened, fold.button.text()) == (False, "More options")
+    form.set_plan(Plan(data="x", parameters={"algorithm": "rows", "n_candidates": 10, "pinned": (25,)}))
+    assert fold.opened
+    assert "2" in fold.button.text()
+    assert form.field("algorithm").isVisible()
+    fold.button.click()
+    form.set_plan(Plan(data="x", parameters={"algorithm": "rows", "n_candidates": 20}))
+    assert not fold.opened, "the user closed it"
+    pick(form, "method", "gas")
+    assert not fold.isVisible(), "GAS has nothing to fold"
+    pick(form, "method", "rankrls")
+    assert (fold.opened, fold.button.text()) == (False, "More options")
+    pick(form, "method", "greedy-rankrls")
+    assert fold.opened, "something in it differs from its default"
+
+
+def test_the_last_change_taken_back_leaves_the_fold_open_under_the_mouse(form, edits):
+    form.set_plan(Plan(data="x", parameters={"budget": 5}))
+    form.field("budget").reset_button.click()
+    assert edits[-1]["parameters"]["budget"] is None
+    assert (fold_of(form).opened, fold_of(form).button.text()) == (True, "More options")
+
+
+def test_the_fold_is_reached_and_opened_by_keyboard(form):
+    form.field("banned").editor.setFocus()
+    seen = []
+    for key in (Qt.Key.Key_Tab, Qt.Key.Key_Space, Qt.Key.Key_Tab):
+        QTest.keyClick(QApplication.focusWidget(), key)
+        seen.append(QApplication.focusWidget())
+    assert seen == [fold_of(form).button, fold_of(form).button, form.field("search").editor]
+    assert fold_of(form).opened
+
+
+def test_an_error_in_the_fold_is_brought_into_sight(form):
+    unfold(form)
+    type_into(form.field("budget"), "0")
+    fold_of(form).button.click()
+    assert not form.field("budget").isVisible()
+    assert not form.commit()
+    assert form.field("budget").error.isVisible()
+
+
+def test_the_final_ranker_folds_its_own_options(form):
+    form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"max_iter": 5}))
+    assert fold_of(form, "ranker-more-options").opened
+    assert form.field("ranker-max_iter").isVisible()
+
+
+def test_the_models_of_a_selector_are_called_by_name_with_their_parameters_below(form):
+    form.set_plan(Plan(data="x", method="gas"))
+    box = form.field("ranked_by").editor
+    assert box.currentText() == "RankRLS"
+    names = [box.itemText(i) for i in range(box.count())]
+    assert len(set(names)) == len(names), "RankRLS as a step of its own has another name"
+    heights = [form.field(name).mapTo(form, QPoint()).y() for name in ("c", "ranked_by", "regularization")]
+    assert heights == sorted(heights)
+    for key, own in (("fsmsvm", "RankSVM"), ("fsmrank", "FSMRank"), ("lambdamart-top", "LambdaMART")):
+        pick(form, "method", key)
+        assert form.field("ranked_by").editor.currentText() == own
+
+
+def test_values_that_change_no_model_are_not_compared(form, edits):
+    unfold(form)
+    boxes = {name: form.field(name).editor for name in ("algorithm", "cost")}
+    assert boxes["cost"].count() == len(method("greedy-rankrls").parameter("cost").choices) + 1
+    assert boxes["algorithm"].count() == len(method("greedy-rankrls").parameter("algorithm").choices)
+    assert "comma" not in form.field("n_candidates").editor.toolTip()
+    form.set_plan(Plan(data="x", parameters={"algorithm": ["rows", "columns"]}))
+    assert form.values()["algorithm"] == ("rows", "columns"), "a plan of today still opens"
+
+
+def test_a_fold_is_as_it_was_left(theme, tmp_path):
+    for found in (False, True):
+        with open_window(theme, tmp_path) as window:
+            window.workspace.show_page("select")
+            fold = fold_of(window.sections.method.form)
+            assert fold.opened is found
+            if not found:
+                fold.button.click()
+
+
+def test_who_ranks_with_the_selection_is_chosen_with_its_parameters(form, edits):
+    form.set_plan(Plan(data="x", method="gas", parameters={"regularization": (2.0, 4.0)}))
+    assert form.field("regularization").isVisible()
+    pick(form, "ranked_by", "ranksvm")
+    assert not form.field("regularization").isVisible(), "it concerns only GAS's own model"
+    assert form.field("c").isVisible()
+    unfold(form)
+    for parameter in method("ranksvm").parameters:
+        field = form.field(f"ranker-{parameter.name}")
+        assert field.isVisible() == parameter.counts(form.ranker_values())
+        assert field.label.text() == parameter.label
+        assert parameter.help in unescape(field.editor.toolTip())
+    type_into(form.field("ranker-C"), "0.1, 1")
+    assert [edit["ranker"] for edit in edits] == ["ranksvm"] * 2
+    assert edits[-1]["ranker_parameters"]["C"] == (0.1, 1.0)
+    plan = Plan(data="x", **edits[-1])
+    assert [axis.label for axis in plan.axes] == ["RankSVM C"]
+    assert plan.parameters["regularization"] == (2.0, 4.0), "kept, for when GAS ranks itself again"
+    type_into(form.field("ranker-C"), "0")
+    assert form.field("ranker-C").error.text().startswith("C: expected numbers greater than 0")
+    assert not form.commit()
+    pick(form, "ranked_by", "")
+    assert form.field("regularization").isVisible()
+    assert (edits[-1]["ranker"], edits[-1]["ranker_parameters"]) == ("", {})
+    assert Plan(data="x", **edits[-1]).axes[0].values == (2.0, 4.0)
+
+
+@pytest.mark.parametrize("ranker", [m.key for m in CATALOG if not m.selects])
+def test_every_ranker_can_ranker_and_what_is_told_is_a_plan(form, edits, ranker):
+    form.set_plan(Plan(data="x", method="rfe"))
+    pick(form, "ranked_by", ranker)
+    assert form.ranker_values() == method(ranker).validate({})
+    plan = Plan(data="x", **edits[-1])
+    assert plan == Plan(data="x", method="rfe", ranker=ranker)
+    assert form.field("regularization").isVisible(), "recursive elimination selects by it"
+    form.set_plan(plan)
+    assert (form.ranker_key(), form.ranker_values()) == (ranker, dict(plan.ranker_parameters))
+    assert len(edits) == 1
+
+
+def test_a_ranker_has_no_ranker_and_a_selector_gets_its_own_back(form, edits):
+    pick(form, "ranked_by", "ranksvm")
+    pick(form, "method", "rankrls")
+    assert not form.field("ranked_by").isVisible()
+    assert (edits[-1]["ranker"], edits[-1]["ranker_parameters"]) == ("", {})
+    assert Plan(data="x", **edits[-1]).ranker_entry is None
+    pick(form, "method", "greedy-rankrls")
+    assert form.ranker_key() == "ranksvm"
+    assert edits[-1]["ranker"] == "ranksvm"
+
+
+def test_reset_and_tab_go_through_the_rankers_fields_too(form, edits):
+    form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"C": 3}))
+    shown = [name for name in form.values() if name != "regularization"]
+    values = form.ranker_values()
+    ranking = [f"ranker-{p.name}" for p in method("ranksvm").parameters if p.counts(values)]
+    names = ["method", *shown, "ranked_by", *ranking, "select_by"]
+    unfold(form)
+    editors = [form.field(name).editor for name in names]
+    reached, at = [], editors[0]
+    for _ in range(80):
+        if at in editors and at not in reached:
+            reached.append(at)
+        at = at.nextInFocusChain()
+    assert reached == editors
+    form.reset()
+    assert form.ranker_values() == method("ranksvm").validate({})
+    assert edits[-1]["ranker_parameters"] == form.ranker_values()
+    assert (form.ranker_key(), len(edits)) == ("ranksvm", 1)
+
+
+def test_the_rule_of_choice_is_told_and_any_rule_of_a_plan_is_shown(form, edits):
+    pick(form, "rule", "one-se")
+    assert edits == [{"rule": "one-se"}]
+    assert Plan(data="x", **edits[0]).rule == "one-se"
+    form.set_plan(Plan(data="x", rule="at most 7"))
+    assert form.field("rule").value == "at most 7"
+    assert form.field("rule").editor.currentText() == "at most 7 features"
+    assert len(edits) == 1, "showing a plan tells nobody"
+
+
+def test_a_kernels_parameters_are_asked_for_only_with_it(form, edits):
+    form.set_plan(Plan(data="x", method="gas", ranker="ranksvm"))
+    unfold(form)
+    fields = ("gamma", "degree", "coef0", "n_basis", "basis")
+    for kernel, seen in (
+        ("linear", ()),
+        ("rbf", ("gamma", "n_basis", "basis")),
+        ("poly", fields),
+        ("linear, poly", fields),
+    ):
+        form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"kernel": kernel}))
+        assert tuple(name for name in fields if form.field(f"ranker-{name}").isVisible()) == seen

@@ -16,18 +16,23 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
 
 
+def finished(window: MainWindow) -> None:
+    """Run the method of the form, and look at the first fold."""
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+
+
 def done(tests: PermutationTests) -> bool:
     return not tests.busy and tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS
 
 
 def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
-    tests, curves = window.models.permutations, window.sections.run.curves
+    finished(window)
+    tests, curves = window.models.permutations, window.sections.select.curves
     plot, row = curves.criterion_plot, curves.chance
     model = window.current.model
-    assert model is not None and plot.band is None
+    assert model is not None and plot.family.band is None
     grown: list[int] = []
     tests.grew.connect(lambda: grown.append(tests.band.n_permutations if tests.band else 0))
     assert row.button.text() == "Permutation test…" and row.isVisible()
@@ -46,7 +51,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     np.testing.assert_array_equal(alone.low, found.low)
     np.testing.assert_array_equal(alone.p_values, found.p_values)
 
-    band = plot.band
+    band = plot.family.band
     assert band is not None and band.p_values is not None
     np.testing.assert_array_equal(band.low, found.low[:n_steps])
     at = model.position
@@ -62,20 +67,18 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     # It is kept for its path: another one has none, and going back brings it again.
     window.session.select((4.0,) if model.values != (4.0,) else (1.0,), 2)
     settle(window)
-    assert plot.band is None and row.button.isVisible()
+    assert plot.family.band is None and row.button.isVisible()
     window.session.look_at(None)
     assert not row.isVisible()
     window.session.look_at(1)
     window.session.select(model.values, 2)
     settle(window)
-    assert plot.band is not None and "at k = 2" in row.sentence.text()
+    assert plot.family.band is not None and "at k = 2" in row.sentence.text()
 
 
 def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
-    tests, row = window.models.permutations, window.sections.run.curves.chance
+    finished(window)
+    tests, row = window.models.permutations, window.sections.select.curves.chance
     window.commands["chance"].trigger()
     assert "so far" not in row.sentence.text()
     wait_until(lambda: tests.band is not None)
@@ -90,17 +93,15 @@ def test_stop_ends_it_and_what_is_counted_stays(window: MainWindow) -> None:
 
 def test_a_ranker_has_one_step_and_others_have_no_such_test(window: MainWindow) -> None:
     window.session.change("the method", method="rankrls", parameters={})
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
-    tests, row = window.models.permutations, window.sections.run.curves.chance
+    finished(window)
+    tests, row = window.models.permutations, window.sections.select.curves.chance
     window.commands["chance"].trigger()
     wait_until(lambda: done(tests))
     model = window.current.model
     assert model is not None and tests.band is not None
     np.testing.assert_allclose(tests.band.observed, model.path.criterion, rtol=1e-9)
-    plot = window.sections.run.curves.criterion_plot
-    assert plot.band is not None and plot.band.xs.tolist() == [model.values[0]], "at its λ"
+    plot = window.sections.select.curves.criterion_plot
+    assert plot.family.band is not None and plot.family.band.xs.tolist() == [model.values[0]], "at its λ"
     window.session.change("the method", method="gas", parameters={})
     finish(window)
     settle(window)
@@ -111,12 +112,10 @@ def test_the_form_s_next_method_changes_nothing_of_what_is_tested(window: MainWi
     # The form asks for another method than that of the run, whose curves and model are still seen.
     kernel = {"regularization": (0.5, 2.0), "gamma": (0.5, 2.0), "n_basis": 10}
     window.session.change("the method", method="kernel-rankrls", parameters=kernel)
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    finished(window)
     window.session.change("the method", method="greedy-rankrls", parameters={})
     settle(window)
-    row = window.sections.run.curves.chance
+    row = window.sections.select.curves.chance
     assert window.current.model is not None and window.current.model.plan.method == "kernel-rankrls"
     assert not row.isVisible() and not window.commands["chance"].isEnabled()
     finish(window)
@@ -125,9 +124,7 @@ def test_the_form_s_next_method_changes_nothing_of_what_is_tested(window: MainWi
 
 
 def test_the_window_answers_meanwhile(window: MainWindow, pytestconfig: pytest.Config) -> None:
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    finished(window)
     tests = window.models.permutations
     window.commands["chance"].trigger()
     turns = 0

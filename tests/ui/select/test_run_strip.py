@@ -1,10 +1,11 @@
-"""The strip of runs on the Select page."""
+"""The strip of runs, and what follows the run that works until somebody chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event as Flag
+from threading import Semaphore
 
 from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
@@ -12,11 +13,23 @@ from windows import finish, open_window, settle
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import Event
+from rankstudio.engine.experiment.results.events import Event, UnitStarted
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.run_queue import engine_run
+from rankstudio.ui.model.run_queue import engine_run, look_at
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.style.theme import Theme
+
+
+def held(wait: Callable[[int, Event], object]) -> Callable[..., Iterator[Event]]:
+    """Return what runs a plan, and waits after some of its events; no longer than 10 s each time."""
+
+    def run(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        for number, event in enumerate(engine_run(plan, dataset, target)):
+            yield event
+            wait(number, event)
+
+    return run
 
 
 def chips(window: MainWindow) -> list[str]:
@@ -25,15 +38,8 @@ def chips(window: MainWindow) -> list[str]:
 
 def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path, folds: Path) -> None:
     go = Flag()
-
-    def held(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
-        """Run a plan, and wait in the middle of its first path."""
-        for number, event in enumerate(engine_run(plan, dataset, target)):
-            yield event
-            if number == 10:
-                go.wait(10)  # a failure above closes the window, which waits for its run
-
-    with open_window(theme, tmp_path / "config", folds, held) as window:
+    in_the_first_path = held(lambda number, _: number == 10 and go.wait(10))
+    with open_window(theme, tmp_path / "config", folds, in_the_first_path) as window:
         strip = window.sections.strip
         assert strip._state.text() == "No run yet: choose a method and press Run."
         assert not strip._all.isEnabled()
@@ -69,3 +75,68 @@ def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(window: Mai
     window.findChild(QPushButton, "strip-compare").click()
     assert window.workspace.page == "compare"
     settle(window)
+
+
+def said(window: MainWindow) -> str:
+    return window.commands["run"].iconText()
+
+
+def test_fold_and_run_follow_until_the_user_chooses(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    go = Semaphore(0)
+    at_each_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    with open_window(theme, tmp_path / "config", folds, at_each_path) as window:
+        strip, session = window.sections.strip, window.session
+        assert not strip.follow.isVisible()
+        window.commands["run"].trigger()
+        session.change("editing", seed=7)
+        window.commands["run"].trigger()
+        first, second = window.runs.records
+        wait_until(lambda: first.unit is not None)
+        assert strip.follow.isVisible() and strip.follow.isChecked()
+        go.release(3)
+        wait_until(lambda: first.unit is not None and first.unit.fold == 2)
+        assert session.fold == 2
+        window.commands["previous_fold"].trigger()  # chosen: nothing moves from now on
+        assert session.fold == 1 and not strip.follow.isChecked()
+        go.release(3)
+        wait_until(lambda: second.unit is not None)
+        assert window.runs.shown is first and session.fold == 1
+        assert strip._run.text().startswith("run 1 ") and strip._state.text().startswith("done")
+        assert strip._working.isVisible() and strip._working.text().startswith("run 2 ")
+        strip.follow.click()
+        assert window.runs.shown is second and session.plan == second.plan
+        assert strip._run.text().startswith("run 2 ") and not strip._working.isVisible()
+        go.release(3)
+        wait_until(lambda: second.unit is not None and second.unit.fold == 2)
+        assert session.fold == 2
+        go.release(9)
+        wait_until(lambda: not window.runs.busy)
+        settle(window)
+        assert not strip.follow.isVisible() and not window.commands["follow"].isEnabled()
+
+
+def test_the_run_button_says_what_it_runs_and_resumes_what_was_stopped(
+    theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path
+) -> None:
+    go = Semaphore(1)
+    at_the_second_path = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    with open_window(theme, tmp_path / "config", folds, at_the_second_path) as window:
+        assert said(window) == "Run 2 folds"
+        window.session.change("editing", folds=(2,))
+        assert said(window) == "Run fold 2"
+        window.session.change("editing", folds=())
+        window.commands["run"].trigger()
+        (record,) = window.runs.records
+        wait_until(lambda: record.units_done == 1)
+        window.commands["stop"].trigger()
+        go.release(9)
+        wait_until(lambda: record.state is RunState.CANCELLED)
+        settle(window)
+        assert said(window) == f"Resume at {record.units_done} of 6 fits"
+        window.session.change("editing", seed=3)
+        assert said(window) == "Run 2 folds"  # another plan
+        look_at(window.session, window.runs, record)
+        window.commands["run"].trigger()
+        wait_until(lambda: record.state is RunState.DONE)
+        settle(window)
+        assert len(window.runs.records) == 1 and said(window) == "Run 2 folds"

@@ -8,8 +8,7 @@ from PySide6.QtTest import QTest
 from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.shell.command_palette import Entry, matching
-from rankstudio.ui.shell.palette_entries import palette_entries
+from rankstudio.ui.shell.command_palette import Entry, matching, palette_entries
 
 
 def nothing() -> None:
@@ -61,10 +60,9 @@ def test_commands_pages_methods_features_and_runs_are_found(window: MainWindow) 
     assert window.session.plan.method == "greedy-rankrls"
     finish(window)
     dataset = window.session.dataset
-    assert dataset is not None
     choose(window, f"feature {dataset.feature_names[4]}")
     assert window.workspace.page == "features"
-    assert window.sections.inspect.feature == dataset.feature_ids[4]
+    assert window.sections.features.feature == dataset.feature_ids[4]
     finish(window)
     choose(window, "run 1")
     assert window.runs.shown is window.runs.record(1)

@@ -12,8 +12,7 @@ from PySide6.QtGui import QTextBlock
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from rankstudio.engine.support.resources import guide
-from rankstudio.ui.shell.guide import GuideWindow, _slug
-from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW, PLACES
+from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW, PLACES, GuideWindow, _slug
 from rankstudio.ui.style.theme import Theme
 
 

@@ -9,14 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
 from waiting import wait_until
-from windows import finish, open_window, settle
+from windows import Opened, finish, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page, PanelWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.fields import Field
 from rankstudio.ui.shell.workspace import FIRST, PAGES
-from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 _LEAST_MAP = 173  # pixels, with which the cells of a map can be told apart
@@ -24,6 +23,12 @@ _LEAST_MAP = 173  # pixels, with which the cells of a map can be told apart
 
 def page(window: MainWindow) -> Page:
     return window.findChild(Page, f"{window.workspace.page}-page")
+
+
+def see_select(window: MainWindow) -> None:
+    """Go to the Select page by its key."""
+    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
 
 
 def double_click_header(panel: QWidget) -> None:
@@ -75,11 +80,11 @@ def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(window: MainWindow
 def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_back(
     window: MainWindow,
 ) -> None:
-    curves = window.sections.run.curves
+    curves = window.sections.select.curves
     others = [
         window.sections.method.form,
-        window.sections.inspect.inspector,
-        window.sections.inspect.features,
+        window.sections.features.inspector,
+        window.sections.features.features,
     ]
     settle(window)
     QApplication.processEvents()
@@ -95,17 +100,14 @@ def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_
     assert curves.size() == before
 
 
-def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    config = tmp_path / "config"
-    with open_window(theme, config, folds) as window:
+def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Opened, folds: Path) -> None:
+    with opened(folds) as window:
         window.workspace.show_page("features")
-        page(window).maximise(window.sections.inspect.profile)
+        page(window).maximise(window.sections.features.profile)
         settle(window)
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         assert window.workspace.page == "features"
-        assert window.sections.inspect.path.isVisible()
+        assert window.sections.features.path.isVisible()
         settle(window)
 
 
@@ -113,10 +115,10 @@ def test_a_page_shows_what_was_chosen_while_another_one_was_seen(window: MainWin
     window.session.toggle("pinned", 2)
     settle(window)
     window.workspace.show_page("features")
-    path = window.sections.inspect.path
+    path = window.sections.features.path
     assert path.table.rows()
     assert [row.feature_id for row in path.table.rows()] == [
-        row.feature_id for row in window.sections.inspect.features.table.rows()
+        row.feature_id for row in window.sections.features.features.table.rows()
     ]
     settle(window)
 
@@ -125,19 +127,17 @@ def test_f1_opens_the_guide_where_it_tells_of_the_place(window: MainWindow) -> N
     def told() -> str:
         window.commands["guide"].trigger()
         guide = window.help.guide
-        assert guide is not None
         block = guide._browser.cursorForPosition(QPoint(40, 24)).block()
         while block.blockFormat().headingLevel() == 0:
             block = block.next()
         return str(block.text())
 
     window.workspace.show_page("compare")
-    window.sections.results.panel.table.setFocus()
+    window.sections.compare.panel.table.setFocus()
     assert told() == "Runs"
     window.workspace.show_page("select")
-    window.sections.run.curves.validation_plot.setFocus()
+    window.sections.select.curves.validation_plot.setFocus()
     assert told() == "Read the curves"
-    assert window.help.guide is not None
     window.help.guide.close()
     settle(window)
 
@@ -147,13 +147,12 @@ def panel_window(window: MainWindow, name: str) -> PanelWindow:
 
 
 def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: MainWindow) -> None:
-    curves = window.sections.run.curves
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
+    curves = window.sections.select.curves
+    see_select(window)
     wait_until(window.loading.isHidden)
     QApplication.processEvents()
     before = {splitter.objectName(): splitter.sizes() for splitter in page(window).findChildren(QSplitter)}
-    beside = window.sections.inspect.inspector
+    beside = window.sections.features.inspector
     page(window).pop_out(curves)
     out = panel_window(window, curves.objectName())
     assert out.isVisible()
@@ -175,22 +174,20 @@ def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: Mai
 
 def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWindow) -> None:
     shown = page(window)
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
-    width = window.sections.run.curves.width()
-    right = window.sections.inspect.features, window.sections.inspect.inspector
+    see_select(window)
+    width = window.sections.select.curves.width()
+    right = window.sections.features.features, window.sections.features.inspector
     for panel in right:
         shown.pop_out(panel)
     settle(window)
-    assert window.sections.run.curves.width() > width
+    assert window.sections.select.curves.width() > width
     window.close_unasked()
     assert all(shown.isAncestorOf(panel) for panel in right), "closing the window brings them back"
 
 
 def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindow) -> None:
-    shown, panel = page(window), window.sections.run.curves
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
+    shown, panel = page(window), window.sections.select.curves
+    see_select(window)
     shown.pop_out(panel)
     out = panel_window(window, panel.objectName())
     out.resize(777, 555)
@@ -206,21 +203,17 @@ def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindo
 
 
 def test_the_focused_panel_goes_out_by_key(window: MainWindow) -> None:
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
-    table = window.sections.inspect.features.table
+    see_select(window)
+    table = window.sections.features.features.table
     table.setFocus()
     window.commands["pop_out"].trigger()
-    assert panel_window(window, window.sections.inspect.features.objectName()).isVisible()
+    assert panel_window(window, window.sections.features.features.objectName()).isVisible()
     page(window).bring_back()
 
 
-def test_panels_in_windows_are_there_again_at_the_next_start(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    config = tmp_path / "config"
-    with open_window(theme, config, folds) as window:
-        panels = window.sections.run.curves, window.sections.data.statistics
+def test_panels_in_windows_are_there_again_at_the_next_start(opened: Opened, folds: Path) -> None:
+    with opened(folds) as window:
+        panels = window.sections.select.curves, window.sections.data.statistics
         settle(window)
         wait_until(window.loading.isHidden)
         QApplication.processEvents()
@@ -230,10 +223,10 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
             page(window).pop_out(panel)
         panel_window(window, panels[0].objectName()).resize(777, 555)
         window.workspace.show_page("select")
-    with open_window(theme, config):
+    with opened():
         pass  # nothing was opened: they wait for the next time
-    with open_window(theme, config, folds) as window:
-        for panel in (window.sections.run.curves, window.sections.data.statistics):
+    with opened(folds) as window:
+        for panel in (window.sections.select.curves, window.sections.data.statistics):
             out = panel_window(window, panel.objectName())
             assert out.isVisible()
             assert out.isAncestorOf(panel)
@@ -244,15 +237,14 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
         QApplication.processEvents()
         for splitter in page(window).findChildren(QSplitter):
             assert splitter.sizes() == pytest.approx(before[splitter.objectName()], abs=12)
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         assert panel_window(window, "curves-panel") is None
         assert panel_window(window, window.sections.data.statistics.objectName()).isVisible()
 
 
 def test_the_focused_panel_has_the_whole_page_by_key(window: MainWindow) -> None:
-    QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    settle(window)
-    panel, beside = window.sections.inspect.features, window.sections.inspect.inspector
+    see_select(window)
+    panel, beside = window.sections.features.features, window.sections.features.inspector
     panel.table.setFocus()
     wait_until(lambda: QApplication.focusWidget() is panel.table)
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -277,43 +269,30 @@ def test_no_title_of_select_is_cut_in_the_least_window(window: MainWindow) -> No
     for panel in page(window).findChildren(Panel):
         assert panel._title.shown_text() == panel._title.text()
         assert panel._title.text()
-    candidates = window.sections.run.candidates
+    candidates = window.sections.select.candidates
     assert candidates.verdict.text().startswith("Step ")
     assert candidates.accessibleName().startswith("Candidates at step ")
 
 
-def test_fields_of_the_form_are_whole_beside_a_run_with_a_long_name(window: MainWindow) -> None:
+def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(window: MainWindow) -> None:
+    window.resize(1024, 700)
+    window.workspace.show_page("select")
     judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
     window.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
     finish(window)
     window.session.look_at(1)
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
     settle(window)
-    form, run = window.sections.method.form, window.sections.run
+    form, run = window.sections.method.form, window.sections.select
     assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
-    run.curves.view._buttons()[1].click()
+    for view in (0, 1):
+        run.curves.view._buttons()[view].click()
+        editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
+        assert len(editors) > 5
+        for editor in editors:
+            assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()
+            seen = editor.visibleRegion().boundingRect()
+            assert seen.width() in (editor.width(), 0)  # 0: below what is seen
     assert run.heat.isVisible() and run.heat.width() >= _LEAST_MAP
-    editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
-    assert len(editors) > 5
-    for editor in editors:
-        assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()
-        assert editor.visibleRegion().boundingRect().width() in (editor.width(), 0)  # 0: below what is seen
-
-
-def test_the_form_is_whole_beside_a_long_title_in_the_least_window(window: MainWindow) -> None:
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
-    kernel = {"gamma": (0.05,), "regularization": (0.1, 1.0), "n_basis": 20}
-    window.session.change(
-        "editing", parameters={"regularization": (1.0,)}, ranker="kernel-rankrls", ranker_parameters=kernel
-    )
-    finish(window)
-    editors = [field.editor for field in window.sections.method.form._all_fields()]
-    seen = [(editor.visibleRegion().boundingRect(), editor.rect()) for editor in editors]
-    widths = [(part.width(), whole.width()) for part, whole in seen if not part.isEmpty()]
-    assert len(widths) > 5
-    assert all(part == whole for part, whole in widths)
     columns = window.findChild(QSplitter, "columns")
     assert columns.widget(2).geometry().right() < columns.width() <= window.width()
 
@@ -331,7 +310,7 @@ def test_the_report_s_words_can_be_read_in_a_small_window(window: MainWindow) ->
 
 
 def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
-    theme: Theme, tmp_path: Path, folds: Path
+    opened: Opened, tmp_path: Path, folds: Path
 ) -> None:
     settings = Settings(tmp_path / "config")
     for name in ("middle", "below-curves", "paths", "data"):
@@ -340,10 +319,14 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
     settings.set("windows/select-page", "candidates-panel heat-panel")
     settings.set("windows/features-page", "alone-panel")
     settings.sync()
-    with open_window(theme, tmp_path / "config", folds) as window:
+    with opened(folds) as window:
         for key in ("select", "features", "data"):
             window.workspace.show_page(key)
             settle(window)
         assert not window.findChildren(PanelWindow)
-        for panel in (window.sections.run.curves, window.sections.alone.panel, window.sections.inspect.path):
+        for panel in (
+            window.sections.select.curves,
+            window.sections.alone.panel,
+            window.sections.features.path,
+        ):
             assert panel.width() > 200 or not panel.isVisible()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from waiting import wait_until
-from windows import finish, open_window, settle, write_folds
+from windows import Opened, finish, open_window, settle, write_folds
 
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
@@ -23,7 +23,7 @@ def seal_text(window: MainWindow) -> str:
     return window.status._seal.text()
 
 
-def test_numbers(record: RunRecord) -> set[str]:
+def numbers_of_the_test(record: RunRecord) -> set[str]:
     """Return everything that was measured on the test part, as tables write it."""
     folds = [*record.folds.values()]
     measured = [value for fold in folds for value in fold.test.values()]
@@ -32,12 +32,9 @@ def test_numbers(record: RunRecord) -> set[str]:
     return {f"{value:.4f}" for value in measured if 0.0 < value < 1.0}
 
 
-test_numbers.__test__ = False  # type: ignore[attr-defined]
-
-
 def shown_texts(window: MainWindow) -> str:
     """Return the texts of all tables of Compare and of what Select and Features say of the test."""
-    results, inspect = window.sections.results, window.sections.inspect
+    results, inspect = window.sections.compare, window.sections.features
     tables = []
     for key in ("pareto", "tests", "folds", "stability", "conventions", "published"):
         window.workspace.show_page("compare")
@@ -59,7 +56,7 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
         f"{v:.4f}" for path in record.paths.values() for row in path.validation.values() for v in row
     }
     validated |= {f"{v:.4f}" for fold in record.folds.values() for v in fold.baseline.validation.values()}
-    secret = test_numbers(record) - validated
+    secret = numbers_of_the_test(record) - validated
     assert secret
     before = shown_texts(window)
     assert any(number in before for number in secret)
@@ -69,13 +66,13 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert seal_text(window) == "test part sealed, shown once before"
     assert window.current.test == {}
     text = shown_texts(window)
-    row = window.sections.results.panel.rows()[0]
+    row = window.sections.compare.panel.rows()[0]
     assert row.summary.part == "validation"
-    caption = window.sections.results.panel.caption()
+    caption = window.sections.compare.panel.caption()
     assert caption == "Small · 2 folds · validation part, mean over folds · test part sealed"
     means = {f"{value:.4f}" for value in row.summary.means.values()}
     assert {number for number in secret - means if number in text} == set()
-    assert not window.sections.inspect.features._covered.isHidden()
+    assert not window.sections.features.features._covered.isHidden()
     items = {item.key: item for item in export_items(window.models, window.sections)}
     assert "sealed" in items["results"].unavailable
     window.commands["seal"].trigger()
@@ -84,20 +81,18 @@ def test_a_sealed_test_part_is_covered_everywhere_and_each_look_is_counted(windo
     assert shown_texts(window) == before
 
 
-def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", folds, sealed=True) as window:
+def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(opened: Opened, folds: Path) -> None:
+    with opened(folds, sealed=True) as window:
         finish(window)
-        sections, secret = window.sections, test_numbers(window.runs.records[0])
-        for page, panel in (("select", sections.strip), ("compare", sections.results.panel)):
+        sections, secret = window.sections, numbers_of_the_test(window.runs.records[0])
+        for page, panel in (("select", sections.strip), ("compare", sections.compare.panel)):
             window.workspace.show_page(page)
             settle(window)
             covered = panel.findChild(CoveredNumber)
             assert covered is not None and covered.isVisible()
         window.workspace.show_page("features")
         settle(window)
-        path = sections.inspect.path
+        path = sections.features.path
         assert path._covered.isVisible() and path._test.text() == ""
         path._covered.click()
         settle(window)
@@ -105,14 +100,13 @@ def test_a_new_study_is_sealed_until_a_covered_number_is_clicked(
         assert any(number in path._test.text() for number in secret)
         assert seal_text(window) == "test part shown once"
         study = window.models.study_store.study
-        assert study is not None
         wait_until(lambda: [mark.sealed for mark in study.seal_marks] == [True, False])
 
 
-def test_a_study_that_was_never_sealed_opens_unsealed(theme: Theme, tmp_path: Path) -> None:
+def test_a_study_that_was_never_sealed_opens_unsealed(opened: Opened, tmp_path: Path) -> None:
     with Study.create(tmp_path / "old.rankstudio") as study:
         path = study.path
-    with open_window(theme, tmp_path / "config", sealed=True) as window:
+    with opened(sealed=True) as window:
         assert window.session.sealed
         window.open_path(str(path))
         wait_until(lambda: window.study_files.name == "old")
@@ -125,7 +119,7 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     finish(window)
     window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
     finish(window)
-    results, queries = window.sections.results, window.sections.queries
+    results, queries = window.sections.compare, window.sections.queries
     window.workspace.show_page("queries")
     settle(window)
     assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
@@ -135,7 +129,6 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     settle(window)
     assert queries.queries
     assert queries.bar.part.options() == [("vali", "validation"), ("train", "training")]
-    assert queries._shown is not None
     assert queries._shown[0].part == "vali"
     window.workspace.show_page("compare")
     settle(window)
@@ -188,8 +181,8 @@ def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_ther
     settle(window)
 
     def shown() -> tuple[object, ...]:
-        (row,) = window.sections.results.panel.rows()
-        curves = window.sections.run.curves.validation_plot.family.curves
+        (row,) = window.sections.compare.panel.rows()
+        curves = window.sections.select.curves.validation_plot.family.curves
         return dict(row.summary.means), [(list(one.xs), list(one.ys)) for one in curves.values() if one.xs]
 
     before, path = shown(), window.models.study_store.path

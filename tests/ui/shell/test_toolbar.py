@@ -1,15 +1,25 @@
-"""The toolbar: every button is reachable at every width."""
+"""The toolbar: every button is reachable at every width, and its line says and changes what is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QListWidget, QMainWindow, QPushButton, QWidget
+from waiting import wait_until
+from windows import finish, settle
 
+from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.actions import Actions
-from rankstudio.ui.shell.selection_line import PARTS, Part
+from rankstudio.ui.shell.selection_line import PARTS, Part, SelectionLine
 from rankstudio.ui.shell.toolbar import ActionButton, MainToolBar
 
 
 @pytest.fixture
-def window(theme, stage):
+def bare(theme, stage):
     made = QMainWindow()
     made.toolbar = MainToolBar(Actions(made, theme), theme)
     made.addToolBar(made.toolbar)
@@ -22,10 +32,10 @@ def window(theme, stage):
 
 
 @pytest.mark.parametrize("width", [1440, 1201, 1199, 1100, 960])
-def test_every_button_is_in_sight(window, width):
-    window.resize(width, 200)
+def test_every_button_is_in_sight(bare, width):
+    bare.resize(width, 200)
     QApplication.processEvents()
-    bar = window.toolbar
+    bar = bare.toolbar
     for button in bar.findChildren(QPushButton):
         if button.objectName() == "tool-palette" and not bar.findChild(ActionButton, "tool-export").text():
             continue  # Ctrl+K
@@ -35,22 +45,107 @@ def test_every_button_is_in_sight(window, width):
         assert button.width() >= button.minimumSizeHint().width(), button.objectName()
 
 
-def test_texts_give_way_to_icons_and_come_back_and_names_stay(window):
-    button = window.toolbar.findChild(ActionButton, "tool-export")
+def test_texts_give_way_to_icons_and_come_back_and_names_stay(bare):
+    button = bare.toolbar.findChild(ActionButton, "tool-export")
     texts = []
     for width in (1440, 1100, 1440):
-        window.resize(width, 200)
+        bare.resize(width, 200)
         QApplication.processEvents()
         texts.append(button.text())
         assert button.accessibleName() == "Export…"
     assert texts == ["Export…", "", "Export…"]
 
 
-def test_a_wider_toolbar_never_shows_less_of_a_name(window):
-    line, shown = window.toolbar.line, []
+def test_a_wider_toolbar_never_shows_less_of_a_name(bare):
+    line, shown = bare.toolbar.line, []
     for width in range(960, 1500, 20):
-        window.resize(width, 200)
+        bare.resize(width, 200)
         QApplication.processEvents()
         shown.append(min(line.width(), line.whole_width))
     assert shown == sorted(shown) and shown[-1] == line.whole_width
-    assert window.toolbar.findChild(ActionButton, "tool-export").text() == "Export…"
+    assert bare.toolbar.findChild(ActionButton, "tool-export").text() == "Export…"
+
+
+def parts(window: MainWindow) -> list[str]:
+    line = window.toolbar.line
+    return [line.text(key) for key in ("dataset", "fold", "run", "parameters", "size") if line.text(key)]
+
+
+def test_the_line_says_what_all_pages_show(window: MainWindow) -> None:
+    assert parts(window) == ["Small", "fold 1"]
+    finish(window)
+    model = window.current.model
+    label = {0.25: "λ = 2⁻²", 1.0: "λ = 2⁰", 4.0: "λ = 2²"}[model.values[0]]
+    assert parts(window) == ["Small", "fold 2", "run 1 Greedy RankRLS", label, f"k = {model.x_value}"]
+    window.commands["next_fold"].trigger()
+    assert parts(window)[1] == "fold 1"
+    window.session.look_at(None)
+    assert parts(window) == ["Small", "all folds", "run 1 Greedy RankRLS"]
+    settle(window)
+
+
+def test_each_part_changes_what_is_selected(window: MainWindow) -> None:
+    finish(window)
+    window.session.change("editing", rule="at most 2")
+    finish(window)
+    line = window.toolbar.line
+    line.menu("run").pick(1)
+    assert window.runs.shown is window.runs.record(1)
+    line.menu("fold").pick(1)
+    assert window.session.fold == 1
+    line.menu("parameters").pick((4.0,))
+    line.menu("size").pick(3)
+    model = window.current.model
+    assert (model.values, model.x_value) == ((4.0,), 3)
+    entries = line.menu("size").entries()
+    values = model.path.validation[window.session.measure]
+    assert entries[0] == (None, "best by validation")
+    assert entries[3] == (3, f"k = 3   {window.session.measure} {values[2]:.4f}")
+    line.menu("parameters").pick(None)
+    assert window.session.choice.values is None
+    line.menu("fold").pick(None)
+    assert window.session.fold is None
+    settle(window)
+
+
+def test_what_was_open_lately_is_opened_from_the_line(window: MainWindow, folds: Path) -> None:
+    menu = window.toolbar.line.menu("dataset")
+    assert menu.entries() == [(str(folds), "Small"), ("", "Open…")]
+    window.session.look_at(2)
+    menu.pick(str(folds))
+    wait_until(lambda: window.session.fold == 1)
+    settle(window)
+
+
+def test_a_part_is_picked_by_the_keyboard_alone(window: MainWindow) -> None:
+    button = window.findChild(QWidget, "selection-fold")
+    button.setFocus()
+    menu = button.menu()
+    menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+    shown = menu.findChild(QListWidget)
+    wait_until(shown.hasFocus)
+    QTest.keyClick(shown, Qt.Key.Key_Down)
+    QTest.keyClick(shown, Qt.Key.Key_Return)
+    assert not menu.isVisible()
+    assert window.session.fold == 2
+    settle(window)
+
+
+def test_the_longest_part_gives_way_first(app: QApplication, stage: Callable[..., QWidget]) -> None:
+    line = stage(SelectionLine(), 500, 40)
+    texts = {
+        "dataset": "MQ2008",
+        "fold": "fold 3",
+        "run": "run 1 " + "a very long method " * 6,
+        "size": "k = 3",
+    }
+    line.show_parts({key: Part(text, lambda: ()) for key, text in texts.items()})
+    app.processEvents()
+    shown = {key: line.findChild(QWidget, f"selection-{key}") for key in texts}
+    assert [shown[key].text() for key in ("dataset", "fold", "size")] == ["MQ2008", "fold 3", "k = 3"]
+    assert "…" in shown["run"].text()[3:-3]  # in the middle, so that similar names stay different
+    assert all(button.geometry().right() <= line.width() for button in shown.values())
+    assert texts["run"].strip() in shown["run"].toolTip()
+    line.resize(180, 40)
+    app.processEvents()
+    assert all(button.text() for button in shown.values())

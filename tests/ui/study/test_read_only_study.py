@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from experiment.small import ended
 from waiting import wait_until
-from windows import finish, open_window, settle, write_folds
+from windows import Opened, finish, settle, write_folds
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -17,7 +17,6 @@ from rankstudio.engine.experiment.runner import open_data
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.style.theme import Theme
 
 
 @pytest.fixture
@@ -36,11 +35,9 @@ def study(tmp_path: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch) -
     return path
 
 
-def test_its_runs_are_shown_and_nothing_is_written(
-    study: Path, theme: Theme, tmp_path: Path, questions: list[str]
-) -> None:
+def test_its_runs_are_shown_and_nothing_is_written(opened: Opened, study: Path, questions: list[str]) -> None:
     before = study.read_bytes()
-    with open_window(theme, tmp_path / "config") as window:
+    with opened() as window:
         window.open_path(str(study))
         wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
         settle(window)
@@ -53,7 +50,7 @@ def test_its_runs_are_shown_and_nothing_is_written(
         assert not window.commands["go_on"].isEnabled()
         window.notice.dismiss()
 
-        window.removal.ask(done)
+        window.run_changes.ask_removal(done)
         assert window.notice.text().startswith(f"{study}: run 1 stays in the list")
         assert (questions, len(window.runs.records)) == ([], 2)
         window.notice.dismiss()
@@ -62,14 +59,14 @@ def test_its_runs_are_shown_and_nothing_is_written(
         assert window.runs.records[2].state is RunState.DONE
         assert window.runs.records[2].stored is None
         assert window.notice.text() == ""
-        window.removal.ask(window.runs.records[2])
+        window.run_changes.ask_removal(window.runs.records[2])
         assert len(window.runs.records) == 2
     assert study.read_bytes() == before
     assert [path.name for path in study.parent.iterdir()] == [study.name]
 
 
-def test_a_copy_of_it_is_gone_on_with(study: Path, theme: Theme, tmp_path: Path) -> None:
-    with open_window(theme, tmp_path / "config") as window:
+def test_a_copy_of_it_is_gone_on_with(opened: Opened, study: Path, tmp_path: Path) -> None:
+    with opened() as window:
         window.open_path(str(study))
         wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
         window.study_files.save_as(str(tmp_path / "copy.rankstudio"))

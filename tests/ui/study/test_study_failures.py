@@ -12,7 +12,7 @@ import pytest
 from experiment import small
 from stored_runs import left_in_the_middle, written
 from waiting import wait_until
-from windows import finish, open_window, settle, slowly
+from windows import Opened, finish, settle, slowly
 from wording import naming
 
 from rankstudio.engine.errors import StoreError
@@ -25,18 +25,17 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.model.study_store import StudyStore, record_of
+from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.style.theme import Theme
 
 pytestmark = pytest.mark.usefixtures("shelf_folder")
 
 
-def test_a_second_window_begins_a_study_of_its_own(theme: Theme, tmp_path: Path, data: Path) -> None:
-    with open_window(theme, tmp_path / "config", data) as first:
+def test_a_second_window_begins_a_study_of_its_own(opened: Opened, tmp_path: Path, data: Path) -> None:
+    with opened(data) as first:
         finish(first)
         wait_until(lambda: Settings(tmp_path / "config").plan == first.session.plan)
-        with open_window(theme, tmp_path / "config") as second:
+        with opened() as second:
             second.restore()
             wait_until(lambda: second.session.dataset is not None)
             settle(second)
@@ -93,21 +92,21 @@ def test_a_full_disk_in_the_middle_stops_the_run_and_keeps_what_was_stored(
     settle(window)
 
 
-def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, data: Path) -> None:
-    with open_window(theme, tmp_path / "config", data) as window:
+def test_runs_are_shown_where_their_data_are_gone(opened: Opened, data: Path) -> None:
+    with opened(data) as window:
         finish(window)
         before, study = window.runs.records[0], str(window.models.study_store.path)
     shutil.rmtree(data)
-    with open_window(theme, tmp_path / "other") as window:
+    with opened(config="other") as window:
         window.open_path(study)
         wait_until(window.notice.text)
         assert str(data) in window.notice.text()
         assert window.notice.text().endswith("The run is shown as stored.")
         [record] = window.runs.records
         assert window.runs.shown is record
-        curves = window.sections.run.curves.plots()["validation"]
+        curves = window.sections.select.curves.plots()["validation"]
         np.testing.assert_array_equal(curves.family[1].ys, before.paths[1, 1].validation["MAP"])
-        assert window.sections.inspect.features.table.rows()
+        assert window.sections.features.features.table.rows()
         assert window.current.test == dict(before.folds[1].test)
         assert not window.commands["run"].isEnabled()
         window.session.look_at(2)
@@ -115,17 +114,17 @@ def test_runs_are_shown_where_their_data_are_gone(theme: Theme, tmp_path: Path, 
         window.session.select(next(values for values in record.combinations if values != chosen), 3)
         assert window.current.model is not None
         assert window.current.test == {}
-        assert "are not open" in window.sections.inspect.features._test.text()
+        assert "are not open" in window.sections.features.features._test.text()
         window.session.look_at(None)
         settle(window)
 
 
-def test_data_that_changed_are_noticed(theme: Theme, tmp_path: Path, data: Path) -> None:
-    done = left_in_the_middle(theme, tmp_path, data)
+def test_data_that_changed_are_noticed(opened: Opened, tmp_path: Path, data: Path) -> None:
+    done = left_in_the_middle(opened, tmp_path, data)
     file = data / "Fold2" / "test.txt"
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines[:-1]) + "\n")
-    with open_window(theme, tmp_path / "other", runner=slowly) as window:
+    with opened(runner=slowly, config="other") as window:
         window.open_path(Settings(tmp_path / "config").text("study/file"))
         wait_until(window.notice.text)
         assert window.notice.text().startswith(f"{file}: the file changed: ")
@@ -140,45 +139,41 @@ def test_data_that_changed_are_noticed(theme: Theme, tmp_path: Path, data: Path)
 
 
 def test_a_run_of_another_version_is_shown_and_not_gone_on_with(
-    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {**store.versions(), "rankstudio": "0.0.1"}
     monkeypatch.setattr(store, "versions", lambda: found)
-    left_in_the_middle(theme, tmp_path, data)
+    left_in_the_middle(opened, tmp_path, data)
     monkeypatch.undo()
-    with open_window(theme, tmp_path / "other") as window:
+    with opened(config="other") as window:
         window.open_path(Settings(tmp_path / "config").text("study/file"))
         wait_until(lambda: window.session.has_documents)
-        [row] = window.sections.results.panel.rows()
+        [row] = window.sections.compare.panel.rows()
         assert not row.can_go_on
         assert naming("RankStudio 0.0.1").search(row.message)
         assert not window.commands["go_on"].isEnabled()
         settle(window)
 
 
-def test_models_that_the_study_did_not_keep_are_said_to_be_so(
-    theme: Theme, tmp_path: Path, data: Path
-) -> None:
-    with open_window(theme, tmp_path / "config", data) as window:
+def test_models_that_the_study_did_not_keep_are_said_to_be_so(opened: Opened, data: Path) -> None:
+    with opened(data) as window:
         window.session.change("boosting", method="rankboost", parameters={"n_rounds": 4})
         finish(window)
         study = str(window.models.study_store.path)
-    with open_window(theme, tmp_path / "other") as window:
+    with opened(config="other") as window:
         window.open_path(study)
         wait_until(lambda: window.session.has_documents)
         settle(window)
         model = window.current.model
-        assert model is not None
         assert model.step.whole
         items = {item.key: item for item in export_items(window.models, window.sections)}
         assert items["model"].unavailable == ""
         other = next(s for s in model.path.steps if not s.whole)
         window.session.select(model.values, other.number)
-        assert window.current.model is not None
         assert window.current.model.step is other
         settle(window)
         assert window.notice.text() == ""
-        assert naming("best model").search(window.sections.inspect.features._test.text())
+        assert naming("best model").search(window.sections.features.features._test.text())
         items = {item.key: item for item in export_items(window.models, window.sections)}
         assert naming("best model").search(items["model"].unavailable)
 
@@ -203,9 +198,8 @@ def test_a_damaged_run_says_so_and_can_go_on(tmp_path: Path) -> None:
         db.execute("UPDATE fold SET payload = replace(payload, '0.', '0.9') WHERE run = 1")
         db.execute("UPDATE run SET same = '' WHERE id = 2")
         db.commit()
-    opened, run, sentence = store.read(path)(lambda: False)
+    _opened, record, sentence = store.read(path)(lambda: False)
     store.close_all()
-    record = record_of(run, opened.versions)
     assert record.failure.startswith(f"{path}: run 1 is damaged (the results of fold 1)")
     assert (record.can_go_on, record.result) == (True, None)
     assert sentence.startswith(f"{path}: the stored results of run 2 are damaged")
@@ -215,11 +209,11 @@ def test_nothing_of_another_study_stays_in_the_views_of_results(window: MainWind
     for rule in ("best", "at most 3"):
         window.session.change("the rule", rule=rule)
         finish(window)
-    views = window.sections.results.views
+    views = window.sections.compare.views
     window.workspace.show_page("compare")
     views.show_view("tests")
     wait_until(lambda: [row.role for row in views.tests.table.rows()].count("compared") == 1)
     window.commands["new_study"].trigger()
     assert not views.tests.table.rows()
-    assert window.sections.results._tests._found == {}
+    assert window.sections.compare._tests._found == {}
     settle(window)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dropped_files import drop
+from hands import drop
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from stored_runs import left_in_the_middle, written
 from waiting import turn, wait_until
-from windows import finish, open_window, settle, slowly
+from windows import Opened, finish, settle, slowly
 
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
@@ -21,7 +21,6 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 
 pytestmark = pytest.mark.usefixtures("shelf_folder")
@@ -39,32 +38,31 @@ def stop_in_the_middle(window: MainWindow) -> RunRecord:
 
 
 def test_runs_come_back_at_the_next_start_as_if_just_computed(
-    theme: Theme, tmp_path: Path, data: Path, shelf_folder: Path
+    opened: Opened, tmp_path: Path, data: Path, shelf_folder: Path
 ) -> None:
-    with open_window(theme, tmp_path / "config", data) as window:
+    with opened(data) as window:
         finish(window)
         window.session.look_at(1)
         before = window.runs.records[0]
-        row = window.sections.results.panel.rows()[0]
+        row = window.sections.compare.panel.rows()[0]
         settle(window)
         wait_until(lambda: Settings(tmp_path / "config").number("study/shown") == 1)
     assert len(list(shelf_folder.glob("*.rankstudio"))) == 1
-    with open_window(theme, tmp_path / "config") as window:
+    with opened() as window:
         window.restore()
         wait_until(lambda: window.runs.shown is not None)
         [record] = window.runs.records
         assert record.state is RunState.DONE
         assert record.dataset is window.session.dataset
         assert written(record) == written(before)
-        [again] = window.sections.results.panel.rows()
+        [again] = window.sections.compare.panel.rows()
         assert (again.summary, again.state) == (row.summary, "done")
         assert "by RankStudio" in again.message
-        curves = window.sections.run.curves.plots()["validation"]
+        curves = window.sections.select.curves.plots()["validation"]
         for setting in range(3):
             path = before.paths[1, setting]
             np.testing.assert_array_equal(curves.family[setting].ys, path.validation["MAP"])
         model = window.current.model
-        assert model is not None
         assert model.step is record.folds[1].chosen.step
         wait_until(lambda: window.current.test)
         assert window.current.test == dict(before.folds[1].test)
@@ -73,8 +71,8 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         settle(window)
 
 
-def test_a_stopped_run_goes_on_to_the_same_bits(theme: Theme, tmp_path: Path, data: Path) -> None:
-    with open_window(theme, tmp_path / "config", data, slowly) as window:
+def test_a_stopped_run_goes_on_to_the_same_bits(opened: Opened, data: Path) -> None:
+    with opened(data, slowly) as window:
         assert not window.commands["go_on"].isEnabled()
         record = stop_in_the_middle(window)
         assert window.commands["go_on"].isEnabled()
@@ -88,21 +86,21 @@ def test_a_stopped_run_goes_on_to_the_same_bits(theme: Theme, tmp_path: Path, da
         anew = window.runs.records[1]
         assert written(anew) == written(record)
         assert not window.commands["go_on"].isEnabled()
-        assert len(window.sections.results.panel.rows()) == 2
+        assert len(window.sections.compare.panel.rows()) == 2
 
 
 def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
-    theme: Theme, tmp_path: Path, data: Path
+    opened: Opened, tmp_path: Path, data: Path
 ) -> None:
-    done = left_in_the_middle(theme, tmp_path, data)
-    with open_window(theme, tmp_path / "config") as window:
+    done = left_in_the_middle(opened, tmp_path, data)
+    with opened() as window:
         window.restore()
         wait_until(lambda: window.session.dataset is not None and window.session.has_documents)
         wait_until(window.notice.text)
         said = f"Greedy RankRLS on Small: interrupted at {done} of 6 fits."
         assert window.notice.text() == said
         assert window.notice.newest.accessibleName().startswith("info: ")
-        [row] = window.sections.results.panel.rows()
+        [row] = window.sections.compare.panel.rows()
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
@@ -116,17 +114,17 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
 
 
 def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
-    theme: Theme, tmp_path: Path, data: Path
+    opened: Opened, tmp_path: Path, data: Path
 ) -> None:
-    left_in_the_middle(theme, tmp_path, data)
-    with open_window(theme, tmp_path / "config", runner=slowly) as window:
+    left_in_the_middle(opened, tmp_path, data)
+    with opened(runner=slowly) as window:
         window.restore()
         wait_until(lambda: window.runs.records and window.runs.records[0].recorded is None)
-        window.sections.results.goOnAsked.emit(window.runs.records[0])
+        window.sections.compare.goOnAsked.emit(window.runs.records[0])
         record = window.runs.records[0]
         window.session.look_at(1)
         wait_until(lambda: record.unit is not None and (record.unit.fold, record.unit.position) >= (1, 2))
-        curves = window.sections.run.curves.plots()["validation"]
+        curves = window.sections.select.curves.plots()["validation"]
         np.testing.assert_array_equal(curves.family[0].ys, record.paths[1, 0].validation["MAP"])
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
@@ -136,10 +134,10 @@ def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
 
 
 def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
-    theme: Theme, tmp_path: Path, data: Path, shelf_folder: Path
+    opened: Opened, tmp_path: Path, data: Path, shelf_folder: Path
 ) -> None:
     named = tmp_path / "Thesis.rankstudio"
-    with open_window(theme, tmp_path / "config", data) as window:
+    with opened(data) as window:
         finish(window)
         window.study_files.save_as(str(named))
         wait_until(lambda: window.study_files.name == "Thesis")
@@ -148,10 +146,10 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         finish(window)
     with Study.open(named) as study:
         assert [bool(run.finished) for run in study.runs()] == [True, True]
-    with open_window(theme, tmp_path / "other") as window:
+    with opened(config="other") as window:
         drop(window, named)
         wait_until(lambda: len(window.runs.records) == 2 and window.session.has_documents)
-        assert [row.state for row in window.sections.results.panel.rows()] == ["done", "done"]
+        assert [row.state for row in window.sections.compare.panel.rows()] == ["done", "done"]
         assert window.workspace.isVisible()
         assert window.runs.shown is window.runs.records[1]
         assert all(record.dataset is window.session.dataset for record in window.runs.records)
@@ -160,16 +158,16 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         settle(window)
 
 
-def test_the_command_line_opens_a_study(theme: Theme, tmp_path: Path, data: Path) -> None:
-    left_in_the_middle(theme, tmp_path, data)
+def test_the_command_line_opens_a_study(opened: Opened, tmp_path: Path, data: Path) -> None:
+    left_in_the_middle(opened, tmp_path, data)
     study = Settings(tmp_path / "config").text("study/file")
-    with open_window(theme, tmp_path / "other") as window:
+    with opened(config="other") as window:
         begin(window, [study], CrashReports(tmp_path))
         wait_until(lambda: window.session.has_documents)
         [record] = window.runs.records
         assert record.state is RunState.UNFINISHED
         wait_until(lambda: not window.models.run_worker.jobs)
-        window.sections.results.panel.goOnRequested.emit(record.key)
+        window.sections.compare.panel.goOnRequested.emit(record.key)
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
 
@@ -180,7 +178,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     foreign = tmp_path / "foreign.rankstudio"
     foreign.write_bytes(content)
     rows, path, plan = (
-        window.sections.results.panel.rows(),
+        window.sections.compare.panel.rows(),
         window.models.study_store.path,
         window.session.plan,
     )
@@ -189,7 +187,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     assert window.notice.text().startswith(f"{foreign}: ")
     assert window.notice.newest.accessibleName().startswith("error: ")
     assert foreign.read_bytes() == content
-    assert window.sections.results.panel.rows() == rows
+    assert window.sections.compare.panel.rows() == rows
     assert window.models.study_store.path == path
     assert window.session.plan == plan
     finish(window)
@@ -202,10 +200,10 @@ def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folde
     assert before is not None
     window.commands["new_study"].trigger()
     assert window.runs.records == ()
-    assert window.sections.results.panel.rows() == ()
+    assert window.sections.compare.panel.rows() == ()
     finish(window)
     assert window.models.study_store.path not in (None, before)
-    assert [row.key for row in window.sections.results.panel.rows()] == [1]
+    assert [row.key for row in window.sections.compare.panel.rows()] == [1]
     assert window._settings.recent[0] == str(before)
     with Study.open(before) as study:  # it was given up
         assert len(study.runs()) == 1
@@ -233,13 +231,13 @@ def test_a_study_that_is_just_being_closed_is_waited_for(window: MainWindow, tmp
 
 
 def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
-    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other.rankstudio"
     Study.create(other).close()
     answers = iter((False, True))
     monkeypatch.setattr(Question, "ask", lambda *_: next(answers))
-    with open_window(theme, tmp_path / "config", data, slowly) as window:
+    with opened(data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
         before = window.models.study_store.path
@@ -256,9 +254,9 @@ def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
             assert study.runs()[0].n_finished >= 1
 
 
-def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Path, data: Path) -> None:
+def test_a_study_is_saved_elsewhere_while_a_run_works(opened: Opened, tmp_path: Path, data: Path) -> None:
     named = tmp_path / "elsewhere.rankstudio"
-    with open_window(theme, tmp_path / "config", data, slowly) as window:
+    with opened(data, slowly) as window:
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].units_done)
         window.study_files.save_as(str(named))
@@ -269,7 +267,7 @@ def test_a_study_is_saved_elsewhere_while_a_run_works(theme: Theme, tmp_path: Pa
 
 
 def test_ctrl_s_saves_the_study_and_asks_for_a_file_where_it_has_no_name(
-    theme: Theme, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -278,7 +276,7 @@ def test_ctrl_s_saves_the_study_and_asks_for_a_file_where_it_has_no_name(
         return str(tmp_path / "mine.rankstudio"), ""
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", name)
-    with open_window(theme, tmp_path / "config", data) as window:
+    with opened(data) as window:
         finish(window)
         QTest.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
         settle(window)

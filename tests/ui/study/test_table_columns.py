@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from dropped_files import drop
-from hands import fact_texts
+from hands import drop, fact_texts
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QTableWidget
@@ -18,8 +17,7 @@ from wording import naming
 
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.study.columns_dialog import ColumnsDialog
-from rankstudio.ui.study.open_dialog import kind_of
+from rankstudio.ui.study.dialogs import ColumnsDialog, kind_of
 
 
 def write_table(path: Path, **renamed: str) -> Path:

@@ -5,7 +5,7 @@ import pyqtgraph as pg
 import pytest
 from PySide6.QtGui import QColor
 
-from rankstudio.ui.style.colors import DARK, LIGHT, contrast, luminance, mix
+from rankstudio.ui.style.colors import DARK, LIGHT, mix
 from rankstudio.ui.style.palettes import category, sequential, viridis
 
 AA_TEXT, AA_GRAPHICS = 4.5, 3.0  # WCAG 2.1, success criteria 1.4.3 and 1.4.11
@@ -43,6 +43,21 @@ def oklab(color, vision):
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
     seen = np.clip(VISIONS[vision] @ linear, 0.0, 1.0)
     return TO_LAB @ np.cbrt(TO_CONES @ seen)
+
+
+def luminance(color):
+    """Return the relative luminance of a colour as WCAG 2 defines it, in [0, 1]."""
+    c = QColor(color)
+    linear = [
+        v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in (c.redF(), c.greenF(), c.blueF())
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first, second):
+    """Return the contrast ratio of two colours as WCAG 2 defines it, from 1 to 21."""
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
 
 
 BOTH = pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])

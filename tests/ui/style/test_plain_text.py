@@ -1,10 +1,10 @@
-"""Texts of tooltips: whole sentences, as many as one reads while the mouse rests."""
+"""Texts of tooltips: whole sentences, as many as one reads while the mouse rests; and keys."""
 
 from __future__ import annotations
 
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.ui.select.fields import tooltip
-from rankstudio.ui.style.plain_text import MOST_IN_TOOLTIP, shortened
+from rankstudio.ui.style.plain_text import MOST_IN_TOOLTIP, key_text, shortened
 
 
 def test_what_is_short_stays_as_it_is() -> None:
@@ -25,3 +25,9 @@ def test_fields_say_no_more_than_one_reads() -> None:
         for parameter in entry.parameters:
             said = tooltip(parameter).partition("<br>")[0].partition(">")[2]
             assert len(said) <= MOST_IN_TOOLTIP + 20, (entry.key, parameter.name)  # with escaped characters
+
+
+def test_the_first_key_is_told(app):
+    assert key_text("Ctrl++; Ctrl+=") == "Ctrl++"
+    assert key_text("Shift+Esc") == "Shift+Esc"
+    assert key_text("") == ""

@@ -85,7 +85,7 @@ def _style_all(app: QApplication) -> None:
 def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
     visited: MainWindow, theme: Theme, app: QApplication, change: str
 ) -> None:
-    for laid_out in (visited.sections.run.curves.slider, visited.sections.method.form):
+    for laid_out in (visited.sections.select.curves.slider, visited.sections.method.form):
         laid_out.hide()  # a new layout moves them by a few pixels, which is no style
     settle(visited)
     CHANGES[change](theme)

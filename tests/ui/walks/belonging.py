@@ -29,7 +29,7 @@ from rankstudio.ui.features.features_panel import FeaturesPanel
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel
-from rankstudio.ui.select.heat_view import SIZES
+from rankstudio.ui.select.heat_map import SIZES
 from rankstudio.ui.style.number_format import combination_label
 
 _CLOSE = 1e-9
@@ -202,7 +202,9 @@ def _line(sight: Sight) -> Iterator[Fault]:
     none = "no run" if sight.window.runs.records else ""
     run = f"run {record.key} {record.plan.title}" if record is not None else none
     yield from _differ("line's run", line.text("run"), run)
-    yield from _differ("title of curves", _role(sight.window.sections.run.curves, "title"), sight.plan.title)
+    yield from _differ(
+        "title of curves", _role(sight.window.sections.select.curves, "title"), sight.plan.title
+    )
 
 
 def _model(sight: Sight) -> Iterator[Fault]:
@@ -248,7 +250,7 @@ def _model(sight: Sight) -> Iterator[Fault]:
         word = "round" if model.path.step_kind is StepKind.ROUNDS else "k ="
         size = f"{word} {model.path.x_values[model.position]}"
         yield from _differ("line's size", line.text("size"), size)
-    slider = sight.window.sections.run.curves.slider
+    slider = sight.window.sections.select.curves.slider
     axis = next((axis for axis in model.plan.axes if axis.is_grid), None)
     if axis is not None and slider.isVisible():
         value = model.values[model.plan.axes.index(axis)]
@@ -283,14 +285,14 @@ def _expected(sight: Sight, record: RunRecord) -> tuple[int, int | None] | None:
 
 
 def _on(plan: Plan, values: tuple[Any, ...]) -> bool:
-    """Tell whether values are on the axes of a plan: they may have been chosen on others."""
+    """Return whether values are on the axes of a plan: they may have been chosen on others."""
     pairs = zip(plan.axes, values, strict=False)
     return len(plan.axes) == len(values) and all(axis.allows(value) for axis, value in pairs)
 
 
 def _curves(sight: Sight) -> Iterator[Fault]:
     """The curves are those of the run: one for each of its combinations, and the slider's."""
-    curves, model, fold = sight.window.sections.run.curves, sight.model, sight.window.session.fold
+    curves, model, fold = sight.window.sections.select.curves, sight.model, sight.window.session.fold
     live = model.path if model is not None and model.key == LIVE else None
     for name, plot in curves.plots().items():
         drawn = {key: one for key, one in plot.family.curves.items() if one.xs and not one.beside}
@@ -313,12 +315,12 @@ def _curves(sight: Sight) -> Iterator[Fault]:
                 text = f"curve {key} of {name}: shown {shown}, expected {(list(xs), list(ys))}"
                 yield Fault(f"curve of {name}" + " of the slider" * (key == LIVE), text)
         if model is not None and curves.over is None and model.key in drawn and not curves.isHidden():
-            yield from _differ(f"mark in {name}", plot.choice, (model.key, model.x_value))
+            yield from _differ(f"mark in {name}", plot.family.choice, (model.key, model.x_value))
 
 
 def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[Any, Any] | None]:
     """Return the points of each curve: of a combination, or of all over the values of a grid."""
-    record, over = sight.record, sight.window.sections.run.curves.over
+    record, over = sight.record, sight.window.sections.select.curves.over
     n = len(record.combinations) if record is not None else 0
     found = {combination: _points(sight, name, (fold, combination)) for combination in range(n)}
     if over is None:
@@ -338,7 +340,6 @@ def _curves_of(sight: Sight, name: str, fold: int | None) -> dict[object, tuple[
 def _points(sight: Sight, plot: str, place: tuple[int | None, int]) -> tuple[Any, Any] | None:
     """Return the points of a curve of the run; None where they are not known here."""
     record, (fold, combination) = sight.record, place
-    assert record is not None
     measured = plot == "criterion" or (record.state.ended or sight.wanted.plan(record.plan) is record.plan)
     if not measured or (plot != "criterion" and _shows_left_out(sight)):
         return None
@@ -366,7 +367,6 @@ def _means(sight: Sight, plot: str, found: list[PathResult]) -> tuple[Any, Any]:
 def _unfinished(sight: Sight, plot: str, place: tuple[int, int]) -> tuple[Any, Any]:
     """Return the points of a path that has no end: it is not measured by another convention."""
     record = sight.record
-    assert record is not None
     if plot != "criterion" and record.plan.convention != sight.window.session.convention:
         return [], []
     left, events = record.left.get(place), record.growing.get(place, [])
@@ -397,13 +397,13 @@ def _ys(sight: Sight, plot: str, path: PathResult) -> Any:
 
 
 def _shows_left_out(sight: Sight) -> bool:
-    """Tell whether the plot says that it shows left-out queries: there is no validation part."""
-    return sight.window.sections.run.curves.validation_plot.axes.title.startswith("leave-query-out")
+    """Return whether the plot says that it shows left-out queries: there is no validation part."""
+    return sight.window.sections.select.curves.validation_plot.axes.title.startswith("leave-query-out")
 
 
 def _map(sight: Sight) -> Iterator[Fault]:
     """The map shows the run's values, or nothing."""
-    panel, record, fold = sight.window.sections.run.heat, sight.record, sight.window.session.fold
+    panel, record, fold = sight.window.sections.select.heat, sight.record, sight.window.session.fold
     if panel.isHidden():
         return
     if record is None:
@@ -427,7 +427,7 @@ def _map(sight: Sight) -> Iterator[Fault]:
 
 def _table(sight: Sight) -> Iterator[Fault]:
     """Path and test line are the current model's."""
-    inspect = sight.window.sections.inspect
+    inspect = sight.window.sections.features
     for panel in (inspect.features, inspect.path):
         if panel.isVisible():
             yield from _path(sight, panel)
@@ -488,7 +488,7 @@ def _measures(text: str) -> dict[str, float]:
 
 def _runs(sight: Sight) -> Iterator[Fault]:
     """The table lists all runs, with their states and means, and the strip is of the run that is shown."""
-    window, rows = sight.window, sight.window.sections.results.panel.rows()
+    window, rows = sight.window, sight.window.sections.compare.panel.rows()
     if window.runs.shown is not None:
         yield from _differ("run of the strip", window.sections.strip._key, window.runs.shown.key)
     yield from _differ("listed runs", [row.key for row in rows], [one.key for one in window.runs.records])
@@ -514,7 +514,7 @@ def _same_means(shown: Mapping[str, float | None], expected: Mapping[str, float]
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether numbers are the same, NaN included."""
+    """Return whether numbers are the same, NaN included."""
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))
 

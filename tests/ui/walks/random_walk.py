@@ -34,7 +34,7 @@ from walks.complaints import Complaints, Fault, listening
 from walks.stage import Places, Stage, write_places
 from walks.steps import ACTS, Step, n_numbers, take
 
-from rankstudio.ui.process.garbage_collection import collect_due
+from rankstudio.ui.process.memory import collect_due
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Question
 

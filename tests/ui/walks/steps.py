@@ -292,7 +292,7 @@ def choose_protocol(stage: Stage, which: int) -> None:
 
 @step(2)
 def pin_or_ban(stage: Stage, which: int, verb: int) -> None:
-    features = stage.window.sections.inspect.features
+    features = stage.window.sections.features.features
     seen(stage, "select", features)
     row = of(which, features.table.rows())
     if not features._pins:
@@ -406,7 +406,7 @@ def given_scores(stage: Stage) -> None:
 
 @step(4)
 def remove_run(stage: Stage, which: int) -> None:
-    stage.window.removal.ask(run_of(which, stage.window.runs))
+    stage.window.run_changes.ask_removal(run_of(which, stage.window.runs))
 
 
 @step(1)
@@ -425,7 +425,7 @@ def look_at_run(stage: Stage, which: int, by: int) -> None:
     window = stage.window
     record = run_of(which, window.runs)
     if of(by, ("table", "strip", "line")) == "table":
-        window.sections.results.panel.selected.emit(record.key)
+        window.sections.compare.panel.selected.emit(record.key)
     elif of(by, ("table", "strip", "line")) == "strip":
         window.sections.strip.selected.emit(record.key)
     else:
@@ -448,7 +448,7 @@ def look_at_fold(stage: Stage, which: int, by: int) -> None:
 
 @step(12)
 def move_slider(stage: Stage, first: int, second: int) -> None:
-    slider = stage.window.sections.run.curves.slider
+    slider = stage.window.sections.select.curves.slider
     seen(stage, "select", slider)
     if not slider.isEnabled() or not slider._slider.isEnabled():
         raise ImpossibleStepError
@@ -458,7 +458,7 @@ def move_slider(stage: Stage, first: int, second: int) -> None:
 
 @step(12)
 def pick_point(stage: Stage, which: int, curve: int, point: int) -> None:
-    plots = stage.window.sections.run.curves.plots()
+    plots = stage.window.sections.select.curves.plots()
     plot = of(which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()])
     seen(stage, "select", plot)
     curves = [key for key, one in plot.family.curves.items() if one.xs and not one.beside]
@@ -468,7 +468,7 @@ def pick_point(stage: Stage, which: int, curve: int, point: int) -> None:
 
 @step(3)
 def move_on_plot(stage: Stage, which: int, direction: int) -> None:
-    plots = stage.window.sections.run.curves.plots()
+    plots = stage.window.sections.select.curves.plots()
     plot = of(which, [plots[name] for name in sorted(plots) if not plots[name].isHidden()])
     seen(stage, "select", plot)
     QTest.keyClick(plot, of(direction, (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)))
@@ -476,7 +476,7 @@ def move_on_plot(stage: Stage, which: int, direction: int) -> None:
 
 def see_as(stage: Stage, view: str) -> None:
     """See the validation as curves or as a map, by the switch below it."""
-    switch = stage.window.sections.run.curves.view
+    switch = stage.window.sections.select.curves.view
     seen(stage, "select", switch)
     values = [value for value, _ in switch.options()]
     switch._buttons()[values.index(view)].click()
@@ -489,14 +489,14 @@ def switch_view(stage: Stage, which: int) -> None:
 
 @step(2)
 def switch_inspector(stage: Stage, which: int) -> None:
-    switch = stage.window.sections.inspect.inspector.switch
+    switch = stage.window.sections.features.inspector.switch
     seen(stage, "select", switch)
     of(which, switch._buttons()).click()
 
 
 @step(4)
 def pick_cell(stage: Stage, row: int, column: int) -> None:
-    heat = stage.window.sections.run.heat
+    heat = stage.window.sections.select.heat
     see_as(stage, "map")
     seen(stage, "select", heat)
     values = heat.plot.values
@@ -507,7 +507,7 @@ def pick_cell(stage: Stage, row: int, column: int) -> None:
 
 @step(2)
 def choose_map(stage: Stage, which: int) -> None:
-    views = stage.window.sections.run.heat.views
+    views = stage.window.sections.select.heat.views
     see_as(stage, "map")
     seen(stage, "select", views)
     views.setCurrentIndex(which % views.count())
@@ -520,9 +520,9 @@ def move_in_table(stage: Stage, which: int, key: int, times: int) -> None:
     page, table = of(
         which,
         (
-            ("select", sections.inspect.features.table),
-            ("features", sections.inspect.path.table),
-            ("compare", sections.results.panel.table),
+            ("select", sections.features.features.table),
+            ("features", sections.features.path.table),
+            ("compare", sections.compare.panel.table),
             ("queries", sections.queries.list.table),
             ("data", sections.data.statistics.table),
         ),
@@ -607,7 +607,7 @@ def show_page(stage: Stage, which: int) -> None:
 
 @step(3)
 def choose_view(stage: Stage, which: int) -> None:
-    views = stage.window.sections.results.views
+    views = stage.window.sections.compare.views
     seen(stage, "compare", views)
     of(which, views._choice._group.buttons()).click()
     parts = views._part._group.buttons()
@@ -617,7 +617,7 @@ def choose_view(stage: Stage, which: int) -> None:
 
 @step(2)
 def tick_run(stage: Stage, which: int) -> None:
-    panel = stage.window.sections.results.panel
+    panel = stage.window.sections.compare.panel
     seen(stage, "compare", panel)
     panel.ticked.emit(run_of(which, stage.window.runs).key)
 
@@ -638,7 +638,7 @@ def inspect_feature(stage: Stage, which: int) -> None:
     dataset = stage.window.session.dataset
     if dataset is None:
         raise ImpossibleStepError
-    stage.window.sections.inspect.inspect(int(of(which, dataset.feature_ids.tolist())))
+    stage.window.sections.features.inspect(int(of(which, dataset.feature_ids.tolist())))
 
 
 # The window

@@ -10,7 +10,7 @@ from walks.user import Keyboard, found
 
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.study.open_dialog import OpenDialog
+from rankstudio.ui.study.dialogs import OpenDialog
 
 
 def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:

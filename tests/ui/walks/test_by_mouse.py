@@ -21,7 +21,7 @@ from walks.user import Mouse, found
 
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.study.open_dialog import OpenDialog
+from rankstudio.ui.study.dialogs import OpenDialog
 from rankstudio.ui.widgets import TableView
 
 
@@ -65,7 +65,6 @@ def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
     readings.runs_left(walked, 1, 2, 3)
 
     file = walked.models.study_store.path
-    assert file is not None
     mouse.open_menu(walked.menuBar(), "File", "New study")
     readings.runs_left(walked)
     mouse.open_menu(walked.menuBar(), "File", "Open recent", file.name)

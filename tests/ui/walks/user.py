@@ -264,7 +264,6 @@ class Keyboard(User):
             while inside is not None and inside.objectName() != name:
                 inside = inside.parentWidget()
             if inside is not None:
-                assert at is not None
                 in_sight(at)
                 return inside
             way.append(at.objectName() or type(at).__name__ if at is not None else "nowhere")

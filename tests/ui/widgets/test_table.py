@@ -1,14 +1,63 @@
-import pytest
-from feature_table import COLUMNS, NAN, ROWS, Feature, click
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QColor, QHelpEvent
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QStyleOptionViewItem, QToolTip
+"""Tables: cells, sorting, what is chosen, files and keys."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QGuiApplication, QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QMenu, QStyleOptionViewItem, QToolTip, QWidget
+from walks.user import User
+from wording import naming
+
+from rankstudio.engine.errors import OutputError
 from rankstudio.ui.style import palettes
-from rankstudio.ui.widgets import Column, ProgressCell, TableView
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Dot, ProgressCell, TableView
 from rankstudio.ui.widgets.columns import is_missing
 from rankstudio.ui.widgets.table import PAD, Cells
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Feature:
+    id: int
+    name: str
+    weight: float
+    gain: float | None = None
+    pinned: bool = False
+
+
+ROWS = [
+    Feature(39, "LMIR.DIR of whole document", 0.24, 10.0),
+    Feature(7, "BM25 of title", -0.3123456789, 9.0, pinned=True),
+    Feature(25, "bm25, of anchor", NAN, None),
+    Feature(23, "LMIR.DIR of body", 0.1, 100.0),
+]
+COLUMNS = [
+    Column("dot", "", kind="dot", value=lambda row: Dot(row.id % 7), width=30),
+    Column("id", "id", align="right", tone="muted"),
+    Column("name", "feature", stretch=True, mark=lambda row: row.pinned, bold=lambda row: row.id == 39),
+    Column("weight", "weight", kind="weight"),
+    Column("gain", "gain", align="right", format=".1f", tooltip="What the criterion gained"),
+]
+
+
+def click(table, row, column=2):
+    at = table.visualRect(table.model().index(row, column)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+@pytest.fixture
+def table(theme, stage):
+    made = TableView(theme, COLUMNS, "features-table", identity=lambda row: row.id)
+    stage(made, 460, 200)
+    made.set_rows(ROWS)
+    return made
 
 
 @pytest.fixture
@@ -244,13 +293,10 @@ def test_names_that_do_not_fit_are_told_apart_by_their_ends(theme, stage):
 
 def test_rows_are_29_pixels_and_names_are_there_for_screen_readers(table):
     assert table.rowHeight(0) == table.horizontalHeader().height() == 29
+    assert not table.tabKeyNavigation(), "Tab leaves the table"
     assert table.objectName() == "features-table"
     assert table.accessibleName() == "features table"
     assert table.model().headerData(4, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-
-
-def test_tab_leaves_the_table(table):
-    assert not table.tabKeyNavigation()
 
 
 def test_an_empty_table_says_what_will_be_here(theme, stage):
@@ -314,3 +360,99 @@ def test_rows_grow_with_the_text(table, theme):
     finally:
         theme.set_text_size(13)
     assert table.rowHeight(0) == height
+
+
+def test_copying_takes_the_selected_rows_with_a_header_and_all_digits(table):
+    click(table, 1)
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == (
+        "id\tfeature\tweight\tgain\n7\tBM25 of title\t-0.3123456789\t9.0\n"
+    )
+
+
+def test_copying_without_a_selection_takes_everything_in_the_order_shown(table):
+    table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+    table.copy()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["id", "7", "23", "25", "39"]
+
+
+def test_csv_is_the_whole_table_quoted_where_needed(table, tmp_path):
+    table.export(tmp_path / "a.csv")
+    text = (tmp_path / "a.csv").read_text(encoding="utf-8")
+    assert text == table.rows_as_csv()
+    assert text.splitlines()[3] == '25,"bm25, of anchor",,'
+
+
+def test_latex_and_markdown_have_the_digits_that_are_shown(table, tmp_path):
+    copied = []
+    for action in table.menu().actions()[1:3]:
+        action.trigger()
+        copied.append(QGuiApplication.clipboard().text())
+    for name in ("a.tex", "a.md"):
+        table.export(tmp_path / name)
+    assert copied == [(tmp_path / name).read_text(encoding="utf-8") for name in ("a.tex", "a.md")]
+    latex, markdown = (text.splitlines() for text in copied)
+    assert r"\begin{tabular}{rllr}" in latex
+    assert r"7 & BM25 of title & $-$0.31 & 9.0 \\" in latex
+    cells = [[cell.strip(" -") for cell in line.split("|")[1:-1]] for line in markdown[1:4:2]]
+    assert cells == [[":", "", "", ":"], ["7", "BM25 of title", "−0.31", "9.0"]]
+
+
+def test_saving_takes_the_format_that_was_chosen(table, tmp_path, monkeypatch):
+    answer = (str(tmp_path / "a"), "LaTeX (*.tex)")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: answer)
+    table.save_as()
+    assert (tmp_path / "a.tex").read_text(encoding="utf-8") == table.rows_as(".tex")
+
+
+def test_saving_says_when_it_cannot(table, tmp_path, monkeypatch):
+    said = []
+    table.failed.connect(said.append)
+    for name in ("a", "no/b.csv", ""):
+        answer = (str(tmp_path / name) if name else "", "CSV (*.csv)")
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
+        table.save_as()
+    assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
+    assert len(said) == 1 and naming("b.csv").search(said[0])
+    with pytest.raises(OutputError):
+        table.export(tmp_path / "no" / "b.csv")
+
+
+@pytest.fixture
+def numbers(theme: Theme, stage: Callable[..., QWidget]) -> TableView:
+    columns = (Column("real", "number", value=lambda n: n), Column("twice", "twice", value=lambda n: 2 * n))
+    made = TableView(theme, columns, "numbers-table")
+    made.set_rows(range(9))
+    stage(made, 300, 400)
+    made.select(4)
+    return made
+
+
+def test_home_and_end_lead_to_the_first_and_the_last_row(numbers: TableView) -> None:
+    heard: list[int] = []
+    numbers.chosen.connect(heard.append)
+    for key, row in ((Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 8)):
+        QTest.keyClick(numbers, key)
+        assert numbers.current() == row
+        assert [index.row() for index in numbers.selectionModel().selectedRows()] == [row]
+    assert heard == [0, 8]
+
+
+@pytest.mark.parametrize("row", [0, 7])
+def test_the_menu_key_opens_the_menu_of_the_chosen_row(numbers: TableView, row: int) -> None:
+    asked: list[object] = []
+    numbers.row_actions = lambda one: asked.append(one) or ()
+    places: list[QPoint] = []
+
+    def look(menu: QMenu) -> None:
+        places.append(menu.pos())
+        menu.close()
+
+    numbers.select(row)
+    middle = numbers.rect().center()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, middle, numbers.mapToGlobal(middle))
+    User().doing(lambda: QCoreApplication.sendEvent(numbers, event), look, QMenu)
+    assert asked == [row]
+    room = numbers.visualRect(numbers.currentIndex())
+    assert places == [numbers.viewport().mapToGlobal(room.bottomLeft())]

@@ -1,18 +1,85 @@
-"""The candidates of a path, step by step: scores as shares of the best, ranks, and margins."""
+"""The candidates of a path, features or groups, step by step: shares of the best score, ranks and margins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data.feature_groups import Groups, among, candidate_names
+from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.steps import Step
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateGroups:
+    """The candidates among n features: groups, and the features that are in none.
+
+    Attributes
+    ----------
+    names : tuple of str of length n
+        Of each column's candidate: the name of its group, if it is in one.
+    columns : ColumnGroups
+        Which columns each has.
+    """
+
+    names: tuple[str, ...]
+    columns: ColumnGroups
+
+    @classmethod
+    def of(cls, feature_ids: Sequence[int] | Ints, names: Sequence[str], groups: Groups) -> Self:
+        """Return the candidates among features, by their ids, names and groups."""
+        ids = [int(i) for i in feature_ids]
+        place = {i: column for column, i in enumerate(ids)}
+        joint = [[place[i] for i in members] for members in among(groups, ids).values()]
+        return cls(candidate_names(ids, names, groups), ColumnGroups.of(len(ids), joint))
+
+    @cached_property
+    def standing(self) -> Ints:
+        """The column that stands for each column's candidate, shape (n,)."""
+        return self.columns.representatives[self.columns.of_column]
+
+    def members(self, column: int) -> tuple[int, ...]:
+        """Return the columns of a column's candidate."""
+        return self.columns.groups[self.columns.of_column[column]]
+
+    def path(self, path: PathResult) -> PathResult:
+        """Return a path with the standing columns alone selected and compared."""
+        if self.columns.trivial:
+            return path
+        return replace(path, steps=HeldSteps([self._step(step) for step in path.steps]))
+
+    def correlations(self, features: Floats) -> Floats:
+        """Return correlations of features, shape (n, n), with those of candidates where their columns stand.
+
+        The one of two candidates is that of their two most alike features.
+        """
+        if self.columns.trivial:
+            return features
+        found = features.copy()
+        for group in self.columns.groups:
+            if len(group) > 1:
+                likest = np.abs(found[list(group)]).argmax(axis=0)
+                found[group[0]] = found[np.array(group)[likest], np.arange(likest.size)]
+                likest = np.abs(found[:, list(group)]).argmax(axis=1)
+                found[:, group[0]] = found[np.arange(likest.size), np.array(group)[likest]]
+        return found
+
+    def _step(self, step: Step) -> Step:
+        candidates = step.candidates
+        if candidates.size:
+            candidates = np.where(self.standing == np.arange(candidates.size), candidates, np.nan)
+        selected = dict.fromkeys(self.standing[list(step.selected)].tolist())
+        return replace(step, selected=tuple(selected), candidates=candidates)
+
 
 _MOST_SCORES, _FEWEST_STEPS = 1_000_000, 60
 
@@ -186,7 +253,7 @@ def candidate_map(
     features = [*order, *sorted(set(rows) - set(order))]
     taken = np.zeros(every.shape, dtype=bool)
     for row, new in zip(taken, _taken(path, score, places, every), strict=True):
-        row[list(new)] = True
+        row[new] = True
     return CandidateMap(
         tuple(features),
         tuple(places),
@@ -240,8 +307,8 @@ def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
             for f, rival in pairs
         }
     found: dict[int, Margin] = {}
-    for step, new in zip(path.steps, _news(path, range(len(path.steps))), strict=True):
-        for feature in new:
+    for place, step in enumerate(path.steps):
+        for feature in taken_at(path, place):
             found.setdefault(feature, step_margin(score, step, feature, path.divisor))
     return found
 
@@ -273,7 +340,7 @@ def step_margin(
 
 
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
-    """Tell whether a lead over a rival says nothing as a share: one of the two did not lower the criterion.
+    """Return whether a lead over a rival says nothing as a share: one of the two did not lower the criterion.
 
     Against a candidate that is worth nothing it is always 100 %, and between two that raise the criterion it
     is a share of what does harm.
@@ -301,15 +368,13 @@ def _places(path: PathResult, most: int) -> list[int]:
     return chosen
 
 
-def _news(path: PathResult, places: Sequence[int]) -> list[set[int]]:
-    """Return which features are new in some steps of a growing path."""
-    return [
-        set(path.steps[place].selected) - set(path.steps[place - 1].selected if place else ())
-        for place in places
-    ]
+def taken_at(path: PathResult, place: int) -> list[int]:
+    """Return which features are new at a step of a growing path, in its order."""
+    before = path.steps[place - 1].selected if place else ()
+    return [feature for feature in path.steps[place].selected if feature not in before]
 
 
-def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], every: Floats) -> list[set[int]]:
+def _taken(path: PathResult, score: CandidateScore, places: Sequence[int], every: Floats) -> list[list[int]]:
     if path.step_kind is StepKind.FEATURES:
-        return _news(path, places)
-    return [{int(np.argmax(row))} if row.max() > 0 else set() for row in score.gains(every)]
+        return [taken_at(path, place) for place in places]
+    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(every)]

@@ -3,18 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use, shares, step_margin
-from rankstudio.engine.analysis.features.choice_context import ChoiceContext
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    Margin,
+    lead_without_use,
+    shares,
+    step_margin,
+    taken_at,
+)
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import either, tr
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.method import StepKind
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """Another path of the same run.
+
+    Attributes
+    ----------
+    label : str
+        "2⁸"; "2" for a fold.
+    path : PathResult
+    """
+
+    label: str
+    path: PathResult
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceContext:
+    """What a feature's choice is explained with.
+
+    Attributes
+    ----------
+    path : PathResult
+    position : int
+        Of the chosen model among its steps.
+    score : CandidateScore
+        The method's.
+    names : sequence of str of length n
+        Of the features.
+    axis : str
+        What differs between `combinations`: "λ"; "combination" where it is more than one thing.
+    combinations : sequence of Alternative
+        The paths of the fold, this one among them, in the order of the grid.
+    folds : sequence of Alternative
+        The paths of the other folds with the same parameters.
+    groups : CandidateGroups, optional
+        Of the features: candidates are counted and named as groups.
+    """
+
+    path: PathResult
+    position: int
+    score: CandidateScore
+    names: Sequence[str]
+    axis: str = ""
+    combinations: Sequence[Alternative] = ()
+    folds: Sequence[Alternative] = ()
+    groups: CandidateGroups | None = None
+
+    @property
+    def size(self) -> int:
+        """How many features the chosen model has."""
+        return len(self.path.steps[self.position].selected)
+
+    @property
+    def n_candidates(self) -> int:
+        """How many features there are, a group counting as one."""
+        return len(self.names) if self.groups is None else len(self.groups.columns.groups)
+
+    def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
+        """Return it with paths of candidates, each told by the column that stands for it."""
+        combinations, folds = (
+            [replace(one, path=groups.path(one.path)) for one in several]
+            for several in (self.combinations, self.folds)
+        )
+        path, names = groups.path(self.path), groups.names
+        return replace(self, path=path, names=names, combinations=combinations, folds=folds)
+
 
 TOSS_UP = 0.01
 """Share of the score under which a margin says little."""
@@ -74,7 +148,7 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
 
 
 def _lead(context: ChoiceContext, margin: Margin) -> str:
-    """Say what a feature was taken for, and how far ahead of whom it was."""
+    """Return in words what a feature was taken for, and how far ahead of whom it was."""
     score = context.score
     if np.isnan(margin.score):
         return tr(
@@ -103,7 +177,7 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
 
 
 def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Say what a feature was taken for where it or its rival did not lower the criterion."""
+    """Return in words what a feature was taken for where it or its rival did not lower the criterion."""
     own, other = margin.score, margin.rival_score
     if own > 0:
         text = tr("Lowered the {criterion} {unit} by {number}. No other candidate would have lowered it.")
@@ -144,7 +218,7 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
 
 
 def _worth(score: CandidateScore, value: float) -> str:
-    """Say what a feature was worth: "Took 2.5 off the leave-query-out error per document"."""
+    """Return in words what a feature was worth: "Took 2.5 off the leave-query-out error per document"."""
     if score.source is ScoreSource.CRITERION:
         text = (
             tr("Raised the {name} {unit} by {number}")
@@ -156,7 +230,7 @@ def _worth(score: CandidateScore, value: float) -> str:
 
 
 def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
-    """Say by how little a feature dropped out, of those that were left."""
+    """Return in words by how little a feature dropped out, of those that were left."""
     text = tr(
         "With {count} features left it was dropped next: its {name}, {score}, was {share} "
         "below that of {rival}."
@@ -175,7 +249,7 @@ def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
 
 
 def _first_rank(context: ChoiceContext, feature: int, number_: int) -> str:
-    """Say how a feature stood at the first step, where it came later."""
+    """Return in words how a feature stood at the first step, where it came later."""
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if number_ <= 1 or not np.isfinite(values[feature]):
         return ""
@@ -193,15 +267,14 @@ def _later(context: ChoiceContext, feature: int) -> str:
 
 
 def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Say at which step up to the chosen one a feature came closest, and who was taken there."""
+    """Return in words at which step up to the chosen one a feature came closest, and who was taken there."""
     path, score = context.path, context.score
     found = [score.of(step, path.divisor) for step in path.steps[: context.position + 1]]
     near = np.array([shares(score, values)[feature] for values in found])
     if not np.isfinite(near).any():
         return tr("It was not a candidate at any step.")
     place = int(np.nanargmax(near))
-    before = path.steps[place - 1].selected if place else ()
-    taken = [f for f in path.steps[place].selected if f not in before]
+    taken = taken_at(path, place)
     values = found[place]
     said = {"step": path.steps[place].number, "place": _place(score, values, feature)}
     if not taken or not np.isfinite(values[taken[0]]):
@@ -220,7 +293,7 @@ def _closest(context: ChoiceContext, feature: int, correlations: Floats | None) 
 
 
 def _closest_without_use(best: float, own: float, said: Mapping[str, object], name: str) -> str:
-    """Say when a feature came closest where it, or the one that was taken, did not lower the criterion."""
+    """Return when a feature came closest where it, or the one that was taken, did not lower the criterion."""
     if own > 0:
         text = tr(
             "It came closest at step {step}: {place}. It would have lowered the error, unlike "
@@ -240,7 +313,7 @@ def _closest_without_use(best: float, own: float, said: Mapping[str, object], na
 
 
 def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Say with which feature its score fell most."""
+    """Return in words with which feature its score fell most."""
     path, score = context.path, context.score
     values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
     falls = [
@@ -251,8 +324,7 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
     if not falls or score.least:
         return ""
     place = max(falls)[1]
-    earlier = path.steps[place - 1].selected if place else ()
-    taken = [f for f in path.steps[place].selected if f not in earlier]
+    taken = taken_at(path, place)
     if not taken:
         return ""
     name = _alike(context.names[taken[0]], correlations, feature, taken[0])
@@ -262,7 +334,7 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
 
 
 def _likeness(context: ChoiceContext, feature: int, correlations: Floats | None, said: Sequence[str]) -> str:
-    """Say which of the model's features a feature is most like, where that was not said yet."""
+    """Return in words which of the model's features a feature is most like, where that was not said yet."""
     model = [f for f in context.path.steps[context.position].selected if f != feature]
     if correlations is None or not model:
         return ""
@@ -317,7 +389,7 @@ def _at(path: PathResult, number_: int) -> str:
 
 
 def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
-    """Say with which other parameters of the run, and in which folds, it would be otherwise."""
+    """Return in words with which other parameters of the run, and in which folds, it would be otherwise."""
     size, parts = context.size, []
     if inside and size == context.n_candidates:
         return ""

@@ -10,9 +10,8 @@ import numpy as np
 from rankstudio.engine.analysis.features.feature_profile import ClassDensity, class_names, has_many_zeros
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence, GradeDensities
 

@@ -295,7 +295,7 @@ def class_names(labels: Floats) -> tuple[str, ...]:
 
 
 def has_many_zeros(values: Floats) -> bool:
-    """Tell whether so many values are 0 that they would hide how the others lie."""
+    """Return whether so many values are 0 that they would hide how the others lie."""
     rest = values[values != 0.0]
     return bool(rest.size) and rest.size <= (1.0 - _MANY_ZEROS) * values.size and bool(np.ptp(rest) > 0)
 

@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 
 from rankstudio.engine.analysis.features.feature_profile import ALONE
+from rankstudio.engine.analysis.features.features_alone import BOTH_WAYS, measuring_columns
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, described_parts
@@ -17,6 +18,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.grades import Grading, joined
+from rankstudio.engine.support.work import finish
 
 BINS = 24
 MOST_DOCUMENTS = 100_000
@@ -32,8 +34,7 @@ FAR = 1000.0
 """A range this many times wider or narrower than the usual one is badly scaled."""
 
 _TAILS = (0.005, 0.995)  # what lies outside is counted in the outermost bins
-_VALUES_AT_ONCE = 1_000_000  # 8 MB: the interpreter is held for milliseconds
-_ROWS_AT_ONCE = 4096  # the same, by rows
+_ROWS_AT_ONCE = 4096  # the interpreter is held for milliseconds
 
 
 class Oddity(Enum):
@@ -223,22 +224,13 @@ def _range(values: Floats) -> tuple[float, float]:
 
 def _alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
     """Return each measure of each feature alone in its better direction, and whether that is upwards."""
-    m, n = X.shape
-    alone = {name: np.empty(n) for name in ALONE}
-    ascending = np.zeros(n, dtype=np.bool_)
-    at_once = max(1, _VALUES_AT_ONCE // m)
-    for first in range(0, n, at_once):
-        some = slice(first, first + at_once)
-        columns = np.ascontiguousarray(X[:, some].T)
-        down, up = evaluator.evaluate_many(columns), evaluator.evaluate_many(-columns)
-        ascending[some] = up["MAP"] > down["MAP"]
-        for name, values in alone.items():
-            values[some] = np.where(ascending[some], up[name], down[name])
-    return alone, ascending
+    down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
+    ascending = up["MAP"] > down["MAP"]
+    return {name: np.where(ascending, up[name], down[name]) for name in down}, ascending
 
 
 def _almost_perfect(evaluator: Evaluator, y: Floats, alone: Mapping[str, Floats]) -> Bools:
-    """Tell which features alone rank nearly as well as the labels themselves, by every measure."""
+    """Return which features alone rank nearly as well as the labels themselves, by every measure."""
     ends = evaluator.evaluate_many(np.stack((-y, y)))
     found = np.ones(alone["MAP"].size, dtype=np.bool_)
     for name, values in alone.items():
@@ -262,7 +254,7 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
 
 
 def _equal(X: Floats, i: int, j: int) -> bool:
-    """Tell whether two columns are the same, reading no further than that takes."""
+    """Return whether two columns are the same, reading no further than that takes."""
     for first in range(0, len(X), _ROWS_AT_ONCE):
         rows = X[first : first + _ROWS_AT_ONCE]
         same = bool((rows[:, i] == rows[:, j]).all())

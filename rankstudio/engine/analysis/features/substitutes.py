@@ -305,11 +305,7 @@ def _groups(
 
 
 def _swap(
-    correlations: Floats,
-    changes: Changes,
-    removed: int,
-    possible: Sequence[int],
-    exact: bool,
+    correlations: Floats, changes: Changes, removed: int, possible: Sequence[int], exact: bool
 ) -> Swap | None:
     """Return the best of some swaps: by its exact change, or of the most alike where that is not known."""
     if not possible:

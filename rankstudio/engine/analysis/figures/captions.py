@@ -125,7 +125,7 @@ def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
 
 
 def _measured(measure: str, rules: str) -> str:
-    """Say which measure is shown, by whose rules."""
+    """Return which measure is shown, by whose rules."""
     if not measure:
         return tr("{rules} convention.").format(rules=rules)
     return tr("{measure}, {rules} convention.").format(measure=measure, rules=rules)

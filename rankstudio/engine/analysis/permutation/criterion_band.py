@@ -1,17 +1,102 @@
-"""The criterion of a path beside those of permuted labels or preferences, as a plot shows them."""
+"""The permutation test of a path: what it repeats, what a plot shows of it, and how to run it again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest, permutation_steps
-from rankstudio.engine.analysis.permutation.plan_permutation import PermutedPlan
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.identity import path_plan
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.as_code import (
+    UNKNOWN,
+    column_words,
+    field_words,
+    group_words,
+    parameter_words,
+    plan_code,
+    program,
+)
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, estimator, path_plan
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.experiment.units.preferred import with_preferences
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.support.escaping import shell_command
+
+
+@dataclass(frozen=True, eq=False)
+class PermutedPlan:
+    """A method with its parameters, and the documents that it learns from.
+
+    Attributes
+    ----------
+    plan : Plan
+        With one value of each parameter.
+    fold : int
+        Whose training part it is.
+    method : LinearRanker
+    data : TrainingData
+    """
+
+    plan: Plan
+    fold: int
+    method: LinearRanker
+    data: TrainingData
+
+    @classmethod
+    def of(cls, plan: Plan, dataset: FoldedDataset, given: Container[str]) -> PermutedPlan:
+        """Take the first fold of the plan, or of the dataset.
+
+        Parameters
+        ----------
+        plan : Plan
+        dataset : FoldedDataset
+        given : container of str
+            The parameters that somebody gave; of any other one that has a grid the method's own default is
+            taken.
+
+        Raises
+        ------
+        PlanError
+            Where a parameter was given several values, there is no such fold, or the method does not learn
+            from preferences.
+        DataError
+            For preferences that do not fit the data.
+        """
+        usual = plan.entry.load()().get_params()
+        grids = {p.name: (usual[p.name],) for p in plan.entry.grids if p.name not in given}
+        single = plan.changed(parameters={**plan.parameters, **grids})
+        if len(single.combinations) > 1:
+            several = ", ".join(axis.parameter.label for axis in single.axes if len(axis.values) > 1)
+            raise PlanError(f"{several}: expected one value for a permutation test, got several.")
+        fold = _fold(plan, dataset)
+        parameters = single.combinations[0].parameters
+        method = estimator(single, plan.entry, parameters, dataset.feature_ids)
+        train = with_preferences(plan, fold, group_training(fold))
+        return cls(single, fold.number, method, train)
+
+    @property
+    def divisor(self) -> float:
+        """What its criterion is divided by: the documents, where it is a sum over them."""
+        return float(self.data.y.size) if self.plan.entry.per_document else 1.0
+
+    def selected(self) -> tuple[int, ...]:
+        """Learn with nothing permuted, and return the columns in the order of selection."""
+        *_, last = self.method.learn(self.data)
+        return last.selected
+
+
+def _fold(plan: Plan, dataset: FoldedDataset) -> Fold:
+    number = plan.folds[0] if plan.folds else dataset.folds[0].number
+    for fold in dataset.folds:
+        if fold.number == number:
+            return fold
+    there = ", ".join(str(fold.number) for fold in dataset.folds)
+    raise PlanError(f"--folds: expected one of the dataset's folds, {there}; got {number}.")
+
 
 LEVEL = 0.95
 """The share of permuted criteria that the band has."""
@@ -97,3 +182,51 @@ def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) ->
     block = _BLOCK_OF_PREFERENCES if plan.preferences else _BLOCK
     for test in permutation_steps(what.method, what.data, n_permutations, plan.seed, block):
         yield CriterionBand.of(test, what.divisor)
+
+
+def permutation_as_command(plan: Plan, n_permutations: int) -> str:
+    """Return the command that does a permutation test in the terminal.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of one path, as :func:`rankstudio.engine.analysis.permutation.criterion_band.single_plan` returns it.
+    n_permutations : int
+
+    Returns
+    -------
+    str
+        One line for a POSIX shell, without what has its default anyway.
+    """
+    words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
+    grids = [p.name for p in plan.entry.grids]  # which have one value here
+    words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, grids)]
+    words += ["--permutations", str(n_permutations)]
+    words += field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
+    words += [*column_words(plan), *group_words(plan)]
+    return shell_command(words)
+
+
+def permutation_as_python(plan: Plan, n_permutations: int, computed_with: Mapping[str, str] = UNKNOWN) -> str:
+    """Return a short program that does a permutation test with the library, and prints what it found as JSON.
+
+    Parameters
+    ----------
+    plan, n_permutations
+        As of :func:`permutation_as_command`.
+    computed_with : Mapping of str to str
+        Versions that give the same bits, where these are known.
+    """
+    imports = [
+        "import json",
+        "",
+        "from rankstudio.engine import Plan",
+        "from rankstudio.engine.analysis.permutation.criterion_band import band_steps",
+        "from rankstudio.engine.experiment.runner import open_data",
+    ]
+    lines = [
+        plan_code(plan),
+        f"*_, band = band_steps(plan, open_data(plan), n_permutations={n_permutations})",
+        "print(json.dumps(band.as_dict(), indent=1))",
+    ]
+    return program(imports, lines, computed_with)

@@ -2,29 +2,269 @@
 
 Labels change places among all documents of their query. Of preferences it is the documents that do, those of
 a query that have a part in some preference: see
-:mod:`rankstudio.engine.analysis.permutation.permuted_preferences`.
+:mod:`rankstudio.engine.analysis.permutation.label_permutation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.permutation.permuted_paths import PermutedPaths, labelled_paths
-from rankstudio.engine.analysis.permutation.permuted_preferences import compared_rows, preferred_paths
-from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.arithmetic.pair_cost.class_rows import tied_scale
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.pair_cost.preference_rows import PreferenceBlock, preference_blocks, rows_of
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, group, several_queries
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares
 from rankstudio.engine.methods.preference_learner import PreferenceLearner, labels_or_zeros, preferring
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.threads import STEADY, at_most, pool, share
 from rankstudio.engine.support.work import finish
+
+Paths = Callable[[Floats], list[Floats]]
+"""From label vectors (b, m), in the order of the grouped rows, to the criteria of the steps of each."""
+
+PermutedPaths = Callable[[Sequence[Ints]], list[Floats]]
+"""From orders, in which each row has the part that another one had, to the criteria of the steps of each."""
+
+_OUTPUTS = 16  # label vectors of one product
+
+_MOST_ROOM = 4e9  # bytes; not what is free just now: another algorithm's criteria have other last bits
+
+# What the shortcuts know; any other parameter has to be as it is by default. Of losses they know those whose
+# rows are the same whatever the labels are.
+_LOSS = frozenset({"cost", "ties", "weighting"})
+_GREEDY = _LOSS | {
+    *("n_features_to_select", "regularization", "pinned", "banned", "algorithm"),
+    *("n_candidates", "seed", "costs", "budget", "size_penalty"),
+}
+_RANKRLS = _LOSS | {"regularization", "solver", "tol", "max_iter"}
+
+
+@contextmanager
+def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[PermutedPaths]:
+    """Provide the function that learns from the labels in other orders.
+
+    Parameters
+    ----------
+    estimator : LinearRanker
+    data : TrainingData
+    """
+    with pool() as (executor, workers):
+        paths = _paths_of_labels(estimator, data, executor, workers)
+        yield lambda orders: paths(np.stack([data.y[order] for order in orders]))
+
+
+def _paths_of_labels(
+    estimator: LinearRanker, data: TrainingData, executor: Executor | None, workers: int
+) -> Paths:
+    """Return what learns from documents with other labels; of several shards each vector anew."""
+    if data.several:
+        return lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
+    rows: QueryData = data.whole("The permutation test")
+    if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
+        return _greedy_paths(estimator, rows, executor, workers)
+    if type(estimator) is RankRLS and _rankrls_shortcut(estimator):
+        return _rankrls_paths(estimator, rows, executor, workers)
+    return lambda labels: [_learned(estimator, rows, row) for row in labels]
+
+
+def _rows_of(
+    estimator: PairwiseLeastSquares, data: QueryData
+) -> tuple[QueryData, Callable[[Floats], Floats]]:
+    """Return the rows of a loss whose rows stay, and what makes targets (m, v) of labels (m, v) of them."""
+    cost = estimator.pair_cost()
+    if cost.default:
+        return data, lambda labels: centre(labels, data.ptr)
+    scale = tied_scale(data.ptr, cost)[:, None]
+    return PairRows.of(data, cost), lambda labels: centre(labels, data.ptr) * scale
+
+
+def _usual(estimator: LinearRanker, known: frozenset[str]) -> bool:
+    """Return whether all parameters but the known ones are as they are by default."""
+    usual: dict[str, Any] = type(estimator)().get_params()
+    return all(value == usual[name] for name, value in estimator.get_params().items() if name not in known)
+
+
+def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
+    """Return whether paths can share the Gram matrices of the queries.
+
+    So they can where the loss has the same rows whatever the labels are: of all pairs inside a query.
+    """
+    usual = _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
+    return estimator.pair_cost().ties and usual and _room(estimator, data) <= _MOST_ROOM
+
+
+def _room(estimator: GreedyRankRLS, data: QueryData) -> float:
+    """Return how many bytes the Gram matrices of the queries and the states of the threads' paths take."""
+    n, Q = data.X.shape[1], data.ptr.size - 1
+    return float(8 * Q * (n + 1) * (2 * (n + 1) + 4 * estimator.n_steps(n)))
+
+
+def _refuse_large(needed: float, m: int, n: int) -> None:
+    """Raise OutOfMemoryError where less memory is free than is needed."""
+    free = memory.available()
+    if needed > free:
+        raise OutOfMemoryError(
+            f"Not enough memory for the permutation test of greedy RankRLS: {m:,} documents with {n:,} "
+            f"features need {memory.size(needed)}, and {memory.size(free)} are free. Try the algorithm "
+            "columns."
+        )
+
+
+def _rankrls_shortcut(estimator: RankRLS) -> bool:
+    """Return whether labels can be outputs of one factorisation."""
+    return estimator.solver != "cg" and _usual(estimator, _RANKRLS) and estimator.pair_cost().ties
+
+
+def _greedy_paths(
+    estimator: GreedyRankRLS, data: QueryData, executor: Executor | None, workers: int
+) -> Paths:
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (  # noqa: PLC0415
+        KnownStatistics,
+        gram_statistics,
+    )
+
+    several_queries(data.ptr, type(estimator).__name__)
+    _refuse_large(_room(estimator, data), *data.X.shape)
+    regularization = estimator.checked("regularization")
+    groups, cost = ColumnGroups.of(data.X.shape[1], ()), PairCost()
+    rules = estimator.rules(groups)
+    data, targets = _rows_of(estimator, data)
+    known = gram_statistics(data)
+
+    def paths(labels: Floats) -> list[Floats]:
+        found: list[Floats] = [np.empty(0)] * labels.shape[0]
+
+        def learn(number: int) -> None:
+            relabelled = QueryData(data.X, data.y, data.ptr)
+            relabelled.shared.of(KnownStatistics).found[True, cost] = known.relabelled(
+                data.centred[0], targets(labels[number][:, None]), data.ptr
+            )
+            with at_most(1):
+                told = forward_path(
+                    training_data(relabelled), regularization, groups, rules, cost, "statistics"
+                )
+                found[number] = np.array([step.criterion for step in told if isinstance(step, Step)])
+
+        share(executor, workers, learn, range(labels.shape[0]))
+        return found
+
+    return paths
+
+
+def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | None, workers: int) -> Paths:
+    several_queries(data.ptr, "The permutation test of RankRLS")
+    data, targets = _rows_of(estimator, data)
+    models = OutputModels(data, estimator.checked("regularization"))
+
+    def paths(labels: Floats) -> list[Floats]:
+        centred, found = targets(np.ascontiguousarray(labels.T)), np.empty((labels.shape[0], 1))
+
+        def learn(first: int) -> None:
+            part = slice(first, first + _OUTPUTS)
+            rest = models.residuals(np.ascontiguousarray(centred[:, part]))
+            found[part, 0] = np.einsum("mv,mv->v", rest, rest)
+
+        share(executor, workers, learn, range(0, labels.shape[0], _OUTPUTS))
+        return list(found)
+
+    return paths
+
+
+def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats:
+    """Learn anew."""
+    relabelled = QueryData(data.X, labels, data.ptr, data.order)
+    vars(relabelled)["centred"] = data.centred[0], centre(labels[:, None], data.ptr)[:, 0]
+    return learned_path(estimator, relabelled)
+
+
+def learned_path(estimator: LinearRanker, data: GivenData) -> Floats:
+    """Learn; of steps that all have the same features, as an optimiser takes, only the last counts."""
+    steps = list(type(estimator)(**estimator.get_params(deep=False)).learn(data))
+    path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
+    return np.array([step.criterion for step in path])
+
+
+_MOST_ROOM_OF_BLOCKS = (
+    1e9  # bytes; not what is free just now: rows that are made anew each time have other last bits
+)
+
+
+def compared_rows(data: QueryData) -> Bools:
+    """Return which documents have a part in some preference, shape (m,)."""
+    assert data.preferences is not None
+    compared = np.zeros(data.y.size, dtype=bool)
+    compared[data.preferences.winner] = compared[data.preferences.loser] = True
+    return compared
+
+
+@contextmanager
+def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[PermutedPaths]:
+    """Provide the function that learns from preferences of which the documents are exchanged.
+
+    Parameters
+    ----------
+    estimator : LinearRanker
+        That learns from preferences.
+    data : QueryData
+        With preferences.
+    """
+    assert data.preferences is not None
+    preferences = data.preferences
+    blocks = None
+    if isinstance(estimator, PairwiseLeastSquares) and type(estimator) in (GreedyRankRLS, RankRLS):
+        blocks = _blocks(estimator, data)
+
+    def exchanged(order: Ints) -> QueryData:
+        other = replace(data, preferences=preferences.in_order(order))
+        if blocks is not None:
+            assert isinstance(estimator, PairwiseLeastSquares)
+            place = np.empty_like(order)
+            place[order] = np.arange(order.size)
+            # Who has the part of whom: what the preferences make of it is known.
+            PairRows.keep(other, estimator.pair_cost(), rows_of(data.X[place], blocks))
+        return other
+
+    with pool() as (executor, workers):
+
+        def paths(orders: Sequence[Ints]) -> list[Floats]:
+            found: list[Floats] = [np.empty(0)] * len(orders)
+
+            def learn(number: int) -> None:
+                found[number] = learned_path(estimator, exchanged(orders[number]))
+
+            share(executor, workers, learn, range(len(orders)))
+            return found
+
+        yield paths
+
+
+def _blocks(estimator: PairwiseLeastSquares, data: QueryData) -> tuple[PreferenceBlock, ...] | None:
+    """Return what makes rows of the documents; None where it takes much memory."""
+    sizes = np.diff(data.ptr).astype(np.float64)
+    if 8.0 * float(((sizes + 1) * sizes).sum()) > _MOST_ROOM_OF_BLOCKS:
+        return None
+    assert data.preferences is not None
+    return tuple(preference_blocks(data.ptr, data.preferences, estimator.pair_cost()))
+
 
 _MOST = 10_000_000
 _ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding

@@ -11,15 +11,14 @@ import numpy as np
 from rankstudio.engine.analysis.queries.query_comparison import model_scores, query_measures
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.results.results import Chosen
-from rankstudio.engine.experiment.units.fold_context import estimator
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.two_stage import two_stage_steps, widened
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.statistics.paired import bootstrap_interval, win_tie_loss
+from rankstudio.engine.statistics.paired import mean_difference, win_tie_loss
 from rankstudio.engine.steps import Step
 
 
@@ -193,8 +192,6 @@ def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAb
     whole = np.concatenate([one.whole for one in found])
     without = np.concatenate([one.without for one in found])
     counts = win_tie_loss(whole, without, higher_is_better=find_measure(measure).higher_is_better)
-    difference = (whole - without)[~np.isnan(whole - without)]
-    mean = float(difference.mean()) if difference.size else float("nan")
-    low, high = bootstrap_interval(whole, without)
     folds = tuple(one.fold for one in found)
-    return FeatureAblation(found[0].column, folds, mean, low, high, counts.wins, counts.ties, counts.losses)
+    difference = mean_difference(whole, without)
+    return FeatureAblation(found[0].column, folds, *difference, counts.wins, counts.ties, counts.losses)

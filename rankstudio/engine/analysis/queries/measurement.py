@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import FoldResult
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,10 @@ class Measurement:
 @lru_cache(maxsize=256)
 def _changed(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str) -> Plan:
     return plan.changed(convention=convention, measures=names, select_by=chosen_by)
+
+
+def without_test(result: FoldResult) -> FoldResult:
+    """Return a fold with nothing that was measured on the test part."""
+    baseline = replace(result.baseline, test=FrozenMapping({}))
+    per_query = FrozenMapping({}) if result.test else result.per_query
+    return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)

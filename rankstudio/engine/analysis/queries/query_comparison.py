@@ -15,7 +15,7 @@ from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.statistics.paired import WinTieLoss, bootstrap_interval, win_tie_loss
+from rankstudio.engine.statistics.paired import WinTieLoss, mean_difference, win_tie_loss
 from rankstudio.engine.steps import Step
 
 Scores = Mapping[int, Floats]
@@ -97,9 +97,7 @@ class QueryComparison:
     @cached_property
     def mean_difference(self) -> tuple[float, float, float]:
         """B less A, mean over the queries, with its 95 % interval (bootstrap over queries)."""
-        known = (self.b - self.a)[~np.isnan(self.b - self.a)]
-        mean = float(known.mean()) if known.size else np.nan
-        return (mean, *bootstrap_interval(self.b, self.a))
+        return mean_difference(self.b, self.a)
 
 
 def model_scores(step: Step, data: RankingDataset) -> Floats:

@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.metrics.conventions import convention as find_convention
-from rankstudio.engine.metrics.rank_order import rank_order
+from rankstudio.engine.metrics.evaluation import rank_order
 from rankstudio.engine.steps import Step
 
 

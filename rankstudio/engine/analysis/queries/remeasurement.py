@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.analysis.queries.ranked_path import RankedPath, spread, together, whole_steps
+from rankstudio.engine.analysis.queries.query_comparison import baseline_step
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.left_out_names import left_out, validated
@@ -17,13 +18,58 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult, RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
-from rankstudio.engine.metrics._ranking_kernel import Codes
+from rankstudio.engine.metrics._kernels import Codes
 from rankstudio.engine.metrics.conventions import Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
-from rankstudio.engine.metrics.distinct_rankings import DistinctRankings
+from rankstudio.engine.metrics.distinct_rankings import DistinctRankings, Places
 from rankstudio.engine.metrics.evaluator import Evaluator, average, rank, reading_order, standard_error
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+_VALUES = 1 << 23  # read off at a time: 64 MB
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPath:
+    """The rankings of a part by all whole steps of a path: where they stand among the different ones."""
+
+    part: RankingDataset
+    by_id: bool
+    whole: NDArray[np.bool_]
+    distinct: DistinctRankings
+    places: Places
+
+
+def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
+    """Yield those whose rankings are kept in the same place, some at a time."""
+    alike: list[RankedPath] = []
+    values = 0
+    for one in ranked:
+        if alike and (one.distinct is not alike[0].distinct or values + one.places.size > _VALUES):
+            yield alike
+            alike, values = [], 0
+        alike.append(one)
+        values += one.places.size
+    if alike:
+        yield alike
+
+
+def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], Sequence[Step]]:
+    """Return which steps of a path can score a part, and these."""
+    whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
+    return whole, path.steps if whole.all() else [
+        path.steps[place] for place in np.flatnonzero(whole).tolist()
+    ]
+
+
+def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
+    """Return the values of whole steps, a row each, in their places; NaN in the others."""
+    if whole.all():
+        return values
+    every = np.full((whole.size, *values.shape[1:]), np.nan)
+    every[whole] = values
+    return every
+
 
 _SCORES = 1 << 23  # scores computed at a time: 64 MB
 _KEPT = 1 << 29  # bytes of rankings that are kept
@@ -46,9 +92,9 @@ class Remeasurement:
         self._paths: WeakKeyDictionary[PathResult, RankedPath] = WeakKeyDictionary()
         self._distinct: WeakKeyDictionary[RankingDataset, dict[bool, DistinctRankings]] = WeakKeyDictionary()
         self._orders: WeakKeyDictionary[RankingDataset, Ints | None] = WeakKeyDictionary()
-        self._models: WeakKeyDictionary[Step | Baseline, dict[tuple[int, bool], _Ranked]] = (
-            WeakKeyDictionary()
-        )
+        self._models: WeakKeyDictionary[
+            Step | Baseline, dict[tuple[int, bool], tuple[RankingDataset, Codes]]
+        ] = WeakKeyDictionary()
         self._folds: WeakKeyDictionary[FoldResult, dict[tuple[Plan, Measurement], FoldResult]] = (
             WeakKeyDictionary()
         )
@@ -118,7 +164,12 @@ class Remeasurement:
         for one in result.folds:
             fold = parts[one.fold]
             for part in filter(None, (fold.vali, fold.test)):
-                self._ranked(_single_feature(one.baseline, fold), part, convention, one.baseline)
+                self._ranked(
+                    baseline_step(one.baseline, fold.train.feature_ids.tolist()),
+                    part,
+                    convention,
+                    one.baseline,
+                )
                 if one.chosen.step.covers(part.X):
                     self._ranked(one.chosen.step, part, convention)
             yield
@@ -240,7 +291,7 @@ class Remeasurement:
         now = wanted.plan(plan)
         if now is plan:
             return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline
-        step = _single_feature(baseline, fold)
+        step = baseline_step(baseline, fold.train.feature_ids.tolist())
         known = baseline.validation if wanted.convention == plan.convention else {}
         validation = known if plan.inner else self._model(step, fold.vali, now, baseline)
         test = self._model(step, None if wanted.sealed else fold.test, now, baseline)
@@ -331,8 +382,9 @@ class Remeasurement:
         key = id(part), order is not None
         if key not in kept:
             scores = ScoredPart(part).scores(step)
-            kept[key] = _Ranked(part, rank(scores[None, :], part.y, part.query_ptr, order))
-        return kept[key].ranked
+            # The part is kept with its ranking: its id stays its own.
+            kept[key] = part, rank(scores[None, :], part.y, part.query_ptr, order)
+        return kept[key][1]
 
     def _order(self, part: RankingDataset, convention: str) -> Ints | None:
         """Return the order of a part's documents in which a convention reads it; None for the file's."""
@@ -351,29 +403,6 @@ class Remeasurement:
             made = Evaluator(part.y, part.query_ptr, convention, names, grading=part.grading)
             self._evaluators[key] = part, made  # the part is kept with it: its id stays its own
         return self._evaluators[key][1]
-
-
-def without_test(result: FoldResult) -> FoldResult:
-    """Return a fold with nothing that was measured on the test part."""
-    baseline = replace(result.baseline, test=FrozenMapping({}))
-    per_query = FrozenMapping({}) if result.test else result.per_query
-    return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)
-
-
-def _single_feature(baseline: Baseline, fold: Fold) -> Step:
-    """Return the model that ranks by the best single feature alone."""
-    column = int(np.flatnonzero(fold.train.feature_ids == baseline.feature)[0])
-    coef = np.zeros(fold.train.feature_ids.size)
-    coef[column] = 1.0 if baseline.descending else -1.0
-    return Step(1, (column,), coef, float("nan"), np.empty(0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """The ranking of a part by one model."""
-
-    part: RankingDataset
-    ranked: Codes
 
 
 def _unmeasured(path: PathResult) -> PathResult:

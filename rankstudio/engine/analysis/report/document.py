@@ -1,13 +1,78 @@
-"""A report as values: sections of paragraphs, facts, tables, figures and code, without a format."""
+"""A report as values: sections of paragraphs, facts, tables, figures and code; and these as one HTML file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from xml.etree import ElementTree
 
-from rankstudio.engine.analysis.report.figures import ReportFigure
+from rankstudio import __version__
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
+from rankstudio.engine.export.figures.files import figure_bytes
+from rankstudio.engine.export.figures.style import FigureStyle
+from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import TextTable
+from rankstudio.engine.support.templates import rendered
+
+STYLE = FigureStyle(width=540.0, font=9.0)
+"""Of all of them: 720 pixels of a page, with text of 12."""
+
+_DPI = 240.0  # of the picture; on paper one dot is a third of the width of a thin line
+
+
+@dataclass(frozen=True)
+class ReportFigure:
+    """A drawing with what is to be read below it.
+
+    A page of HTML has it as an element, a preview and a PDF as a picture: nobody waits for the other one.
+
+    Attributes
+    ----------
+    figure : Figure
+    """
+
+    figure: Figure
+
+    @property
+    def caption(self) -> str:
+        """What is to be read below it."""
+        return self.figure.caption
+
+    @cached_property
+    def svg(self) -> str:
+        """The whole drawing, as an element of a page."""
+        return _element(figure_bytes(self.figure, STYLE, "svg"))
+
+    @cached_property
+    def png(self) -> bytes:
+        """The same as a picture, as fine as paper needs it."""
+        return figure_bytes(self.figure, STYLE, "png", _DPI)
+
+
+def _element(file: bytes) -> str:
+    """Return an SVG file as an element of a page of HTML: without metadata, its ids found nowhere else."""
+    root = ElementTree.fromstring(file)
+    for parent in root.iter():
+        for child in [c for c in parent if c.tag.endswith(("}metadata", "}style"))]:
+            parent.remove(child)
+    mark = hashlib.sha256(file).hexdigest()[:8]
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        found = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+        if element.tag == "g":
+            found.pop("id", None)  # which only says what it is a part of
+        for name, sign in (("id", ""), ("href", "#"), ("clip-path", "url(#")):
+            if name in found:
+                found[name] = f"{sign}{mark}-{found[name].removeprefix(sign)}"
+        element.attrib.clear()
+        element.attrib.update(found)
+    # What the style said of all elements; CSS in a page would be of the whole page.
+    look = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
+    root.attrib.update({"xmlns": "http://www.w3.org/2000/svg", "role": "img", **look})
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 @dataclass(frozen=True)
@@ -137,3 +202,45 @@ def section_keys(text: str) -> tuple[str, ...]:
     if wrong is not None or not keys:
         raise ParameterError("sections", wrong or text, f"some of {', '.join(SECTIONS)}")
     return keys
+
+
+_KEY = "question"
+
+
+def words(settings: ReportSettings) -> Iterator[Paragraph]:
+    """Yield question and notes, where there are any."""
+    for text in (settings.question, settings.notes):
+        if text.strip():
+            yield Paragraph(text)
+
+
+def with_words(report: Report, settings: ReportSettings) -> Report:
+    """Return a report that says what is written now.
+
+    Parameters
+    ----------
+    report : Report
+    settings : ReportSettings
+        Its question and notes count here; the notes on runs stay.
+    """
+    before = [block for section in report.sections if section.key == _KEY for block in section.blocks]
+    kept = (block for block in before if not isinstance(block, Paragraph))
+    section = ReportSection(_KEY, SECTIONS[_KEY], (*words(settings), *kept))
+    others = tuple(other for other in report.sections if other.key != _KEY)
+    return replace(report, sections=(section, *others) if section.blocks else others)
+
+
+def html_page(report: Report) -> str:
+    """Return a report as the text of an HTML file.
+
+    Parameters
+    ----------
+    report : Report
+        With the sections that are wanted, in their order.
+
+    Returns
+    -------
+    str
+        Valid HTML in UTF-8. It reads on a phone, on a screen in both themes and on paper.
+    """
+    return rendered("report.html", report=report, version=__version__)

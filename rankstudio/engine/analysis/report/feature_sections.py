@@ -7,23 +7,29 @@ from math import isnan
 
 import numpy as np
 
-from rankstudio.engine.analysis.features.candidate_groups import CandidateGroups
-from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use, margins
+from rankstudio.engine.analysis.features.candidate_map import (
+    CandidateGroups,
+    Margin,
+    lead_without_use,
+    margins,
+)
 from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
-from rankstudio.engine.analysis.figures.run_figures import fold_features_figure
-from rankstudio.engine.analysis.report.document import Block, Paragraph
-from rankstudio.engine.analysis.report.figures import ReportFigure
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser
-from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed
-from rankstudio.engine.analysis.selection_stability import (
-    SelectionStability,
-    selection_stability,
+from rankstudio.engine.analysis.figures.run_figures import chosen_path, fold_features_figure
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
+from rankstudio.engine.analysis.report.source import (
+    NOTHING,
+    ReportedRun,
+    ReportSource,
+    best_of,
+    chooser,
+    fixed,
+    listed,
 )
+from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.data.feature_groups import group_names
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
 
@@ -36,7 +42,7 @@ def feature_blocks(source: ReportSource) -> Iterator[Block]:
     if not runs:
         yield Paragraph("No run selects features: all runs rank with all features.", muted=True)
     for run in runs:
-        found = _stability(run)
+        found = stability_of_run(run.result)
         yield Paragraph(_common_sentence(run, found))
         yield _features(run, found)
 
@@ -47,7 +53,7 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     if not runs:
         yield Paragraph("No run has selected features on two or more folds.", muted=True)
         return
-    found = [_stability(run) for run in runs]
+    found = [stability_of_run(run.result) for run in runs]
     yield _indices(runs, found)
     for run, one in list(zip(runs, found, strict=True))[:_MOST_MAPS]:
         if len(one.folds) <= _MOST_FOLDS and one.features:
@@ -68,18 +74,8 @@ def _selecting(source: ReportSource) -> list[ReportedRun]:
     return [run for run in source.runs if run.plan.entry.selects]
 
 
-def _stability(run: ReportedRun) -> SelectionStability:
-    result = run.result
-    return selection_stability(result.folds, result.feature_ids, result.feature_names)
-
-
-def _path(fold: FoldResult) -> PathResult:
-    """Return the path on which a fold's model was chosen."""
-    return next(path for path in fold.paths if path.unit == fold.chosen.unit)
-
-
 def _common_sentence(run: ReportedRun, found: SelectionStability) -> str:
-    """Say which features all folds have chosen."""
+    """Return in a sentence which features all folds have chosen."""
     n = len(found.folds)
     everywhere = [feature.name for feature in found.features if feature.times == n]
     name = f"{run.name[0].upper()}{run.name[1:]}"
@@ -128,7 +124,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     groups = CandidateGroups.of(ids, run.result.feature_names, run.plan.groups)
     for fold in run.result.folds:
         inside = set(fold.selected)
-        for column, margin in margins(groups.path(_path(fold)), score).items():
+        for column, margin in margins(groups.path(chosen_path(fold)), score).items():
             for feature in (ids[member] for member in groups.members(column)):
                 share = margin.share
                 if feature in inside and not isnan(share) and share < least.get(feature, (np.inf,))[0]:
@@ -180,7 +176,7 @@ def _substitutes(run: ReportedRun) -> Iterator[Block]:
     fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
     if fold is None or not first.chosen.step.selected:
         return
-    path = _path(first)
+    path = chosen_path(first)
     position = path.steps.position(first.chosen.step.number)
     inspector = Inspector(fold.train, run.plan.convention)
     train = make_fold_context(run.plan, fold).whole_train

@@ -1,32 +1,225 @@
-"""The report of a study: all its sections, of which a reader may ask for some in another order."""
+"""The report of a study: all its sections, with those of its setup and of where its numbers are from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
-from rankstudio.engine.analysis.report import (
-    feature_sections,
-    origin_sections,
-    result_sections,
-    setup_sections,
+from rankstudio.engine.analysis.report import feature_sections, result_sections
+from rankstudio.engine.analysis.report.document import (
+    SECTIONS,
+    Block,
+    CodeText,
+    FactList,
+    Paragraph,
+    Report,
+    ReportSection,
+    words,
 )
-from rankstudio.engine.analysis.report.document import SECTIONS, Block, Paragraph, Report, ReportSection
-from rankstudio.engine.analysis.report.source import ReportSource
-from rankstudio.engine.analysis.report.texts import listed
+from rankstudio.engine.analysis.report.source import NOTHING, ReportedRun, ReportSource, listed, runs_text
+from rankstudio.engine.data.dataset import FoldedDataset, Source
+from rankstudio.engine.experiment.plan.as_code import as_command
+from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN
+from rankstudio.engine.experiment.plan.toml import plan_as_toml
+from rankstudio.engine.experiment.storage.study_contents import RecordedData, seal_text
+from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
+from rankstudio.engine.methods.catalog import Method
+from rankstudio.engine.metrics.conventions import convention
+
+_RULES = {
+    "best": "the best",
+    "smallest": "the smallest not significantly worse than the best",
+    "one-se": "the smallest within one standard error of the best",
+}
+_MISSING = {
+    "query_min": "replaced by the lowest value in the query",
+    "zero": "replaced by 0",
+    "refuse": "refused",
+}
+_NORMALIZED = {"none": "as in the files", "query_minmax": "scaled to 0 … 1 within each query"}
+_MOST_FOLDS = 30  # that are listed
+_PARTS = {"train": "training", "vali": "validation", "test": "test"}
+
+
+def question_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield what was asked, and what is noted on the whole and on each run."""
+    yield from words(source.settings)
+    noted = [run for run in source.runs if run.label.note or run.label.tags]
+    if noted:
+        rows = tuple((str(run.number), run.title, run.label.note, ", ".join(run.label.tags)) for run in noted)
+        yield TextTable("Notes on runs", ("run", "method", "note", "tags"), rows, (1, 2, 3))
+
+
+def data_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield what is to be known of each dataset: where it is, its checksums and how large it is."""
+    for recorded, runs in _by_data(source.runs):
+        documents = next((run.data for run in runs if run.data is not None), None)
+        place = runs[0].plan.data
+        rows = [("name", recorded.name), ("opened from", "the bundled sample" if place == SAMPLE else place)]
+        rows += [("features", str(len(recorded.feature_ids))), ("folds", str(len(recorded.folds)))]
+        rows += [("checksum of all parts", recorded.checksum), ("used by", runs_text(runs))]
+        yield FactList(tuple(rows))
+        if documents is not None:
+            yield _parts(documents)
+        if recorded.files:
+            yield _files(recorded.files, recorded.place)
+
+
+def plan_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield each run with its parameters, and the methods with where they were published."""
+    rows = tuple(
+        (str(run.number), run.title, run.result.data_name, _parameters(run.plan), f"{run.result.seconds:.1f}")
+        for run in source.runs
+    )
+    header = ("run", "method", "data", "with", "seconds")
+    yield TextTable("Runs", header, rows, (1, 2, 3))
+    methods: dict[str, Method] = {}
+    for run in source.runs:
+        for entry in (run.plan.entry, run.plan.ranker_entry):
+            if entry is not None:
+                methods.setdefault(entry.key, entry)
+    told = tuple((m.label, f"{m.citation}: {m.title}", m.summary) for m in methods.values())
+    yield TextTable("Methods", ("method", "published", "what it does"), told, (0, 1, 2))
+
+
+def protocol_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield how folds came about, what chose the models, and by which rules measures were computed."""
+    kinds: dict[tuple[tuple[str, str], ...], list[ReportedRun]] = {}
+    for run in source.runs:
+        kinds.setdefault(_protocol(run.plan), []).append(run)
+    for facts, runs in kinds.items():
+        told = facts if len(kinds) == 1 else (("holds for", runs_text(runs)), *facts)
+        yield FactList(told)
+    for key in dict.fromkeys(run.plan.convention for run in source.runs):
+        rules = convention(key)
+        yield TextTable(
+            f"{rules.label} convention",
+            ("what", "how"),
+            rules.rules,
+            (0, 1),
+            f"{rules.summary} {rules.source}",
+        )
+
+
+def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
+    """Return the datasets by their contents and folds, each with its runs."""
+    found: dict[tuple[str, str], tuple[RecordedData, list[ReportedRun]]] = {}
+    for run in runs:
+        key = run.recorded.place, run.recorded.checksum
+        found.setdefault(key, (run.recorded, []))[1].append(run)
+    return list(found.values())
+
+
+def _files(files: Sequence[Source], place: str) -> TextTable:
+    rows = tuple((_beside(file.path, place), f"{file.size:,}", file.checksum) for file in files)
+    return TextTable("Files", ("file", "bytes", "checksum"), rows, (0, 2))
+
+
+def _beside(file: Path, place: str) -> str:
+    """Return a file's path from the folder that was opened, else its name."""
+    folder = Path(place) if place else file.parent
+    return str(file.relative_to(folder)) if file != folder and file.is_relative_to(folder) else file.name
+
+
+def _parts(data: FoldedDataset) -> TextTable:
+    """Return how many queries and documents the parts of each fold have."""
+    names = [name for name in _PARTS if any(name in fold.parts for fold in data.folds)]
+    rows = []
+    for fold in data.folds[:_MOST_FOLDS]:
+        cells = [
+            f"{part.n_queries:,} / {part.n_documents:,}" if (part := fold.parts.get(name)) else NOTHING
+            for name in names
+        ]
+        rows.append((str(fold.number), *cells))
+    header = ("fold", *(f"{_PARTS[name]}: queries / documents" for name in names))
+    more = len(data.folds) - len(rows)
+    return TextTable("Parts", header, tuple(rows), (), f"And {more:,} more folds." if more else "")
+
+
+def _parameters(plan: Plan) -> str:
+    """Return the values that are tried, and what else is otherwise than by default."""
+    kept = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
+    return " · ".join(f"{k} {v}" for k, v in parameter_texts(plan).items() if k in kept) or "all defaults"
+
+
+def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """Return the protocol of a plan as rows."""
+    folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
+    folds += f", only {listed(plan.folds)}" if plan.folds else ""
+    by = f"the method's own criterion ({plan.criterion})" if plan.select_by == CRITERION else plan.select_by
+    where = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
+    if plan.leaves_out:
+        chosen = f"{plan.chosen_by} on left-out training queries"
+    else:
+        chosen = by if plan.select_by == CRITERION else f"{by} on {where}"
+    return (
+        ("folds", folds),
+        ("model chosen by", chosen),
+        ("which model", _RULES.get(plan.rule, f"the best with {plan.rule} features")),
+        ("measures", listed(plan.measures)),
+        ("convention of measures", convention(plan.convention).label),
+        ("feature values", _NORMALIZED[plan.normalize]),
+        ("missing values", _MISSING[plan.missing]),
+        ("seed", str(plan.seed)),
+    )
+
+
+def seal_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield how often the test part was looked at while choosing."""
+    marks = source.seal_marks
+    if not marks:
+        yield Paragraph("The test part was never sealed in this study.")
+        return
+    text = seal_text(marks)
+    yield Paragraph(f"{text[0].upper()}{text[1:]}.")
+    rows = tuple(
+        (str(number), _moment(mark.happened), "sealed" if mark.sealed else "seal broken")
+        for number, mark in enumerate(marks, start=1)
+    )
+    yield TextTable("Seals", ("", "when (UTC)", "what"), rows, (1, 2))
+
+
+def version_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the versions that computed the runs."""
+    kinds: dict[tuple[tuple[str, str], ...], list[ReportedRun]] = {}
+    for run in source.runs:
+        kinds.setdefault(tuple(run.result.versions.items()), []).append(run)
+    names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
+    rows = tuple((name, *(dict(kind).get(name, "") for kind in kinds)) for name in names)
+    yield TextTable("Computed with", ("", *(runs_text(runs) for runs in kinds.values())), rows, (0,))
+
+
+def rerun_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the plan of each run: for the terminal, and as TOML."""
+    yield Paragraph(
+        "With the same data and versions, each plan gives identical results. Save a plan as plan.toml and "
+        "open it in the window, or run it with: rankstudio run plan.toml"
+    )
+    for run in source.runs:
+        yield CodeText(f"Run {run.number}, {run.title}: the command", as_command(run.plan))
+        yield CodeText(f"Run {run.number}: plan.toml", plan_as_toml(run.plan).rstrip("\n"))
+
+
+def _moment(text: str) -> str:
+    """Return a moment without its time zone: "2026-11-22 02:30:00"."""
+    return text.partition("+")[0].replace("T", " ")
+
 
 _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
-    "data": setup_sections.data_blocks,
-    "plan": setup_sections.plan_blocks,
-    "protocol": setup_sections.protocol_blocks,
+    "data": data_blocks,
+    "plan": plan_blocks,
+    "protocol": protocol_blocks,
     "results": result_sections.result_blocks,
     "tests": result_sections.paired_test_blocks,
     "features": feature_sections.feature_blocks,
     "stability": feature_sections.stability_blocks,
     "substitutes": feature_sections.substitute_blocks,
     "published": result_sections.published_blocks,
-    "versions": origin_sections.version_blocks,
-    "rerun": origin_sections.rerun_blocks,
+    "versions": version_blocks,
+    "rerun": rerun_blocks,
 }
 """What makes the sections that need a finished run; the others are of the study."""
 
@@ -49,9 +242,9 @@ def make_report(source: ReportSource) -> Report:
     sections = []
     for key in SECTIONS:
         if key == "question":
-            section = _section(key, tuple(setup_sections.question_blocks(shown)))
+            section = _section(key, tuple(question_blocks(shown)))
         elif key == "seal":
-            section = _section(key, tuple(origin_sections.seal_blocks(shown)))
+            section = _section(key, tuple(seal_blocks(shown)))
         elif shown.runs:
             section = _section(key, tuple(_MAKERS[key](shown)))
         else:

@@ -11,16 +11,21 @@ from rankstudio.engine.analysis.fold_table import (
     measure_rows,
     measure_summary,
 )
-from rankstudio.engine.analysis.published import published_rows
-from rankstudio.engine.analysis.report.document import Block, Paragraph
-from rankstudio.engine.analysis.report.figures import ReportFigure
-from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
-from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
-from rankstudio.engine.analysis.report.texts import NOTHING, fixed, listed, set_otherwise, spread
-from rankstudio.engine.analysis.significance import (
-    ALPHA,
-    ComparedRun,
+from rankstudio.engine.analysis.published import published_rows, set_otherwise
+from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
+from rankstudio.engine.analysis.report.source import (
+    NOTHING,
+    ReportedRun,
+    ReportSource,
+    best_of,
+    chooser,
+    fixed,
+    listed,
+    spread,
+    tests_of,
 )
+from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import convention
 
@@ -46,7 +51,7 @@ def result_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def _sentence(data: str, runs: list[ReportedRun], asked: str) -> Iterator[Block]:
-    """Say which run is best, and by how much it beats the best single feature."""
+    """Yield a sentence on which run is best, and by how much it beats the best single feature."""
     name = chooser(runs, asked)
     measured = [run for run in runs if name in run.result.average]
     if not measured:
@@ -83,7 +88,7 @@ def _average_row(run: ReportedRun, found: MeasureSummary, names: Sequence[str]) 
         spread(found.means[name], found.deviations.get(name)) if name in found.means else NOTHING
         for name in names
     ]
-    title = " · ".join(filter(None, [run.title, set_otherwise(run)]))
+    title = " · ".join(filter(None, [run.title, set_otherwise(run.result)]))
     return (str(run.number), title, range_text(run.result.sizes), *cells)
 
 

@@ -1,23 +1,34 @@
-"""What a report is made of: the finished runs of a study with their data, and what a person wrote."""
+"""What a report is made of: the runs of a study with their data, and how it writes numbers and names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import isnan
 
+from rankstudio.engine.analysis.queries.measurement import without_test
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
     best_run,
     compare_with,
     compared_runs,
+    comparing_measure,
     why_unpaired,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
-from rankstudio.engine.experiment.storage.seal import SealMark, is_sealed
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    RunLabel,
+    SealMark,
+    is_sealed,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +110,10 @@ class ReportSource:
         """What may be shown: itself, or without every number of the test part where that is sealed."""
         if not self.sealed:
             return self
-        return replace(self, runs=tuple(replace(r, result=without_test(r.result)) for r in self.runs))
+        results = (replace(r.result, folds=tuple(map(without_test, r.result.folds))) for r in self.runs)
+        return replace(
+            self, runs=tuple(replace(r, result=one) for r, one in zip(self.runs, results, strict=True))
+        )
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
         """Return the runs by the name of their dataset, in the order in which these first occur."""
@@ -109,29 +123,15 @@ class ReportSource:
         return found
 
 
-def chooser(runs: Iterable[ReportedRun], name: str = "") -> str:
+def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
     """Return the measure that runs are compared by: the one asked for, else what chose in the first one."""
-    plan = next(iter(runs)).plan
-    asked = name if name in plan.evaluated else plan.chosen_by
-    return asked if asked != CRITERION else plan.measures[0]
+    return comparing_measure(runs[0].plan, name)
 
 
 def best_of(runs: list[ReportedRun], name: str) -> ReportedRun:
     """Return the run with the best average of a measure; the first one where it was not measured."""
     best = best_run([run.result for run in runs], name)
     return next((run for run in runs if run.result is best), runs[0])
-
-
-def without_test(result: RunResult) -> RunResult:
-    """Return a run as it is while its test part is sealed: no number of it is there any more."""
-    return replace(result, folds=tuple(_covered(fold) for fold in result.folds))
-
-
-def _covered(fold: FoldResult) -> FoldResult:
-    if not fold.test:
-        return fold
-    nothing: Mapping[str, float] = {}
-    return replace(fold, test=nothing, per_query={}, baseline=replace(fold.baseline, test=nothing))
 
 
 def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> list[ComparedRun]:
@@ -144,3 +144,84 @@ def tests_of(runs: Sequence[ReportedRun], reference: ReportedRun, name: str) -> 
         if result is not against and not why_unpaired(result, against, name)
     }
     return compared_runs(by_number, reference.number, name, found)
+
+
+Opener = Callable[[Plan, RecordedData], FoldedDataset | None]
+
+
+def no_data(_: Plan, __: RecordedData) -> None:
+    """Open nothing: a report without what needs the documents."""
+
+
+class DataOpener:
+    """Opens the data of runs, each once; what changed since or is not there is None."""
+
+    def __init__(self) -> None:
+        self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
+
+    def __call__(self, plan: Plan, recorded: RecordedData) -> FoldedDataset | None:
+        """Return the data of a plan as they were recorded; None where they cannot be had."""
+        key = (recorded.checksum, plan.data, plan.missing, plan.normalize, plan.protocol, str(plan.seed))
+        if key not in self._opened:
+            self._opened[key] = None
+            with suppress(RankStudioError):
+                found = open_data(plan)
+                self._opened[key] = None if recorded.difference(found) else found
+        return self._opened[key]
+
+
+def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
+    """Return what a study's report is made of: its finished, sound and listed runs that are not hidden.
+
+    Parameters
+    ----------
+    study : Study
+    opener : callable
+        Returns the documents of a run, or None: :class:`DataOpener` or :func:`no_data`.
+
+    Raises
+    ------
+    StoreError
+        Where the study cannot be read.
+    """
+    runs = []
+    for summary in study.runs():
+        label = study.label(summary.key)
+        if not summary.finished or summary.damage or label.hidden:
+            continue
+        result, recorded = study.result(summary.key), study.data(summary.key)
+        plan = result.plan.changed(data=recorded.opened_by(result.plan))
+        result = replace(result, plan=plan)
+        if result.complete:
+            runs.append(ReportedRun(summary.key.id, result, recorded, opener(plan, recorded), label))
+    return ReportSource(study.title, tuple(runs), study.report_settings, study.seal_marks)
+
+
+NOTHING = "–"
+"""For a number that is not there."""
+
+_MINUS = "−"
+
+
+def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
+    """Return a number with so many decimals and a true minus; a dash for NaN."""
+    if isnan(value):
+        return NOTHING
+    text = f"{value:{'+' if sign else ''}.{decimals}f}"
+    return text.replace("-", _MINUS) if text.strip("+-0.") else f"{0:.{decimals}f}"
+
+
+def spread(mean: float, deviation: float | None) -> str:
+    """Return a mean with its deviation over the folds: "0.4712 ± 0.0210"."""
+    return fixed(mean) if deviation is None else f"{fixed(mean)} ± {fixed(deviation)}"
+
+
+def listed(words: Iterable[object]) -> str:
+    """Return words as they are said: "1, 2 and 3"."""
+    texts = [str(word) for word in words]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+def runs_text(runs: Sequence[ReportedRun]) -> str:
+    """Return runs by their numbers: "run 2", "runs 1, 2 and 4"."""
+    return f"run{'s' if len(runs) > 1 else ''} {listed(run.number for run in runs)}"

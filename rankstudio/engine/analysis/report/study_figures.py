@@ -1,21 +1,210 @@
-"""All figures of a study: each by its name, made when it is asked for."""
+"""All figures of a study: each by its name, made when it is asked for, with those of several runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite, isnan
 
-from rankstudio.engine.analysis.figures import comparison_figures, run_figures
-from rankstudio.engine.analysis.figures.captions import run_text, runs_text
-from rankstudio.engine.analysis.pareto import pareto_front_of
+from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
+from rankstudio.engine.analysis.figures.run_figures import (
+    candidate_steps_figure,
+    candidates_figure,
+    combinations_figure,
+    fold_features_figure,
+    path_figure,
+    stability_figure,
+)
+from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
-from rankstudio.engine.analysis.run_curves import run_curves
-from rankstudio.engine.analysis.selection_stability import SelectionStability, selection_stability
+from rankstudio.engine.analysis.run_curves import By, RunCurve, run_curves
+from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
-from rankstudio.engine.export.figures.values import CurvesFigure, Figure, RowsFigure
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    Figure,
+    FigureAxis,
+    Kind,
+    Mark,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
+from rankstudio.engine.language import tr
+
+Named = tuple[int, str]
+"""A run by its number and what it is called."""
+
+
+def over(by: By) -> FigureAxis:
+    """Return what curves of runs are drawn over."""
+    if by == "size":
+        return FigureAxis(tr("features of the model, k"), whole=True)
+    return FigureAxis(tr("cost of the features")) if by == "cost" else FigureAxis(tr("run time"), "s")
+
+
+def run_label(number: int, called: str) -> str:
+    """Return how a figure calls a run."""
+    return tr("run {number}, {called}").format(number=number, called=called)
+
+
+def run_curves_figure(
+    data: str,
+    runs: Sequence[Named],
+    found: Sequence[RunCurve | None],
+    reference: int,
+    name: str,
+    by: By = "size",
+) -> CurvesFigure | None:
+    """Return the validation curves of runs over each other, with bands where they are paired.
+
+    Parameters
+    ----------
+    data : str
+        Name of the dataset.
+    runs : sequence of (int, str)
+    found : sequence of RunCurve or None
+        One a run.
+    reference : int
+        Number of the run that the others are held against.
+    name : str
+        Of the measure.
+    by : {"size", "cost", "seconds"}
+    """
+    series = []
+    for (number, called), one in zip(runs, found, strict=True):
+        if one is None:
+            continue
+        x, mean, half = (tuple(map(float, values)) for values in (one.x, one.mean, one.half))
+        banded = any(map(isfinite, half))
+        low = tuple(m - h for m, h in zip(mean, half, strict=True)) if banded else ()
+        high = tuple(m + h for m, h in zip(mean, half, strict=True)) if banded else ()
+        kind: Kind = "points" if by == "seconds" else "line"
+        series.append(Series(run_label(number, called), x, mean, low, high, kind, number - 1))
+    if not series:
+        return None
+    banded = any(one.low for one in series)
+    bands = tr(
+        "Bands: half the 95 % interval of the difference to run {number} in each direction, "
+        "paired over queries."
+    ).format(number=reference)
+    said = tr(
+        "{data}: {name} on the validation part by {over}, mean over folds, with the best "
+        "parameters at each point."
+    ).format(data=data, name=name, over=over(by).title)
+    band = tr("band: paired 95 % interval to run {number}").format(number=reference)
+    return CurvesFigure(
+        "curves",
+        tr("{data}: validation {name} of the runs").format(data=data, name=name),
+        f"{said} {bands}" if banded else said,
+        over(by),
+        FigureAxis(tr("validation {name}").format(name=name)),
+        tuple(series),
+        bands=band if banded else "",
+    )
+
+
+def pareto_figure(
+    data: str, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront, name: str
+) -> CurvesFigure:
+    """Return sizes against a validation measure, with the models that no other beats.
+
+    Parameters
+    ----------
+    data : str
+        Name of the dataset.
+    runs : sequence of (int, str, Plan)
+        In the order in which the models count them.
+    found : ParetoFront
+    name : str
+        Of the measure.
+    """
+    front = [found.models[i] for i in found.optimal]
+    series = [
+        Series(
+            tr("models on the Pareto front"),
+            tuple(model.size for model in front),
+            tuple(model.mean for model in front),
+            kind="steps",
+            number=6,
+        )
+    ]
+    for at, (number, called, _) in enumerate(runs):
+        models = [model for model in found.models if model.run == at]
+        if models:
+            x, y = tuple(m.size for m in models), tuple(m.mean for m in models)
+            series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
+    best, enough = found.models[found.best], found.models[found.suggested]
+
+    def said(model_name: str, position: int) -> str:
+        model = found.models[position]
+        values = values_label(runs[model.run][2], model.values)
+        return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", values]))
+
+    marks = [Mark(said(tr("best"), found.best), best.size, best.mean)]
+    rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
+    caption = tr(
+        "{data}: number of features against mean {name} on the validation part, for the best "
+        "combination of each size and run. The line joins the Pareto-optimal models. Marked: "
+        "the best model and the smallest one that is {rule}."
+    )
+    if found.suggested != found.best:
+        short = (
+            tr("smallest not significantly worse")
+            if found.paired
+            else tr("smallest within one standard error")
+        )
+        marks.append(Mark(said(short, found.suggested), enough.size, enough.mean))
+    return CurvesFigure(
+        "front",
+        tr("{data}: size against validation {name}").format(data=data, name=name),
+        caption.format(data=data, name=name, rule=rule),
+        over("size"),
+        FigureAxis(tr("validation {name}").format(name=name)),
+        tuple(series),
+        marks=tuple(marks),
+    )
+
+
+def differences_figure(
+    data: str, reference: Named, tested: Sequence[ComparedRun], called: dict[int, str], name: str, part: str
+) -> RowsFigure | None:
+    """Return the differences of runs to one of them, with their intervals; None without any."""
+    rows = [
+        (row.key, row.found)
+        for row in tested
+        if row.found is not None and not isnan(row.found.mean_difference)
+    ]
+    if not rows:
+        return None
+    difference = tr("difference in {name} to run {number}").format(name=name, number=reference[0])
+    said = tr(
+        "{data}: mean difference in {name} on the {part} part to {run}, with its 95 % interval over the "
+        "queries."
+    ).format(data=data, name=name, part=part, run=run_label(*reference))
+    means, lows, highs = (
+        tuple(float(getattr(t, what)) for _, t in rows) for what in ("mean_difference", "low", "high")
+    )
+    return RowsFigure(
+        "differences",
+        f"{data}: {difference}",
+        said,
+        FigureAxis(difference),
+        tuple(run_label(key, called[key]) for key, _ in rows),
+        (RowSeries("", means, lows, highs),),
+        zero=True,
+        row_title=tr("run"),
+        numbers=tuple(key - 1 for key, _ in rows),
+    )
+
+
+_Draws = Callable[[str, Sequence[ReportedRun], str], Figure | None]
+"""From the name of the data, its runs and a measure to a figure."""
 
 _MOST_RUNS = 12  # in one figure
 _MOST_FOLDS = 40
@@ -95,16 +284,24 @@ def _of_dataset(
     data: str, runs: list[ReportedRun], source: ReportSource, suffix: str
 ) -> Iterator[StudyFigure]:
     name = chooser(runs, source.measure)
+
+    def figure(key: str, title: str, make: _Draws, runs: Sequence[ReportedRun]) -> StudyFigure:
+        said = partial(runs_text, [(run.number, run.result) for run in runs], name)
+        return StudyFigure(
+            f"{key}{suffix}", f"{data}: {title}", partial(_explained, partial(make, data, runs, name), said)
+        )
+
     kept = runs[:_MOST_RUNS]
-    yield StudyFigure(
-        f"curves{suffix}", f"{data}: validation {name} of the runs", partial(_curves, data, kept, name)
-    )
-    yield StudyFigure(
-        f"front{suffix}", f"{data}: size against validation {name}", partial(_front, data, kept, name)
-    )
+    yield figure("curves", f"validation {name} of the runs", curves_of, kept)
+    yield figure("front", f"size against validation {name}", _front_of, kept)
     if not source.sealed and len(runs) > 1:
-        title = f"{data}: differences in {name} with their intervals"
-        yield StudyFigure(f"differences{suffix}", title, partial(_differences, data, runs, name))
+        yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
+
+
+def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Figure | None:
+    """Return a figure whose caption says what its runs are."""
+    figure = make()
+    return figure and replace(figure, caption=f"{figure.caption} {said()}")
 
 
 def curves_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
@@ -113,7 +310,7 @@ def curves_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure
     reference = best_of(list(runs), name)
     found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in)
     named = [(run.number, run.title) for run in runs]
-    return comparison_figures.run_curves_figure(data, named, found, reference.number, name)
+    return run_curves_figure(data, named, found, reference.number, name)
 
 
 def differences_of(
@@ -124,89 +321,42 @@ def differences_of(
     called = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested
     against = reference.number, reference.title
-    return comparison_figures.differences_figure(data, against, tested, called, name, reference.part)
+    return differences_figure(data, against, tested, called, name, reference.part)
 
 
-def _curves(data: str, runs: Sequence[ReportedRun], name: str) -> Figure | None:
-    return _explained(curves_of(data, runs, name), runs, name)
-
-
-def _front(data: str, runs: Sequence[ReportedRun], name: str) -> Figure | None:
+def _front_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
     documents = [run.data for run in runs if run.data is not None]
     found = pareto_front_of(
         [run.result for run in runs], name, documents if len(documents) == len(runs) else ()
     )
     if found is None:
         return None
-    named = [(run.number, run.title, run.plan) for run in runs]
-    return _explained(comparison_figures.pareto_figure(data, named, found, name), runs, name)
-
-
-def _differences(data: str, runs: Sequence[ReportedRun], name: str) -> Figure | None:
-    return _explained(differences_of(data, runs, name), runs, name)
-
-
-def _explained(figure: Figure | None, runs: Sequence[ReportedRun], name: str) -> Figure | None:
-    """Return a figure whose caption says what the runs are."""
-    if figure is None:
-        return None
-    said = runs_text([(run.number, run.result) for run in runs], name)
-    return replace(figure, caption=f"{figure.caption} {said}")
+    return pareto_figure(data, [(run.number, run.title, run.plan) for run in runs], found, name)
 
 
 def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
     name, result = chooser([run], source.measure), run.result
-    first = result.folds[0]
+    first, n_folds = result.folds[0], len(result.folds)
 
-    def figure(key: str, title: str, make: Callable[[], Figure | None]) -> StudyFigure:
-        return StudyFigure(
-            f"run{run.number}-{key}", f"{run.name}: {title}", partial(_of_one, run, name, make)
-        )
+    def figure(key: str, title: str, make: Callable[..., Figure | None], *arguments: object) -> StudyFigure:
+        drawn = partial(_explained, partial(make, result, *arguments), partial(run_text, result, name))
+        return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", drawn)
 
-    yield figure("validation", f"validation {name} by size", partial(run_figures.path_figure, result, name))
+    yield figure("validation", f"validation {name} by size", path_figure, name)
     if run.plan.leaves_out:
-        left_out = left_out_name(name)
-        yield figure(
-            "left-out", f"left-out {name} by size", partial(run_figures.path_figure, result, left_out)
-        )
-    yield figure("criterion", "criterion by size", partial(run_figures.path_figure, result))
-    yield figure(
-        "map",
-        f"validation {name} by parameters and size",
-        partial(run_figures.combinations_figure, result, name),
-    )
-    if run.plan.entry.selects:
-        if len(result.folds) <= _MOST_FOLDS:
-            yield figure(
-                "features",
-                "features by fold",
-                lambda: run_figures.fold_features_figure(result, stability(run)),
-            )
-        if 1 < len(result.folds) <= _MOST_FOLDS:
-            yield figure(
-                "stability",
-                "similarity of the folds",
-                lambda: run_figures.stability_figure(result, stability(run)),
-            )
+        yield figure("left-out", f"left-out {name} by size", path_figure, left_out_name(name))
+    yield figure("criterion", "criterion by size", path_figure)
+    yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
+    if run.plan.entry.selects and n_folds <= _MOST_FOLDS:
+        yield figure("features", "features by fold", _of_folds, fold_features_figure)
+        if n_folds > 1:
+            yield figure("stability", "similarity of the folds", _of_folds, stability_figure)
     if run.plan.candidate_score is not None:
-        yield figure(
-            "candidates",
-            "candidates of the first step",
-            partial(run_figures.candidates_figure, result, first),
-        )
-        yield figure(
-            "steps", "candidates by step", partial(run_figures.candidate_steps_figure, result, first)
-        )
+        yield figure("candidates", "candidates of the first step", candidates_figure, first)
+        yield figure("steps", "candidates by step", candidate_steps_figure, first)
 
 
-def stability(run: ReportedRun) -> SelectionStability:
-    """Return what the folds of a run have in common."""
-    result = run.result
-    return selection_stability(result.folds, result.feature_ids, result.feature_names)
-
-
-def _of_one(run: ReportedRun, name: str, make: Callable[[], Figure | None]) -> Figure | None:
-    figure = make()
-    if figure is None:
-        return None
-    return replace(figure, caption=f"{figure.caption} {run_text(run.result, name)}")
+def _of_folds(
+    result: RunResult, make: Callable[[RunResult, SelectionStability], Figure | None]
+) -> Figure | None:
+    return make(result, stability_of_run(result))

@@ -1,22 +1,26 @@
-"""The table of a paper made of finished runs: what each measured, and how sure the differences are."""
+"""The table of a paper made of finished runs: rows, what each measured, and how sure the differences are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from math import isnan, nan
 from statistics import stdev
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.engine.analysis.repeated_runs import first_equals
+from rankstudio.engine.analysis.fold_table import defined, measured
+from rankstudio.engine.analysis.report.source import DataOpener, ReportSource, listed
 from rankstudio.engine.analysis.result_table.query import BY, TESTS, By, TableQuery
-from rankstudio.engine.analysis.result_table.rows import RowRuns, row_runs
-from rankstudio.engine.analysis.result_table.table_run import TableRun, check_conventions
-from rankstudio.engine.analysis.significance import named, why_unpaired
+from rankstudio.engine.analysis.significance import comparing_measure, first_equals, named, why_unpaired
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
-from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.experiment.plan.difference import distinctions
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.result_table.table import (
     MARKS,
     ResultCell,
@@ -28,6 +32,180 @@ from rankstudio.engine.language import in_english
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import holm, paired_t, randomisation, signed_ranks
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+
+Documents = Callable[[], FoldedDataset | None]
+
+
+def no_documents() -> None:
+    """Return no documents."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableRun:
+    """A finished run.
+
+    Attributes
+    ----------
+    result : RunResult
+        Where the test part is sealed, without what was measured on it.
+    name : str
+        What a person calls it; "" for what it runs.
+    documents : callable
+        Returns its data with their documents, None where they are not at hand; asked only where a measure
+        is not known.
+    sealed : bool
+        Whether the test part may not be looked at.
+    """
+
+    result: RunResult
+    name: str = ""
+    documents: Documents = field(default=no_documents)
+    sealed: bool = False
+
+    def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
+        """Return the run with these measures in every query, from the scores of its models where need be.
+
+        Parameters
+        ----------
+        names : sequence of str
+        engine : Remeasurement
+
+        Raises
+        ------
+        PlanError
+            Where a measure is missing and the documents are not at hand.
+        """
+        folds = self.result.folds
+        missing = [name for name in names if any(name not in fold.per_query for fold in folds)]
+        if not missing:
+            return self
+        data = self.documents()
+        if data is not None:
+            return replace(self, result=engine.with_measures(self.result, data, missing, sealed=self.sealed))
+        unknown = [name for name in missing if any(name not in measured(fold) for fold in folds)]
+        if unknown:
+            plan = self.result.plan
+            raise PlanError(
+                f"{plan.title} on {self.result.data_name} has no {' and '.join(unknown)}, and the original "
+                f"data to compute it are missing or changed: {plan.data}."
+            )
+        return self
+
+
+def table_runs(sources: Iterable[ReportSource]) -> list[TableRun]:
+    """Return the runs of studies that have been read, those with a seal without their test part."""
+    opener = DataOpener()
+    return [
+        TableRun(
+            run.result,
+            run.label.name,
+            lambda run=run: opener(run.plan, run.recorded),  # type: ignore[misc]
+            source.sealed,
+        )
+        for source in sources
+        for run in source.shown.runs
+    ]
+
+
+def check_conventions(runs: Iterable[TableRun]) -> None:
+    """Refuse runs on one dataset that are measured by different conventions.
+
+    Raises
+    ------
+    PlanError
+    """
+    first: dict[str, RunResult] = {}
+    for run in runs:
+        other = first.setdefault(run.result.data_name, run.result)
+        if run.result.plan.convention != other.plan.convention:
+            labels = [convention(one.plan.convention).label for one in (other, run.result)]
+            raise PlanError(
+                f"{other.data_name}: expected one evaluation convention, found {labels[0]} for "
+                f"{other.plan.title} and {labels[1]} for {run.result.plan.title}."
+            )
+
+
+Key = Callable[[Plan], Hashable]
+
+_OWN = ("method", "ranker", "protocol", "rule", "missing", "normalize", "seed")
+
+
+@dataclass(frozen=True, eq=False)
+class RowRuns:
+    """What stands in a row: the same method on one or several datasets.
+
+    Attributes
+    ----------
+    title : str
+    plan : Plan
+        Of its first run.
+    runs : Mapping of str to TableRun
+        By the name of the dataset.
+    """
+
+    title: str
+    plan: Plan
+    runs: Mapping[str, TableRun]
+
+
+def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
+    """Return the rows of a table, in the order in which their first runs occur.
+
+    Runs that are one and the same are in it once. A method that was run once on every dataset has one row,
+    whatever its grids there; where there are several runs of it on one dataset, those with the same settings
+    stand in one row. Titles tell rows of the same method apart by what is set otherwise.
+    """
+    firsts = first_equals([run.result for run in runs])
+    kept = [run for at, run in enumerate(runs) if firsts[at] == at]
+    several = {
+        title
+        for (_, title), n in Counter((run.result.data_name, _title(run)) for run in kept).items()
+        if n > 1
+    }
+    rows: dict[Hashable, dict[str, TableRun]] = {}
+    used: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
+    for run in kept:
+        title, data = _title(run), run.result.data_name
+        key: Hashable = (title, _settings(run.result.plan)) if title in several else title
+        number = used[data, key]  # runs of the same settings that are not the same stand below each other
+        used[data, key] += 1
+        rows.setdefault((key, number), {})[data] = run
+    return _titled(list(rows.values()))
+
+
+def _title(run: TableRun) -> str:
+    return run.name or run.result.plan.title
+
+
+def _settings(plan: Plan) -> Hashable:
+    values = (plan.parameters, plan.ranker_parameters, plan.groups)
+    return tuple(getattr(plan, name) for name in _OWN), *(tuple(sorted(_plain(one))) for one in values)
+
+
+def _plain(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name, repr(value)) for name, value in values.items()]
+
+
+def _titled(rows: Sequence[Mapping[str, TableRun]]) -> list[RowRuns]:
+    """Return rows with titles that tell them apart."""
+    firsts = [next(iter(row.values())) for row in rows]
+    titles = [_title(run) for run in firsts]
+    said = distinctions({at: run.result.plan for at, run in enumerate(firsts)})
+    titles = [
+        f"{title} ({said[at]})" if titles.count(title) > 1 and said[at] else title
+        for at, title in enumerate(titles)
+    ]
+    counts: Counter[str] = Counter()
+    found = []
+    for title, run, row in zip(titles, firsts, rows, strict=True):
+        counts[title] += 1
+        numbered = f"{title} ({counts[title]})" if titles.count(title) > 1 else title
+        found.append(RowRuns(numbered, run.result.plan, row))
+    return found
+
 
 _ASSIGNMENTS = 100_000  # p = 0.05 to ±0.0014 (two standard errors)
 
@@ -78,7 +256,7 @@ def result_table(
         rows = row_runs([run.measured(names, engine) for run in runs])
         places = list(_places(rows, names, query.by))
         reference = _reference(rows, places, query.against)
-        p = _Tests(rows, reference, query, cancelled).p(places) if query.tested else {}
+        p = _tests(rows, reference, places, query, cancelled) if query.tested else {}
         cells = [
             ResultRow(row.title, tuple(replace(_cell(row, at), p=p.get((number, at), nan)) for at in places))
             for number, row in enumerate(rows)
@@ -103,34 +281,35 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
     if query.measures:
         return tuple(dict.fromkeys(measure(name).name for name in query.measures))
     plan = runs[0].result.plan
-    return (_chooser(plan),) if query.by == "folds" else plan.measures
-
-
-def _chooser(plan: Plan) -> str:
-    return plan.measures[0] if plan.select_by == CRITERION else plan.chosen_by
+    return (comparing_measure(plan),) if query.by == "folds" else plan.measures
 
 
 def _places(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
     """Yield what the columns hold, from left to right."""
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
-    up = {name: measure(name).higher_is_better for name in names}
-    if by == "datasets":
-        for name in names:
-            group = name if len(names) > 1 else ""
-            yield from (_ColumnContent(one, name, ResultColumn(one, group, up[name])) for one in data)
-        return
-    for one in data:
-        if by == "measures":
-            group = one if len(data) > 1 else ""
-            yield from (_ColumnContent(one, name, ResultColumn(name, group, up[name])) for name in names)
-            continue
-        folds = dict.fromkeys(f.fold for row in rows if one in row.runs for f in row.runs[one].result.folds)
-        for name in names:
-            parts = ([one] if len(data) > 1 else []) + ([name] if len(names) > 1 else [])
-            group = ", ".join(parts)
-            for fold in sorted(folds):
-                yield _ColumnContent(one, name, ResultColumn(f"Fold {fold}", group, up[name]), fold)
-            yield _ColumnContent(one, name, ResultColumn("Mean", group, up[name]))
+    several_data, several_names = len(data) > 1, len(names) > 1
+
+    def column(one: str, name: str, title: str, group: str, fold: int | None = None) -> _ColumnContent:
+        return _ColumnContent(one, name, ResultColumn(title, group, measure(name).higher_is_better), fold)
+
+    match by:
+        case "datasets":
+            for name in names:
+                yield from (column(one, name, one, name if several_names else "") for one in data)
+        case "measures":
+            for one in data:
+                yield from (column(one, name, name, one if several_data else "") for name in names)
+        case "folds":
+            for one, name in product(data, names):
+                group = ", ".join([one] * several_data + [name] * several_names)
+                for fold in _folds(rows, one):
+                    yield column(one, name, f"Fold {fold}", group, fold)
+                yield column(one, name, "Mean", group)
+
+
+def _folds(rows: Sequence[RowRuns], data: str) -> list[int]:
+    """Return the numbers of the folds that some run on a dataset has, ascending."""
+    return sorted({f.fold for row in rows if data in row.runs for f in row.runs[data].result.folds})
 
 
 def _cell(row: RowRuns, place: _ColumnContent) -> ResultCell:
@@ -138,15 +317,12 @@ def _cell(row: RowRuns, place: _ColumnContent) -> ResultCell:
     if place.data not in row.runs:
         return ResultCell()
     folds = row.runs[place.data].result.folds
-    values = [_value(fold, place.measure) for fold in folds if place.fold in (None, fold.fold)]
-    there = [value for value in values if not isnan(value)]
+    there = defined(
+        measured(fold).get(place.measure, nan) for fold in folds if place.fold in (None, fold.fold)
+    )
     return ResultCell(
         float(np.mean(there)) if there else nan, stdev(there) if len(there) > 1 else nan, len(there)
     )
-
-
-def _value(fold: FoldResult, name: str) -> float:
-    return (fold.test or fold.validation).get(name, nan)
 
 
 def _reference(rows: Sequence[RowRuns], places: Sequence[_ColumnContent], against: int | str) -> int:
@@ -166,55 +342,49 @@ def _reference(rows: Sequence[RowRuns], places: Sequence[_ColumnContent], agains
     return max(range(len(rows)), key=lambda at: -float("inf") if isnan(means[at]) else means[at])
 
 
-class _Tests:
-    """The differences of all rows to one of them, tested column by column, each column a family."""
+def _tests(
+    rows: Sequence[RowRuns],
+    reference: int,
+    places: Sequence[_ColumnContent],
+    query: TableQuery,
+    cancelled: Callable[[], bool],
+) -> dict[tuple[int, _ColumnContent], float]:
+    """Test the differences of all rows to one of them column by column, each column a family.
 
-    def __init__(
-        self, rows: Sequence[RowRuns], reference: int, query: TableQuery, cancelled: Callable[[], bool]
-    ) -> None:
-        self._rows, self._reference, self._query = rows, reference, query
-        self._cancelled = cancelled
+    Returns
+    -------
+    dict
+        The corrected p by row and column; a column of one fold alone is not tested.
+    """
+    found: dict[tuple[int, _ColumnContent], float] = {}
+    for place in places:
+        if place.fold is None and not cancelled():
+            runs = {at: row.runs[place.data].result for at, row in enumerate(rows) if place.data in row.runs}
+            tested = _distinct(runs, reference, place.measure)
+            p = [nan if cancelled() else _p(runs[at], runs[reference], place.measure, query) for at in tested]
+            found |= {(at, place): float(one) for at, one in zip(tested, holm(p), strict=True)}
+    return found
 
-    def p(self, places: Sequence[_ColumnContent]) -> dict[tuple[int, _ColumnContent], float]:
-        """Return the corrected p by row and column; a column of one fold alone is not tested."""
-        found: dict[tuple[int, _ColumnContent], float] = {}
-        for place in places:
-            if place.fold is None and not self._cancelled():
-                found |= {(row, place): p for row, p in self._family(place).items()}
-        return found
 
-    def _family(self, place: _ColumnContent) -> Mapping[int, float]:
-        """Return the corrected p of each row that can be paired with the reference by the queries."""
-        runs = {
-            number: row.runs[place.data].result
-            for number, row in enumerate(self._rows)
-            if place.data in row.runs
-        }
-        against = runs.get(self._reference)
-        if against is None:
-            return {}
-        compared = [
-            number
-            for number, run in runs.items()
-            if number != self._reference and not why_unpaired(run, against, place.measure)
-        ]
-        reference, *firsts = first_equals([against, *(runs[number] for number in compared)])
-        distinct = [n for n, first, at in zip(compared, firsts, range(1, 1 + len(firsts)), strict=True)
-                    if first == at and first != reference]  # fmt: skip
-        p = holm([self._p(runs[number], against, place.measure) for number in distinct])
-        return dict(zip(distinct, p.tolist(), strict=True))
+def _distinct(runs: Mapping[int, RunResult], reference: int, name: str) -> list[int]:
+    """Return the rows that can be paired with the reference by the queries, runs that are the same once."""
+    against = runs.get(reference)
+    if against is None:
+        return []
+    paired = [at for at, run in runs.items() if at != reference and not why_unpaired(run, against, name)]
+    _, *firsts = first_equals([against, *(runs[at] for at in paired)])
+    return [at for place, (at, first) in enumerate(zip(paired, firsts, strict=True), 1) if first == place]
 
-    def _p(self, run: RunResult, against: RunResult, name: str) -> float:
-        if self._cancelled():
-            return nan
-        one, other = run.per_query(name), against.per_query(name)
-        match self._query.test:
-            case "t":
-                return paired_t(one, other).p
-            case "wilcoxon":
-                return signed_ranks(one, other).p
-            case _:
-                return randomisation(one, other, _ASSIGNMENTS, self._query.seed)
+
+def _p(run: RunResult, against: RunResult, name: str, query: TableQuery) -> float:
+    one, other = run.per_query(name), against.per_query(name)
+    match query.test:
+        case "t":
+            return paired_t(one, other).p
+        case "wilcoxon":
+            return signed_ranks(one, other).p
+        case _:
+            return randomisation(one, other, _ASSIGNMENTS, query.seed)
 
 
 def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
@@ -225,7 +395,7 @@ def _caption(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> str:
     folds = sorted({len(one.folds) for one in results})
     part = f"{' and '.join(parts)} part{'s' if len(parts) > 1 else ''}"
     over = ", in each fold" if by == "folds" else f", mean over {_numbers(folds)} folds"
-    return f"{_listed(names)} on {_listed(data)}: {part}{over if folds != [1] else ''}."
+    return f"{listed(names)} on {listed(data)}: {part}{over if folds != [1] else ''}."
 
 
 def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
@@ -237,12 +407,10 @@ def _notes(rows: Sequence[RowRuns]) -> tuple[str, ...]:
     if len(labels) == 1:
         notes = [f"Measures follow the {next(iter(labels))} convention."]
     else:
-        said = "; ".join(f"{_listed(list(data))} by {label}" for label, data in labels.items())
+        said = "; ".join(f"{listed(data)} by {label}" for label, data in labels.items())
         notes = [f"Conventions of the measures: {said}."]
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
-    notes += (
-        [f"The test part is sealed: {_listed(sealed)} measured on the validation part."] if sealed else []
-    )
+    notes += [f"The test part is sealed: {listed(sealed)} measured on the validation part."] if sealed else []
     return tuple(notes)
 
 
@@ -272,8 +440,3 @@ def _mark_note(
 
 def _numbers(found: Sequence[int]) -> str:
     return str(found[0]) if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

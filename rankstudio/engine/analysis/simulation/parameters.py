@@ -204,68 +204,38 @@ _AUC, _SELECTION = ({p.name: p for p in parameters} for parameters in (AUC, SELE
 VARIED: Mapping[str, Mapping[str, Parameter]] = {
     "auc": {
         "n_examples": _values(
-            (10.0, 20.0, 30.0, 50.0, 100.0, 200.0),
-            "Sizes of the training set to try.",
-            _AUC["n_examples"],
+            (10.0, 20.0, 30.0, 50.0, 100.0, 200.0), "Sizes of the training set to try.", _AUC["n_examples"]
         ),
         "positive": _values(
-            (0.1, 0.2, 0.3, 0.4, 0.5),
-            "Shares of positive examples to try.",
-            _AUC["positive"],
+            (0.1, 0.2, 0.3, 0.4, 0.5), "Shares of positive examples to try.", _AUC["positive"]
         ),
-        "regularization": _values(
-            tuple(2.0**e for e in range(-6, 11, 2)),
-            "Values of λ to try.",
-            _LAMBDA,
-        ),
+        "regularization": _values(tuple(2.0**e for e in range(-6, 11, 2)), "Values of λ to try.", _LAMBDA),
     },
     "selection": {
-        "regularization": _values(
-            tuple(4.0**e for e in range(-5, 6)),
-            "Values of λ to try.",
-            _LAMBDA,
-        ),
+        "regularization": _values(tuple(4.0**e for e in range(-5, 6)), "Values of λ to try.", _LAMBDA),
         "n_queries": _values(
-            (5.0, 10.0, 20.0, 40.0),
-            "Numbers of training queries to try.",
-            _SELECTION["n_queries"],
+            (5.0, 10.0, 20.0, 40.0), "Numbers of training queries to try.", _SELECTION["n_queries"]
         ),
         "n_features": _values(
-            (1.0, 2.0, 3.0, 5.0, 8.0),
-            "Numbers of selected features to try.",
-            _SELECTION["n_features"],
+            (1.0, 2.0, 3.0, 5.0, 8.0), "Numbers of selected features to try.", _SELECTION["n_features"]
         ),
         "per_query": _values(
-            (1.0, 2.0, 4.0, 8.0),
-            "Numbers of basis vectors per query to try.",
-            _SELECTION["per_query"],
+            (1.0, 2.0, 4.0, 8.0), "Numbers of basis vectors per query to try.", _SELECTION["per_query"]
         ),
     },
 }
 """The values of what can be varied, by the simulation and by the name of its argument."""
 
 EACH: Mapping[str, Parameter] = {
-    "auc": Parameter(
-        "each",
-        "per value",
-        Kind.INTEGER,
-        1000,
-        "Number of training sets drawn for each of these values.",
-        low=1, high=100_000_000, option="--of-each",
-    ),
-    "selection": Parameter(
-        "each",
-        "per value",
-        Kind.INTEGER,
-        20,
-        "Number of draws of training queries for each of these values.",
-        low=1, high=10_000_000, option="--of-each",
-    ),
-}  # fmt: skip
+    kind: Parameter("each", "per value", Kind.INTEGER, usual, text, low=1, high=most, option="--of-each")
+    for kind, usual, most, text in (
+        ("auc", 1000, 100_000_000, "Number of training sets drawn for each of these values."),
+        ("selection", 20, 10_000_000, "Number of draws of training queries for each of these values."),
+    )
+}
 """The repetitions of each value, by the simulation."""
 
 
 def option_of(simulation: str, quantity: str) -> str:
     """Return what the terminal calls a quantity: "lambda"."""
-    found = {p.name: p.option for p in PARAMETERS[simulation]}
-    return found[quantity].removeprefix("--")
+    return next(p.option for p in PARAMETERS[simulation] if p.name == quantity).removeprefix("--")

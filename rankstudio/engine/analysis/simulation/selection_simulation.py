@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from functools import partial, wraps
-from typing import TYPE_CHECKING, ParamSpec
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstudio.engine.analysis.simulation.deviations import Deviations
-from rankstudio.engine.analysis.simulation.kernel_learner import BASIS_ESTIMATORS, BasisRankRLS
-from rankstudio.engine.analysis.simulation.learners import ESTIMATORS, Estimator, Learner, SelectedRankRLS
+from rankstudio.engine.analysis.simulation.learners import (
+    BASIS_ESTIMATORS,
+    ESTIMATORS,
+    BasisRankRLS,
+    Estimator,
+    Learner,
+    SelectedRankRLS,
+)
 from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
@@ -26,10 +32,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluator import Evaluator
 
 _MOST = 10_000_000
-Arguments = ParamSpec("Arguments")
 
 
-def selection_steps(
+def simulate_selection(
     dataset: FoldedDataset | RankingDataset,
     n_queries: int = 20,
     n_features: int | None = 10,
@@ -72,7 +77,7 @@ def selection_steps(
         What learns in place of both.
     estimators : mapping of str to Estimator, optional
         By name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with a kernel
-        :data:`rankstudio.engine.analysis.simulation.kernel_learner.BASIS_ESTIMATORS`.
+        :data:`rankstudio.engine.analysis.simulation.learners.BASIS_ESTIMATORS`.
 
     Yields
     ------
@@ -114,28 +119,6 @@ def selection_steps(
         state = Deviations(tuple(ways), truth[: number + 1], found[: number + 1], count)
         yield state
     return state
-
-
-def _whole_repetitions(
-    steps: Callable[Arguments, Generator[Deviations | None, None, Deviations]],
-) -> Callable[Arguments, Generator[Deviations, None, Deviations]]:
-    """Return a function whose generator yields only what comes after whole repetitions."""
-
-    @wraps(steps)
-    def simulate(
-        *arguments: Arguments.args, **named: Arguments.kwargs
-    ) -> Generator[Deviations, None, Deviations]:
-        for found in steps(*arguments, **named):
-            if found is not None:
-                state = found
-                yield state
-        return state
-
-    return simulate
-
-
-simulate_selection = _whole_repetitions(selection_steps)
-"""As :func:`selection_steps`, without a sign of life between two repetitions."""
 
 
 def _truth(

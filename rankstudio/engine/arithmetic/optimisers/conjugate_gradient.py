@@ -10,14 +10,14 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 
 
-class LeastSquaresState(NamedTuple):
-    """Where conjugate gradients stand.
+class OptimizerState(NamedTuple):
+    """Where an optimiser stands.
 
     Attributes
     ----------
     w : ndarray of shape (n,)
     objective : float
-        w'Aw - 2w'b + c.
+        At w.
     gap : float
         The objective is at most this much above its minimum.
     converged : bool
@@ -37,7 +37,7 @@ def minimise(
     regularization: float,
     tol: float,
     max_iter: int,
-) -> Iterator[LeastSquaresState]:
+) -> Iterator[OptimizerState]:
     """Minimise w'(G + λI)w - 2w'b + c by conjugate gradients, preconditioned by the diagonal.
 
     Parameters
@@ -59,8 +59,9 @@ def minimise(
 
     Yields
     ------
-    LeastSquaresState
-        One a product; where b is 0 there is one, of w = 0. The gap is r'r/λ, as G + λI is at least λI.
+    OptimizerState
+        One a product; where b is 0 there is one, of w = 0. The objective is w'(G + λI)w - 2w'b + c, the
+        gap r'r/λ, as G + λI is at least λI.
 
     Notes
     -----
@@ -82,7 +83,7 @@ def minimise(
         squares = float(residual @ residual)
         objective = max(0.0, constant - float(w @ (right + residual)))
         converged = bool(np.sqrt(squares) <= least)
-        yield LeastSquaresState(w, objective, squares / regularization, converged)
+        yield OptimizerState(w, objective, squares / regularization, converged)
         if converged or number == max_iter:
             return
         conditioned = inverse * residual

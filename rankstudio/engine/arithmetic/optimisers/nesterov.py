@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
-from rankstudio.engine.arithmetic.optimisers.pair_problem import PairProblem, SmoothLoss, pair_problem
+from rankstudio.engine.arithmetic.optimisers.pair_problem import PairProblem, SmoothLoss
 from rankstudio.engine.arithmetic.pair_losses import SquaredHinge
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _GROWTH = 2.0  # γ of Algorithm 1
 _MOST_DOUBLINGS = 100  # of the Lipschitz constant: 2^100 is beyond what any rounding asks for
@@ -46,7 +45,7 @@ class FSMObjective:
 
     Parameters
     ----------
-    problem : LinearPairs or PairProblem
+    problem : PairProblem
         n features, centred inside each query.
     similarity : ndarray of shape (n, n)
     importance : ndarray of shape (2n,)
@@ -57,13 +56,13 @@ class FSMObjective:
 
     def __init__(
         self,
-        problem: LinearPairs | PairProblem,
+        problem: PairProblem,
         similarity: Floats,
         importance: Floats,
         lambda1: float,
         lambda2: float,
     ) -> None:
-        self._problem = pair_problem(problem)
+        self._problem = problem
         self.n = self._problem.n_features
         self.similarity = similarity
         self._lambda1 = lambda1
@@ -82,11 +81,6 @@ class FSMObjective:
         both = w[: self.n] + w[self.n :]
         value = 0.5 * self._lambda1 * float(both @ self.similarity @ both) + loss.loss / self._p
         return value, loss
-
-    def smooth(self, w: Floats, scores: Floats) -> tuple[float, Floats]:
-        """Return φ(w) and the slopes of its loss in the scores."""
-        value, loss = finish(self.at(w, scores))
-        return value, loss.slopes
 
     def value(self, w: Floats) -> Waiting[float]:
         """Return ψ(w)."""

@@ -10,9 +10,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from rankstudio.engine.arithmetic._rows_kernel import dot
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.linear_scores import Tangent
-from rankstudio.engine.arithmetic.pair_losses import PairLoss, Smooth
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -232,13 +231,8 @@ def gram_or_diagonal(sample: Floats) -> Floats:
         return np.asarray(sample.T @ sample)
 
 
-def pair_problem(problem: LinearPairs | PairProblem) -> PairProblem:
-    """Return a problem as one that can be waited for."""
-    return LocalPairs(problem) if isinstance(problem, LinearPairs) else problem
-
-
 def solution(descent: Iterator[State | WorkProgress]) -> Waiting[State]:
-    """Let an optimiser come to its end, and return its last state."""
+    """Run an optimiser to its end, and return its last state."""
     last: State | None = None
     for told in descent:
         if isinstance(told, WorkProgress):

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
+from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     SMALL,
     PairProblem,
     SmoothLoss,
-    pair_problem,
 )
 from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.arrays import Floats
@@ -26,26 +25,6 @@ _LINE_STEPS = 40  # evaluations of a line search at most; one or two are usual
 _ROUNDING = 1e-12  # of the loss at w = 0: a gap below it is all rounding
 _WIDEST = 2.0  # smoothing of the hinge at first: at w = 0 every pair is in the middle of it
 _NARROWEST = 1e-8  # beside its margin of 1; sums over pairs are divided by it, with their rounding
-
-
-@dataclass(frozen=True, eq=False)
-class OptimizerState:
-    """Where an optimiser stands.
-
-    Attributes
-    ----------
-    w : ndarray of shape (n,)
-    objective : float
-        At w.
-    gap : float
-        The objective is at most this much above its minimum.
-    converged : bool
-    """
-
-    w: Floats
-    objective: float
-    gap: float
-    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +48,7 @@ class Point:
 
 
 def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bool:
-    """Tell whether a gap is small beside both the objective and what has been gained over w = 0.
+    """Return whether a gap is small beside both the objective and what has been gained over w = 0.
 
     The second is what a small C asks for: there the objective is nearly that of w = 0 whatever w is.
     """
@@ -77,13 +56,13 @@ def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bo
 
 
 def minimise_squared_hinge(
-    problem: LinearPairs | PairProblem, C: float, tol: float, max_iter: int
+    problem: PairProblem, C: float, tol: float, max_iter: int
 ) -> Iterator[OptimizerState | WorkProgress]:
     """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j))².
 
     Parameters
     ----------
-    problem : LinearPairs or PairProblem
+    problem : PairProblem
     C : float
         Greater than 0.
     tol : float
@@ -103,7 +82,6 @@ def minimise_squared_hinge(
 
     O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each step.
     """
-    problem = pair_problem(problem)
     at_zero = C * (yield from problem.count())
     start = np.zeros(problem.n_features)
     inverse = yield from preconditioner(problem)
@@ -122,7 +100,7 @@ def minimise_squared_hinge(
 
 
 def minimise_hinge(
-    problem: LinearPairs | PairProblem,
+    problem: PairProblem,
     C: float,
     tol: float,
     max_iter: int,
@@ -139,7 +117,6 @@ def minimise_hinge(
     the smoothing falls with the square of its width, from which the next width is taken. D divides sums of
     hinges by the width, so that the gap is true to their rounding over it.
     """
-    problem = pair_problem(problem)
     at_zero = C * (yield from problem.count())
     w, width, taken = np.zeros(problem.n_features), _WIDEST, 0
     best, lower = (at_zero, w), 0.0

@@ -97,7 +97,7 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     owner = np.concatenate(owners)
     rows = np.concatenate(parts)[np.argsort(owner, kind="stable")]
     row_ptr = np.append(0, np.cumsum(np.bincount(owner, minlength=sizes.size))).astype(np.int64)
-    share = np.sqrt(_shares(cost, sizes, classes.n_pairs))
+    share = np.sqrt(shares(cost.weighting, sizes, classes.n_pairs))
     rows *= np.repeat(share, np.diff(row_ptr))[:, None]
     return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, -1]), row_ptr
 
@@ -106,7 +106,7 @@ def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
     """Return by what each centred document is multiplied where tied pairs count, whatever the labels (m,)."""
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
-    scale: Floats = np.sqrt(sizes * _shares(cost, sizes, sizes * (sizes - 1) / 2))[query]
+    scale: Floats = np.sqrt(sizes * shares(cost.weighting, sizes, sizes * (sizes - 1) / 2))[query]
     return scale
 
 
@@ -169,11 +169,6 @@ def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, 
             factor = np.linalg.cholesky(left[:-1, :-1])
             between[first : last - 1] = factor.T @ (means[first : last - 1] - means[last - 1])
     return degrees, between
-
-
-def _shares(cost: PairCost, sizes: Ints, n_pairs: Floats) -> Floats:
-    """Return by what the loss of each query is multiplied, shape (Q,)."""
-    return shares(cost.weighting, sizes, n_pairs)
 
 
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:

@@ -42,7 +42,7 @@ class PairRows(QueryData):
 
     @classmethod
     def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
-        """Let :meth:`of` return rows that somebody else made of the data."""
+        """Keep rows that somebody else made of the data for :meth:`of`."""
         data.shared.of(_KnownRows).by_cost[cost] = cls(*rows)
 
     @cached_property
@@ -108,3 +108,12 @@ def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Flo
         ptr = np.array([0, last - first])
         factor, targets, _ = class_rows(np.eye(last - first), data.y[first:last], ptr, cost)
         yield factor, targets
+
+
+def losses_inside(data: QueryData, cost: PairCost, models: Floats) -> Floats:
+    """Return the loss of model q, of (Q, n), on the pairs inside query q, for each query: O(Qn²)."""
+    gram = PairRows.of(data, cost).statistics.gram
+    models = np.column_stack((models, np.full(len(models), -1.0)))
+    along = np.matmul(gram, models[:, :, None])[:, :, 0]
+    losses: Floats = np.maximum(np.einsum("qi,qi->q", models, along), 0.0)
+    return losses

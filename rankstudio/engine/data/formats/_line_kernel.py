@@ -1,6 +1,6 @@
 """The pass over LETOR text, in numba: from blanks, ids and values, each read from an address, to rows.
 
-Every function here expects a text that goes on with newlines for some bytes behind its end (see files.py),
+Every function here expects a text that goes on with newlines for some bytes behind its end (`PADDING`),
 which is why no loop looks at the end of the text: each of them stops at a newline at the latest.
 """
 
@@ -20,17 +20,12 @@ from rankstudio.engine.data.formats._decimal import (
     read_six_decimals,
     word_at,
 )
-from rankstudio.engine.data.formats.letor_errors import (
-    BAD_FEATURE,
-    BAD_LABEL,
-    BAD_VALUE,
-    EMPTY_QID,
-    ID_REPEATED,
-    ID_TOO_LARGE,
-    ID_ZERO,
-    NO_QID,
-)
 from rankstudio.engine.support.jit import inlined, kernel, subroutine
+
+FINE = 0
+BAD_LABEL, NO_QID, EMPTY_QID, BAD_FEATURE, BAD_VALUE, ID_ZERO, ID_TOO_LARGE, ID_REPEATED = range(1, 9)
+OVERFLOW, MISSING, BINARY, OLD_LINE_END = range(9, 13)
+"""What is wrong with a line; the last four are found elsewhere."""
 
 ABSENT = 3  # a missing value: one more status beside OK, NOT_A_NUMBER and HARD
 NEWLINE, HASH = 10, 35
@@ -40,13 +35,13 @@ _MOST_ID_DIGITS = 18  # they fit into an int64
 
 @inlined
 def is_blank(byte: int) -> bool:
-    """Tell whether a byte is a blank."""
+    """Return whether a byte is a blank."""
     return byte == _SPACE or byte == _TAB or byte == _RETURN  # noqa: PLR1714 - numba compares, never hashes
 
 
 @inlined
 def ends_token(byte: int) -> bool:
-    """Tell whether a byte ends a token."""
+    """Return whether a byte ends a token."""
     return is_blank(byte) or byte == NEWLINE or byte == HASH  # noqa: PLR1714
 
 
@@ -129,8 +124,6 @@ def next_document(i: int, stop: int) -> int:
     return stop
 
 
-FINE = 0  # and otherwise one of the problems of diagnosis.py
-
 # Columns of the span table: where in the text a row's query id and comment are.
 QID_BEGIN, QID_END, COMMENT_BEGIN, COMMENT_END = range(4)
 
@@ -186,7 +179,7 @@ def _read_query(i: int, base: int, row: int, spans: Ints, tally: Ints) -> int:
 
 @inlined
 def _same_query(base: int, row: int, spans: Ints) -> bool:
-    """Tell whether a row has the query id of the row before it."""
+    """Return whether a row has the query id of the row before it."""
     length = spans[row, QID_END] - spans[row, QID_BEGIN]
     if spans[row - 1, QID_END] - spans[row - 1, QID_BEGIN] != length:
         return False
@@ -211,7 +204,7 @@ def _mark_ids(begin: int, end: int, shift: int, seen: Ints, row: int) -> None:
 
 @subroutine
 def _is_repeated(number: int, seen: Ints, row: int) -> bool:
-    """Tell whether an id was in this row before, and note it. Ids beyond the width wait for the next pass."""
+    """Return whether an id was in this row before, and note it; ids beyond the width wait for a next pass."""
     if number >= seen.shape[0]:
         return False
     before = bool(seen[number] == row)

@@ -34,7 +34,7 @@ _VALUES = 1 << 23  # of features in a row group, or in a batch of records
 
 
 def read_arrow(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
 ) -> TableFacts:
     """Read Parquet and Arrow files; see `FormatReader`."""
     total = sum(_ArrowFile(path).described()[0] for path in part.paths)

@@ -22,7 +22,7 @@ from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader, Tab
 from rankstudio.engine.data.tabular.recognition import clean_name, recognise_columns
 from rankstudio.engine.errors import ColumnValueError, DataError, FormatError, MissingValueError, shown_path
 from rankstudio.engine.language import tr
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.escaping import unguarded
 
 CHUNK = 1 << 22  # characters at a time
 
@@ -279,7 +279,7 @@ def csv_width(head: bytes) -> int:
 
 
 def read_csv(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
 ) -> TableFacts:
     """Read CSV text; see `FormatReader`.
 

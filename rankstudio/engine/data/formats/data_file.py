@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
-from rankstudio.engine.data.formats.collection import collection_judgements, is_collection
-from rankstudio.engine.data.formats.part_reader import PartReader
-from rankstudio.engine.data.formats.table_reader import read_into_memory
-from rankstudio.engine.data.formats.trec import graded_documents, run_scores
+from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
+from rankstudio.engine.data.formats.trec import (
+    collection_judgements,
+    graded_documents,
+    is_collection,
+    run_scores,
+)
 from rankstudio.engine.data.known_datasets import identify
-from rankstudio.engine.data.missing_values import Missing, Normalize, check_options
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
+from rankstudio.engine.data.source_file import read_lines
+from rankstudio.engine.data.table import Missing, Normalize, check_options
 from rankstudio.engine.data.table_builder import PartFiles
-from rankstudio.engine.data.text_lines import read_lines
-from rankstudio.engine.errors import ParameterError, ZeroIdError
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 
 
@@ -51,14 +53,8 @@ def load_data(
     told = DataColumns.of(columns or {})
     path = Path(path)
     progress = ReadProgress(None, None, regular_file_size(path))
-    reader = PartReader(path, ((path,),), progress, missing, normalize, cache, several_folds=False)
-    try:
-        (found,) = reader.read(told).values()
-    except ZeroIdError:
-        if told.ids_from is not None:
-            raise
-        told = replace(told, ids_from=0)
-        (found,) = reader.read(told).values()
+    reader = PartReader(path, [(path,)], progress, told, missing, normalize, cache=cache)
+    (found,) = reader.read().values()
     data = reader.dataset(found, found.table.X.shape[1])
     return identify(path, data).name_features(data)
 

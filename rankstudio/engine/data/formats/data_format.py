@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankstudio.engine.data.compression import without_ending
+from rankstudio.engine.data.file_access import without_ending
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rankstudio.engine.data.compression import packed_pieces, without_ending
 from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.file_access import packed_pieces, without_ending
 from rankstudio.engine.data.formats.arrow import arrow_pieces
 from rankstudio.engine.data.formats.data_format import DataFormat
-from rankstudio.engine.data.formats.group_sizes import format_sizes
+from rankstudio.engine.data.formats.recognised_form import format_sizes
 from rankstudio.engine.data.tabular.recognition import (
     COMMENT_NAME,
     DOCUMENT_NAMES,
@@ -21,7 +21,7 @@ from rankstudio.engine.data.tabular.recognition import (
     clean_name,
 )
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.support.csv_cells import guarded
+from rankstudio.engine.support.escaping import guarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces, write_text
 
@@ -147,7 +147,6 @@ def _encoded(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", errors="backslashreplace")
 
 
-_AT_A_TIME = 4096  # documents
 _ENDS_TOKEN = frozenset(" \t\r\n#\0")
 
 
@@ -186,8 +185,8 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
 
 def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> Iterator[bytes]:
     """Yield the lines of a dataset; without ``queries`` as SVM-light has them, that is without their ids."""
-    for begin in range(0, dataset.n_documents, _AT_A_TIME):
-        end = min(begin + _AT_A_TIME, dataset.n_documents)
+    for begin in range(0, dataset.n_documents, _PIECE):
+        end = min(begin + _PIECE, dataset.n_documents)
         yield _lines(dataset, begin, end, comments, queries)
         release(dataset.X[begin:end])
 

@@ -1,4 +1,4 @@
-"""LETOR text: chunks of it in pieces, the pieces in threads, the rows in place."""
+"""LETOR text: chunks of it in pieces, the pieces in threads, the rows in place; where it is none, and why."""
 
 from __future__ import annotations
 
@@ -14,36 +14,69 @@ from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import PADDING
 from rankstudio.engine.data.formats import _line_kernel as kernels
-from rankstudio.engine.data.formats.letor_errors import (
+from rankstudio.engine.data.formats._line_kernel import (
+    BAD_FEATURE,
+    BAD_LABEL,
+    BAD_VALUE,
     BINARY,
+    EMPTY_QID,
+    ID_REPEATED,
+    ID_TOO_LARGE,
+    ID_ZERO,
     MISSING,
+    NO_QID,
     OLD_LINE_END,
     OVERFLOW,
-    format_error,
-    line_of,
 )
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, text_chunks
 from rankstudio.engine.data.table import MOST_FEATURES
 from rankstudio.engine.data.table_builder import DocumentPiece, PartFiles, TableBuilder, TableFacts, too_large
-from rankstudio.engine.errors import FormatError
-from rankstudio.engine.language import tr
+from rankstudio.engine.errors import FormatError, MissingValueError, ZeroIdError
+from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory, threads
 
+_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
+_WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 _PEEK = 1 << 16  # 64 KiB, enough for some lines
 _FEW_HARD = 64  # numbers that the fast path leaves to Python; room grows where there are more
 _HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
 _BESIDE = 41  # bytes of a row beside its features
 
 
+_SHOWN = 40
+_LOOK = 1 << 24  # 16 MiB: newlines are counted without a copy of the text
+_UTF8_MARK = b"\xef\xbb\xbf"
+
+_EXPECTED = {
+    BAD_LABEL: translatable("a finite number as the relevance label"),
+    NO_QID: translatable('the query as "qid:" and its id, such as qid:10'),
+    EMPTY_QID: translatable('the id of the query after "qid:"'),
+    BAD_FEATURE: translatable("feature:value, such as 12:0.5"),
+    BAD_VALUE: translatable("a number as the value of feature {feature}"),
+    ID_ZERO: translatable("a feature id of at least 1"),
+    ID_TOO_LARGE: translatable("a feature id of at most {most}"),
+    ID_REPEATED: translatable("every feature at most once in a line"),
+    OVERFLOW: translatable("a number between -1.8e308 and 1.8e308"),
+    MISSING: translatable("a value for every feature, because missing values are set to be refused"),
+    BINARY: translatable("text"),
+    OLD_LINE_END: translatable("lines that end with a line feed; save the file with such line ends"),
+}
+
+
 @dataclass(frozen=True)
 class _How:
-    """What may stand on a line."""
+    """What may stand on a line: the greatest id, missing values, ids from 0 (a shift of 1), the query."""
 
-    most_features: int
-    refuse: bool
-    shift: int
-    with_query: bool
+    most_features: int = MOST_FEATURES
+    refuse: bool = False
+    shift: int = 0
+    with_query: bool = True
+
+    @classmethod
+    def of(cls, part: PartFiles) -> _How:
+        most = MOST_FEATURES if part.most_features is None else min(part.most_features, MOST_FEATURES)
+        return cls(most, part.refuse, 1 - part.first_id, part.sizes is None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,30 +99,10 @@ class _Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class ParsedLines:
-    """The documents of some lines of a text, in their order.
+class _ParsedLines:
+    """The documents of some lines, in their order, and how many values the lines give."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (m, n)
-        Features; NaN where a value is missing.
-    y : ndarray of shape (m,)
-        Labels.
-    spans : ndarray of shape (m, 4)
-        Where in the text the query id and the comment of each are.
-    new_query : ndarray of shape (m,)
-        False where a document has the query id of the one before it.
-    missing : ndarray of shape (n,)
-        Number of missing values of each feature.
-    n_values : int
-        How many values the lines give.
-    comments : TextComments
-    """
-
-    X: Floats
-    y: Floats
-    spans: Ints
-    new_query: Bools
+    rows: _Rows
     missing: Ints
     n_values: int
     comments: TextComments
@@ -105,7 +118,7 @@ class _Outcome:
 
 
 def read_letor(
-    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress, /
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
 ) -> TableFacts:
     """Read LETOR text; see `FormatReader`.
 
@@ -127,7 +140,7 @@ def read_letor(
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         reading = _LetorText(part, builder, pool, progress)
         for number, file in enumerate(files):
-            reading.read(file, (number, len(part.paths)))
+            reading.read(file, number)
     path, width = part.paths[0], reading.width
     if not builder.n_documents:
         found = "an empty file" if reading.empty else "no documents"
@@ -144,7 +157,8 @@ class _LetorText:
     def __init__(
         self, part: PartFiles, builder: TableBuilder, pool: Executor, progress: ReadProgress
     ) -> None:
-        self._part = part
+        self._how = _How.of(part)
+        self._n_files = len(part.paths)
         self._builder = builder
         self._pool = pool
         self._progress = progress
@@ -152,8 +166,8 @@ class _LetorText:
         self.n_values = 0
         self.empty = True
 
-    def read(self, file: SourceFile, position: tuple[int, int]) -> None:
-        """Read a file, which is one of so many; see `read_letor` for what is raised."""
+    def read(self, file: SourceFile, position: int) -> None:
+        """Read a file, whose position among the files is given; see `read_letor` for what is raised."""
         wrong: FormatError | None = None
         hidden: FormatError | None = None
         before = 0
@@ -161,7 +175,7 @@ class _LetorText:
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
             if wrong is None:
-                share = (position[0] + file.done / max(file.size, 1)) / position[1]
+                share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
                     lines = self._parse(file.path, text, progress, begins=number == 0)
                     hidden = hidden or _document_in_comment(file.path, text, lines, before)
@@ -178,38 +192,28 @@ class _LetorText:
         if wrong or hidden:
             raise wrong or hidden  # type: ignore[misc]
 
-    def _parse(self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool) -> ParsedLines:
-        lines = parse_lines(
-            path,
-            text,
-            self._pool,
-            progress,
-            n_features=self._part.most_features,
-            refuse=self._part.refuse,
-            first_id=self._part.first_id,
-            with_query=self._part.sizes is None,
-            begins=begins,
-            width=self.width,
-        )
-        self.width = lines.X.shape[1]
+    def _parse(self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool) -> _ParsedLines:
+        lines = _parse_lines(path, text, self._pool, progress, self._how, begins=begins, width=self.width)
+        self.width = lines.rows.X.shape[1]
         self.n_values += lines.n_values
         return lines
 
-    def _piece(self, text: Bytes, lines: ParsedLines, before: int) -> DocumentPiece:
+    def _piece(self, text: Bytes, lines: _ParsedLines, before: int) -> DocumentPiece:
         """Return the documents of a chunk of text with so many lines before it."""
-        starts = np.flatnonzero(lines.new_query)
-        places = lines.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
-        lengths = np.diff(starts, append=len(lines.y)).tolist()
+        rows = lines.rows
+        starts = np.flatnonzero(rows.new_query)
+        places = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
+        lengths = np.diff(starts, append=len(rows.y)).tolist()
         ids = (
             text[begin:end].tobytes().decode("utf-8", errors="backslashreplace")
             for begin, end in places.tolist()
         )
         return DocumentPiece(
-            lines.X,
-            lines.y,
+            rows.X,
+            rows.y,
             lines.comments,
             lines.missing,
-            zip(ids, lengths, strict=True) if self._part.sizes is None else (),
+            zip(ids, lengths, strict=True) if self._how.with_query else (),
             lambda run: before + line_of(text, int(places[run, 0])),
         )
 
@@ -226,20 +230,17 @@ def _refuse_zero_byte(path: Path, text: Bytes, before: int) -> None:
         raise _later(zero_byte_error(path, text, 0, size), before)
 
 
-def parse_lines(
+def _parse_lines(
     path: Path,
     text: Bytes,
     pool: Executor,
     progress: ReadProgress,
+    how: _How,
     *,
-    n_features: int | None = None,
-    refuse: bool = False,
-    first_id: int = 1,
-    with_query: bool = True,
-    begins: bool = True,
+    begins: bool,
     width: int = 0,
-) -> ParsedLines:
-    """Parse some lines of LETOR text, of which there may be none; see `read_letor` for what is raised.
+) -> _ParsedLines:
+    """Parse some lines of a file, of which there may be none; see `read_letor` for what is raised.
 
     Parameters
     ----------
@@ -251,52 +252,50 @@ def parse_lines(
         Threads.
     progress : ReadProgress
         Told of half of the bytes of the text, as they are parsed.
-    n_features : int, optional
-        A larger feature id is an error.
-    refuse : bool
-        Whether a missing value is an error.
-    first_id : int
-        With what the ids of features begin in the text: 1, or 0, which becomes 1.
-    with_query : bool
-        Whether the lines say their query.
+    how : _How
     begins : bool
         Whether these are the first lines of the file.
     width : int
         Least number of columns.
     """
-    most_features = MOST_FEATURES if n_features is None else min(n_features, MOST_FEATURES)
-    size = len(text) - PADDING
-    pieces = cut(path, text, skip_mark(path, text) if begins else 0, size, pool, progress)
-    how = _How(most_features, refuse, 1 - first_id, with_query)
+    begin = skip_mark(path, text) if begins else 0
+    pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     width = max(width, _peek_width(text, pieces, how))
     while True:
         rows = _allocate(path, sum(p.lines for p in pieces), width)
-        futures = [pool.submit(_parse_piece, text, p, rows, how) for p in pieces]
-        outcomes: list[_Outcome] = []
-        try:
-            for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
-                progress.advance((piece.end - piece.begin) / 2)
-                outcomes.append(outcome)
-                if outcome.problems:
-                    break
-        finally:
-            for future in futures:
-                future.cancel()
+        outcomes = _outcomes(text, pieces, rows, how, pool, progress)
         greatest = max((int(o.tally[kernels.GREATEST_ID]) for o in outcomes), default=0)
         if greatest <= width:
             break
         width = greatest
-    for outcome in outcomes:
-        if outcome.problems:
-            raise format_error(path, text, *min(outcome.problems), most_features)
+    problems = next((o.problems for o in outcomes if o.problems), None)
+    if problems:
+        raise format_error(path, text, *min(problems), how.most_features)
     counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
     if counts != [p.lines for p in pieces]:  # there were blank lines
         kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
         rows = rows.at(np.concatenate(kept))
     missing = sum((o.missing for o in outcomes), np.zeros(width, dtype=np.int64))
     n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
-    comments = _copied_comments(text, rows.spans)
-    return ParsedLines(rows.X, rows.y, rows.spans, rows.new_query, missing, n_values, comments)
+    return _ParsedLines(rows, missing, n_values, _copied_comments(text, rows.spans))
+
+
+def _outcomes(
+    text: Bytes, pieces: list[TextPiece], rows: _Rows, how: _How, pool: Executor, progress: ReadProgress
+) -> list[_Outcome]:
+    """Parse pieces into their rows, in threads, up to the first one with a problem."""
+    futures = [pool.submit(_parse_piece, text, piece, rows, how) for piece in pieces]
+    outcomes: list[_Outcome] = []
+    try:
+        for piece, outcome in zip(pieces, progress.in_order(futures), strict=True):
+            progress.advance((piece.end - piece.begin) / 2)
+            outcomes.append(outcome)
+            if outcome.problems:
+                break
+    finally:
+        for future in futures:
+            future.cancel()
+    return outcomes
 
 
 def warm_up() -> None:
@@ -304,7 +303,7 @@ def warm_up() -> None:
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
-        parse_lines(Path("warm-up"), text, pool, ReadProgress())
+        _parse_lines(Path("warm-up"), text, pool, ReadProgress(), _How(), begins=True)
 
 
 def _peek_width(text: Bytes, pieces: list[TextPiece], how: _How) -> int:
@@ -381,12 +380,12 @@ def _convert_hard(text: Bytes, hard: Ints, rows: _Rows) -> Iterator[tuple[int, i
             rows.X[row, column] = value
 
 
-def _document_in_comment(path: Path, text: Bytes, lines: ParsedLines, before: int) -> FormatError | None:
+def _document_in_comment(path: Path, text: Bytes, lines: _ParsedLines, before: int) -> FormatError | None:
     """Return the error of a comment with a document in it, behind a line end of old."""
     comments = lines.comments
     if not np.any(comments.content == ord("\r")):
         return None
-    begins = lines.spans[:, kernels.COMMENT_BEGIN]
+    begins = lines.rows.spans[:, kernels.COMMENT_BEGIN]
     for hidden in _HIDDEN.finditer(comments.content.data):
         row = int(np.searchsorted(comments.offsets, hidden.start(), side="right")) - 1
         if hidden.end() <= comments.offsets[row + 1]:  # the comments stand one behind the other
@@ -403,10 +402,6 @@ def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
     content = np.empty(int(offsets[-1]), dtype=np.uint8)
     kernels.gather(text, begin, end, offsets, content)
     return TextComments(content, offsets)
-
-
-_PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
-_WINDOW = 1 << 12  # 4 KiB: most lines are shorter
 
 
 @dataclass(frozen=True)
@@ -480,3 +475,79 @@ def count_lines(text: Bytes) -> tuple[int, bool]:
         newlines += int(np.count_nonzero(piece == ord("\n")))
         zero = zero or bool(piece.min() == 0)
     return newlines, zero
+
+
+def line_of(text: Bytes, position: int) -> int:
+    """Return the number of the line, from 1, that a position is on. O(position)."""
+    newlines = 0
+    for begin in range(0, position, _LOOK):
+        newlines += int(np.count_nonzero(text[begin : min(begin + _LOOK, position)] == ord("\n")))
+    return newlines + 1
+
+
+def token_at(text: Bytes, position: int) -> str:
+    """Return the token that begins at a position; "" where a blank or the end of the line is."""
+    token = text[position : position + 4 * _SHOWN].tobytes()
+    for blank in (b"\n", b" ", b"\t", b"\r", b"#"):
+        token = token.partition(blank)[0]
+    return token.decode("utf-8", errors="backslashreplace")
+
+
+def format_error(path: Path, text: Bytes, position: int, problem: int, most_features: int) -> FormatError:
+    """Make the error for a problem at a position of the text.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    text : uint8 array
+        Its text.
+    position : int
+        Of the token that is wrong.
+    problem : int
+        One of the codes of the kernel.
+    most_features : int
+        The largest feature id allowed.
+    """
+    line_begin = _line_begin(text, position)
+    before = text[line_begin:position].tobytes().removeprefix(_UTF8_MARK if line_begin == 0 else b"")
+    token = token_at(text, position)
+    feature = before.decode("utf-8", errors="replace").rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
+    expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
+    if problem == ID_TOO_LARGE and most_features == MOST_FEATURES:
+        expected = tr("{expected} (every feature becomes a column in memory)").format(expected=expected)
+    kind = {MISSING: MissingValueError, ID_ZERO: ZeroIdError}.get(problem, FormatError)
+    return kind(
+        path,
+        line_of(text, position),
+        len(before.decode("utf-8", errors="replace")) + 1,
+        _found(problem, token),
+        expected,
+    )
+
+
+def _found(problem: int, token: str) -> str:
+    if problem == EMPTY_QID:
+        return tr("nothing")
+    if problem == BINARY:
+        return tr("binary data (a zero byte)")
+    if problem == OLD_LINE_END:
+        return tr("a document after a carriage return in a comment")
+    if not token:
+        return tr("the end of the line") if problem == NO_QID else tr("nothing")
+    shown = token if len(token) <= _SHOWN else token[:_SHOWN] + "…"
+    quoted = '"' + "".join(c if c.isprintable() else repr(c)[1:-1] for c in shown) + '"'
+    if problem == ID_REPEATED:
+        if ":" not in token:
+            return tr("{token} a second time").format(token=quoted)
+        return tr("feature {feature} again").format(feature=token.partition(":")[0])
+    return quoted
+
+
+def _line_begin(text: Bytes, position: int) -> int:
+    for end in range(position, 0, -_LOOK):
+        begin = max(end - _LOOK, 0)
+        found = text[begin:end].tobytes().rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+    return 0

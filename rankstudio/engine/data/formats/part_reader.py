@@ -1,28 +1,51 @@
-"""Reads the parts of a dataset: into memory where the memory budget has room, else into mapped files."""
+"""Reads the parts of a dataset: into memory where the memory budget has room, else into mapped files.
+
+What was once read of the same bytes in the same way is found in the store.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.compression import read_beginning, without_ending
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.file_access import regular_file_size
-from rankstudio.engine.data.formats.recognised_form import HEAD, recognised_form
-from rankstudio.engine.data.formats.table_reader import (
-    FileContents,
-    part_of,
-    read_files,
-    read_to_disk,
+from rankstudio.engine.data.file_access import read_beginning, regular_file_size, without_ending
+from rankstudio.engine.data.formats.recognised_form import (
+    HEAD,
+    identity_of,
+    read_as,
+    read_sizes,
+    recognised_form,
+    sizes_file,
 )
-from rankstudio.engine.data.missing_values import Missing, Normalize
+from rankstudio.engine.data.formats.trec import graded_documents, run_scores, runs_beside
+from rankstudio.engine.data.kept_tables import (
+    find_mapped,
+    find_parsed,
+    keep_parsed,
+    mapped_folder,
+    source_sizes,
+)
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.table_builder import Treatment
-from rankstudio.engine.data.tabular.parts import tables_by_part
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, read_lines
+from rankstudio.engine.data.table import Missing, Normalize, ReadAs, Source, Table
+from rankstudio.engine.data.table_builder import (
+    FormatReader,
+    PartFiles,
+    TableInMemory,
+    TableOnDisk,
+    Treatment,
+    unreadable,
+)
+from rankstudio.engine.data.tabular.recognition import tables_by_part
+from rankstudio.engine.errors import DatasetError, ZeroIdError, shown_path
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
@@ -40,7 +63,7 @@ Files = tuple[Path, ...]
 
 
 def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
-    """Tell whether data take more than their share of the memory budget, as far as one sees beforehand.
+    """Return whether data take more than their share of the memory budget, as far as one sees beforehand.
 
     Parameters
     ----------
@@ -69,9 +92,10 @@ class PartReader:
     ----------
     path : Path
         What is opened, for sentences.
-    parts : tuple of tuple of Path
+    parts : sequence of tuple of Path
         The files of each part.
     progress : ReadProgress
+    told : DataColumns
     missing, normalize, cache
         As for `open_dataset`.
     several_folds : bool
@@ -81,36 +105,44 @@ class PartReader:
     def __init__(
         self,
         path: Path,
-        parts: tuple[Files, ...],
+        parts: Sequence[Files],
         progress: ReadProgress,
+        told: DataColumns,
         missing: Missing,
         normalize: Normalize,
+        *,
         cache: bool,
-        several_folds: bool,
+        several_folds: bool = False,
     ) -> None:
         self._path = path
         self._parts = parts
         self._progress = progress
-        self._missing = missing
-        self._normalize = normalize
+        self._told = told
+        self._treatment = Treatment(missing, bool(normalize))
         self._cache = cache
         self._several_folds = several_folds
-        self._treatment = Treatment(missing, bool(normalize))
         self._made: dict[tuple[str, str], RankingDataset] = {}
 
-    def read(self, told: DataColumns) -> dict[Files, FileContents]:
+    def read(self) -> dict[Files, FileContents]:
         """Read each part; `open_dataset` says what is raised."""
-        large = exceeds_budget(self._parts, told)
+        try:
+            return self._tables()
+        except ZeroIdError:
+            if self._told.ids_from is not None:
+                raise
+            self._told = replace(self._told, ids_from=0)  # in all files alike, also where nothing has that id
+            return self._tables()
+
+    def _tables(self) -> dict[Files, FileContents]:
+        large = exceeds_budget(self._parts, self._told)
         found: dict[Files, FileContents] = {}
         for part in self._parts:
             if part not in found:
-                found[part] = self._contents(part, told, large)
+                found[part] = self._contents(part, large)
                 _check_memory(self._path, list(found.values()), self._several_folds)
         return found
 
-    def datasets(
-        self, part: Files, found: FileContents, name: str, told: DataColumns, width: int
-    ) -> Mapping[str, RankingDataset]:
+    def datasets(self, part: Files, found: FileContents, name: str, width: int) -> dict[str, RankingDataset]:
         """Return the dataset of a part, or of each part that a table names; equal files share arrays.
 
         Parameters
@@ -120,12 +152,12 @@ class PartReader:
             What was read from them; used up.
         name : str
             The part.
-        told : DataColumns
         width : int
             Number of features in all parts together.
         """
+        self._progress.check()
         if in_file(found.table.X) and found.table.X.shape[1] < width:
-            found = self._to_disk(part, told, self._progress.silent(), width) or found
+            found = self._to_disk(part, self._progress.silent(), width) or found
         made = {}
         for own, table in tables_by_part(found.table, name).items():
             key = (found.source.checksum, own if found.table.parts.size else "")
@@ -140,13 +172,13 @@ class PartReader:
         return RankingDataset.of_table(
             found.table,
             found.source,
-            missing="refuse" if found.treated else self._missing,
+            missing="refuse" if found.treated else self._treatment.missing,
             n_features=width,
-            normalize=False if found.treated else self._normalize,
+            normalize=not found.treated and self._treatment.normalize,
         )
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
-        """Say of data that are mapped from files that they are, and why."""
+        """Return a sentence on data that are mapped from files, and why; none where there are none."""
         parts = {id(part.X): part for fold in folds for part in fold.parts.values() if in_file(part.X)}
         if not parts:
             return ()
@@ -164,21 +196,24 @@ class PartReader:
             ),
         )
 
-    def _contents(self, part: Files, told: DataColumns, large: bool) -> FileContents:
+    def _contents(self, part: Files, large: bool) -> FileContents:
         """Read the files of a part."""
-        on_disk = self._to_disk(part, told, self._progress) if large else None
-        refuse = self._missing == "refuse"
-        return on_disk or read_files(part, self._progress, told, refuse=refuse, cache=self._cache)
+        on_disk = self._to_disk(part, self._progress) if large else None
+        return on_disk or read_files(
+            part, self._progress, self._told, refuse=self._refuses, cache=self._cache
+        )
 
-    def _to_disk(
-        self, part: Files, told: DataColumns, progress: ReadProgress, width: int = 0
-    ) -> FileContents | None:
+    def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
         """Read the files of a part into mapped files of so many columns; None for a form that cannot be."""
-        form = recognised_form(part[0], told)
+        form = recognised_form(part[0], self._told)
         if form == "trec":
             return None
-        known = part_of(part, form, told, refuse=self._missing == "refuse")
+        known = part_of(part, form, self._told, refuse=self._refuses)
         return read_to_disk(known, progress, self._treatment, width)
+
+    @property
+    def _refuses(self) -> bool:
+        return self._treatment.missing == "refuse"
 
 
 def _need(path: Path, told: DataColumns) -> tuple[float, float]:
@@ -217,3 +252,239 @@ def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> N
                 "free; {advice}."
             ).format(path=path, size=memory.size(needed), size_2=memory.size(free), advice=advice)
         )
+
+
+TABLES_VERSION = 3
+"""Of the readers of tables: to be raised when they would give other values."""
+
+_MAPPED_VERSION = 2  # to be raised whenever the same files would give other mapped arrays
+_SEVERAL = ("letor", "arrow")  # forms of which several files may be one part
+
+
+@dataclass(frozen=True, eq=False)
+class FileContents:
+    """What was read from the files of a part.
+
+    Attributes
+    ----------
+    table : Table
+    source : Source
+    read_as : ReadAs
+    treated : bool
+        Whether missing values are filled in, and features scaled, as was asked for.
+    """
+
+    table: Table
+    source: Source
+    read_as: ReadAs
+    treated: bool = False
+
+
+def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bool) -> PartFiles:
+    """Return files of such a form as a part, with the sizes of its queries where those stand beside it.
+
+    Raises
+    ------
+    DatasetError, FileAccessError, FormatError
+        Where several files cannot be one part, or that of sizes is none.
+    """
+    beside = sizes_file(paths[0]) if form != "letor" else None
+    if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
+        raise DatasetError(
+            tr(
+                "{path}: found {n} files for one part; expected one file, or several in LETOR, "
+                "Parquet or Arrow format."
+            ).format(path=shown_path(paths[0]), n=len(paths))
+        )
+    return PartFiles(paths, form, told, None if beside is None else read_sizes(beside), refuse)
+
+
+def read_files(
+    paths: tuple[Path, ...], progress: ReadProgress, told: DataColumns, *, refuse: bool, cache: bool
+) -> FileContents:
+    """Read the files of a part into memory, or find what was once read from the same bytes in the same way.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+    progress : ReadProgress
+    told : DataColumns
+        What is known of the columns.
+    refuse : bool
+        Whether a missing value is an error.
+    cache : bool
+        Whether to use the store of parsed files.
+
+    Raises
+    ------
+    DataError, MissingExtraError
+        Where they cannot be read; ZeroIdError at an id 0 where it is not told that ids begin with it.
+    """
+    form = recognised_form(paths[0], told)
+    if form == "trec" and len(paths) == 1:
+        return _read_trec(paths[0], progress, refuse=refuse)
+    return read_into_memory(part_of(paths, form, told, refuse=refuse), progress, cache=cache)
+
+
+def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) -> FileContents:
+    """Read files into memory, or find what was once read; see `read_files`."""
+    files = [LoadedFile.read(path, progress) for path in part.paths]
+    progress.stopped = False  # by a reading before this one, that failed
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        try:
+            pending = [pool.submit(file.checksum) for file in files]
+            key = _derived(_joined(_results(pending, progress)), _variant(part)) if cache else ""
+            table = _recalled(key, progress, part) if cache else None
+            if table is not None:
+                progress.advance(sum(file.size for file in files) / 2)
+            else:
+                builder = TableInMemory(part.paths[0])
+                table = builder.finish(_reader(part.form)(part, files, builder, progress), part.sizes)
+                if cache:
+                    keep_parsed(key, table, progress.check, sum(file.size for file in files))
+            return _contents(part, table, _results(pending, progress))
+        except BaseException:
+            progress.stopped = True
+            raise
+
+
+def read_to_disk(
+    part: PartFiles, progress: ReadProgress, treatment: Treatment, n_features: int = 0
+) -> FileContents:
+    """Read files into mapped files, or find what was once read of the same bytes in the same way.
+
+    Parameters
+    ----------
+    part : PartFiles
+    progress : ReadProgress
+        Told of all bytes of the files.
+    treatment : Treatment
+    n_features : int
+        Least number of columns.
+
+    Returns
+    -------
+    FileContents
+        Its arrays mapped and read-only, its values filled in and scaled as the treatment says.
+
+    Raises
+    ------
+    DataError
+        As the reader raises it, and where what is read cannot be written.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        found = [store.recalled_checksum(path) for path in part.paths]
+        sizes = tuple(regular_file_size(path) for path in part.paths)
+        if not all(found) and sizes in source_sizes():
+            found = []
+            for file in _streamed(part.paths, progress.silent(), pool, found):
+                file.end()
+        if all(found):
+            key = _mapped_key(part, found, treatment, n_features)
+            table = find_mapped(mapped_folder() / key, progress.check)
+            if table is not None:
+                progress.advance(sum(sizes))
+                return _contents(part, table, found, treated=True)
+        found = []
+        try:
+            with TableOnDisk(part.paths[0], treatment) as builder:
+                facts = _reader(part.form)(
+                    part, _streamed(part.paths, progress, pool, found), builder, progress
+                )
+                table = builder.finish(
+                    facts,
+                    _mapped_key(part, found, treatment, n_features),
+                    [*zip(sizes, found, strict=True)],
+                    n_features=n_features,
+                    sizes=part.sizes,
+                )
+        except OSError as error:
+            raise unreadable(part.paths[0], error) from error
+        return _contents(part, table, found, treated=True)
+
+
+def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileContents:
+    """Read judgements with the runs beside them."""
+    qrels = read_lines(path)
+    texts = {name: read_lines(file) for name, file in runs_beside(path).items()}
+    progress.advance(qrels.size / 2)
+    table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
+    progress.advance(qrels.size / 2)
+    identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
+    source = Source(path, qrels.size, _derived(f"sha256:{qrels.checksum}", identity))
+    return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
+
+
+def _reader(form: str) -> FormatReader:
+    """Return what reads such files; imported only now, as who opens what is known does not wait for it."""
+    if form == "arrow":
+        from rankstudio.engine.data.formats.arrow import read_arrow  # noqa: PLC0415 - see above
+
+        return read_arrow
+    if form == "csv":
+        from rankstudio.engine.data.formats.csv_text import read_csv  # noqa: PLC0415 - see above
+
+        return read_csv
+    from rankstudio.engine.data.formats.letor import read_letor  # noqa: PLC0415 - numba takes long
+
+    return read_letor
+
+
+def _variant(part: PartFiles) -> str:
+    """Return in which way the bytes are parsed; "" for LETOR text with ids from 1."""
+    identity = identity_of(part)
+    return "" if part.form == "letor" and not identity else f"{part.form} {TABLES_VERSION} {identity}"
+
+
+def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: bool = False) -> FileContents:
+    """Return what was read of files with these checksums."""
+    size = sum(regular_file_size(path) for path in part.paths)
+    source = Source(part.paths[0], size, _derived(_joined(found), identity_of(part)))
+    return FileContents(table, source, read_as(part.paths[0], part.form, table.told_by), treated)
+
+
+def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:
+    """Return the table from the store, unless the text is needed to say what is wrong with it."""
+    table = find_parsed(key, progress.check)
+    if table is None or (part.refuse and table.missing.any()):
+        return None
+    most = part.most_features
+    return None if most is not None and table.X.shape[1] > most else table
+
+
+def _streamed(
+    paths: Sequence[Path], progress: ReadProgress, pool: Executor, found: list[str]
+) -> Iterator[StreamedFile]:
+    """Yield files one after the other, and add the checksum of each that was read to its end."""
+    for path in paths:
+        state = store.source_state(path)
+        file = StreamedFile(path, progress, pool)
+        yield file
+        found.append(file.checksum())
+        store.remember_checksum(path, state, found[-1])
+
+
+def _mapped_key(part: PartFiles, found: Sequence[str], treatment: Treatment, n_features: int) -> str:
+    """Return by what the mapped table of files with these checksums is found."""
+    how = (treatment.missing, treatment.normalize, n_features, _variant(part))
+    return hashlib.sha256(json.dumps([_MAPPED_VERSION, list(found), *how]).encode()).hexdigest()
+
+
+def _results(pending: Sequence[Future[str]], progress: ReadProgress) -> list[str]:
+    return [progress.result(future) for future in pending]
+
+
+def _joined(found: Sequence[str]) -> str:
+    """Return one checksum for that of several files."""
+    return found[0] if len(found) == 1 else _derived("", json.dumps([*found]))
+
+
+def _derived(checksum: str, what: str) -> str:
+    """Return the checksum of some bytes together with how they are read; the same where that is "".
+
+    Examples
+    --------
+    >>> _derived("sha256:00", "")
+    'sha256:00'
+    """
+    return f"sha256:{hashlib.sha256(f'{checksum} {what}'.encode()).hexdigest()}" if what else checksum

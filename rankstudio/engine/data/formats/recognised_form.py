@@ -7,17 +7,26 @@ import re
 from codecs import getincrementaldecoder
 from pathlib import Path
 
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.compression import is_packed, read_beginning
-from rankstudio.engine.data.file_access import ARROW, PARQUET, refusal
+from rankstudio.engine.data.file_access import (
+    ARROW,
+    PARQUET,
+    is_packed,
+    read_beginning,
+    refusal,
+    without_ending,
+)
 from rankstudio.engine.data.formats.data_format import format_of_name
-from rankstudio.engine.data.formats.group_sizes import sizes_file
 from rankstudio.engine.data.formats.trec import is_judgement
-from rankstudio.engine.data.source import ReadAs
+from rankstudio.engine.data.table import SIZES_ENDINGS, ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
-from rankstudio.engine.errors import FileAccessError
+from rankstudio.engine.errors import DatasetError, FileAccessError, FormatError
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.files import read_text
 
 HEAD = 1 << 16
 """Bytes of a file's text that are looked at."""
@@ -44,7 +53,6 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     FileAccessError, MissingExtraError
         Where it cannot be read, or is named as something binary that it is not.
     """
-    beside = sizes_file(path)
     head = read_beginning(path, HEAD)
     begin = _first_bytes(path)
     if begin.startswith(PARQUET) or begin == ARROW:
@@ -60,12 +68,17 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     line = next((line for line in texts if line and not line.startswith(b"#")), b"")
     if b"qid:" in line:
         return "letor"
-    words = line.split()
-    if beside is not None:
+    if sizes_file(path) is not None:
+        words = line.split()
         return "sizes" if len(words) <= 1 or _FEATURE.match(words[1]) else "csv"
+    return "csv" if told.qid or told.label or _names_a_query(line) else "letor"
+
+
+def _names_a_query(line: bytes) -> bool:
+    """Return whether a line is a table's header with a common name for the query."""
     names = re.split(rb'[",;|\t]+', line.lower())
     named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
-    return "csv" if told.qid or told.label or (named and len(names) > 2) else "letor"
+    return named and len(names) > 2
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
@@ -123,3 +136,57 @@ def _first_bytes(path: Path) -> bytes:
             return file.read(len(ARROW))
     except OSError as error:
         raise refusal(path, error) from None
+
+
+_EXPECTED = "the number of documents of the next query, a whole number from 0 up"
+_MOST_DIGITS = 9  # a query of a billion documents is no query
+
+
+def sizes_file(path: Path) -> Path | None:
+    """Return the file of sizes that stands beside data: train.txt.group, train.group, rank.train.query.
+
+    Parameters
+    ----------
+    path : Path
+        Of the data.
+    """
+    name = without_ending(path.name)
+    stems = dict.fromkeys((path.name, name, Path(name).stem))
+    places = (path.with_name(stem + ending) for stem in stems for ending in SIZES_ENDINGS)
+    return next((place for place in places if place != path and place.is_file()), None)
+
+
+def read_sizes(path: Path) -> Ints:
+    """Read how many documents each query has.
+
+    Parameters
+    ----------
+    path : Path
+        One number a line, or several with blanks between them.
+
+    Raises
+    ------
+    FileAccessError, FormatError
+        Where it cannot be read, or something in it is no such number.
+    DatasetError
+        Where there is none.
+    """
+    try:
+        text = read_text(path, encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise FileAccessError(path, f"the file could not be read: {error.strerror}.") from None
+    sizes: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        for word in line.split():
+            if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
+                shown = word if len(word) <= 40 else word[:40] + "…"
+                raise FormatError(path, number, 0, repr(shown), _EXPECTED)
+            sizes.append(int(word))
+    if not sum(sizes):
+        raise DatasetError(f"{path}: found no query sizes; expected on each line {_EXPECTED}.")
+    return np.array(sizes, dtype=np.int64)
+
+
+def format_sizes(sizes: Ints) -> str:
+    """Return the text of such a file."""
+    return "".join(f"{size}\n" for size in sizes.tolist())

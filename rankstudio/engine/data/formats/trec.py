@@ -1,22 +1,26 @@
 """TREC judgements (qrels) with runs: judged documents, each run a feature.
 
-Runs are ranked lists as lines ``qid Q0 docid rank score tag``.
+Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgements are those of a file, or of a
+collection that the library ir_datasets knows by its id.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
-from rankstudio.engine.data.compression import without_ending
+from rankstudio.engine.data.file_access import without_ending
+from rankstudio.engine.data.source_file import TextLines, number
 from rankstudio.engine.data.table import Table
-from rankstudio.engine.data.text_lines import TextLines, number
-from rankstudio.engine.errors import DatasetError, MissingValueError
+from rankstudio.engine.data.tabular.recognition import short
+from rankstudio.engine.errors import DatasetError, MissingExtraError, MissingValueError
 from rankstudio.engine.language import tr, translatable
 
 EXPECTED = translatable("a line of a TREC run: query, Q0, document, rank, score, tag")
@@ -27,7 +31,7 @@ RunScores = Mapping[str, Mapping[str, float]]
 
 
 def is_run(text: TextLines) -> bool:
-    """Tell whether the first line of a file is one of a run."""
+    """Return whether the first line of a file is one of a run."""
     first = next((words for _, words in text.words()), [])
     return _FEWEST <= len(first) <= _MOST and number(first[4]) is not None
 
@@ -67,13 +71,13 @@ _WORDS = 4
 
 
 def is_judgement(line: str) -> bool:
-    """Tell whether a line is one of judgements."""
+    """Return whether a line is one of judgements."""
     words = line.split()
     return len(words) == _WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
 
 
 def is_qrels_name(name: str) -> bool:
-    """Tell whether a file calls itself judgements."""
+    """Return whether a file calls itself judgements."""
     return "qrel" in name.lower()
 
 
@@ -136,24 +140,8 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     -----
     O(mn) for m judged documents and n runs.
     """
-    grades: dict[str, dict[str, float]] = {}
-    lines: dict[tuple[str, str], int] = {}
-    negative = 0
-    for line, words in qrels.words():
-        grade = number(words[3]) if len(words) == _WORDS else None
-        if grade is None or math.isinf(grade):
-            raise qrels.error(line, " ".join(words), tr(_EXPECTED))
-        query, document = words[0], words[2]
-        documents = grades.setdefault(query, {})
-        if document in documents:
-            raise qrels.error(line, f"{query} {document}", tr("each document at most once per query"))
-        negative += grade < 0
-        documents[document] = max(grade, 0.0)
-        lines[query, document] = line
-    if not grades:
-        raise DatasetError(
-            tr("{path}: found no lines, expected {expected}.").format(path=qrels.path, expected=tr(_EXPECTED))
-        )
+    grades, lines = _judgements(qrels)
+    negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
     X = np.full((len(rows), len(runs)), np.nan)
     for column, (name, run) in enumerate(runs.items()):
@@ -172,15 +160,35 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     sizes = [len(documents) for documents in grades.values()]
     return Table(
         X=X,
-        y=np.array([grades[query][document] for query, document in rows]),
+        y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
         query_ids=tuple(grades),
         comments=_comments([document for _, document in rows]),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
-        said=_said(grades, runs, int(negative)),
+        said=_said(grades, runs, negative),
     )
+
+
+def _judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
+    """Return the grade of each document of each query, and the line on which it stands."""
+    grades: dict[str, dict[str, float]] = {}
+    lines: dict[tuple[str, str], int] = {}
+    for line, words in qrels.words():
+        grade = number(words[3]) if len(words) == _WORDS else None
+        if grade is None or math.isinf(grade):
+            raise qrels.error(line, " ".join(words), tr(_EXPECTED))
+        query, document = words[0], words[2]
+        if (query, document) in lines:
+            raise qrels.error(line, f"{query} {document}", tr("each document at most once per query"))
+        grades.setdefault(query, {})[document] = grade
+        lines[query, document] = line
+    if not grades:
+        raise DatasetError(
+            tr("{path}: found no lines, expected {expected}.").format(path=qrels.path, expected=tr(_EXPECTED))
+        )
+    return grades, lines
 
 
 def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:
@@ -218,3 +226,95 @@ def _comments(documents: list[str]) -> TextComments:
     content = [f"docid = {document}".encode() for document in documents]
     offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
     return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
+
+
+PREFIX = "ir_datasets:"
+"""What the name of judgements begins with that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
+
+_LONGEST_REASON = 200
+
+
+def is_collection(place: Path) -> bool:
+    """Return whether judgements are those of a collection, not a file."""
+    return place.as_posix().startswith(PREFIX)
+
+
+def collection_judgements(place: Path, library: Callable[[], Any] | None = None) -> TextLines:
+    """Return the judgements of a collection as the lines of TREC's file of them.
+
+    Parameters
+    ----------
+    place : Path
+        The id behind ``ir_datasets:``. What of the collection is not on the disk, the library fetches.
+    library : callable, optional
+        Returns the module; imports ir_datasets by default.
+
+    Raises
+    ------
+    MissingExtraError
+        Where the library is not installed.
+    DatasetError
+        Where it knows no such collection or has no judgements of it, or they are none of whole documents.
+    """
+    name = place.as_posix().removeprefix(PREFIX)
+    module = (library or _library)()
+    try:
+        found = module.load(name)
+    except KeyError:
+        raise DatasetError(
+            f"{place.as_posix()}: ir_datasets has no collection {short(name)!r}; expected an id such as "
+            "msmarco-passage/dev."
+        ) from None
+    except Exception as error:
+        raise _failed(place, error) from error
+    iterator = getattr(found, "qrels_iter", None)
+    if iterator is None:
+        raise DatasetError(
+            f"{place.as_posix()}: the collection has no judgements; expected a subset with judgements, such "
+            "as msmarco-passage/dev of msmarco-passage."
+        )
+    lines = tuple(_lines(place, iterator))
+    content = "\n".join(lines).encode("utf-8", "replace")
+    return TextLines(place, lines, hashlib.sha256(content).hexdigest(), len(content))
+
+
+def _lines(place: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
+    """Yield a line for each judgement, a named tuple of query_id, doc_id, relevance and perhaps iteration."""
+    try:
+        for judgement in iterator():
+            words = (
+                judgement.query_id,
+                getattr(judgement, "iteration", "0") or "0",
+                judgement.doc_id,
+                judgement.relevance,
+            )
+            yield " ".join(map(_word, words))
+    except Exception as error:  # a collection that cannot be had, or judges other things than documents
+        raise _failed(place, error) from error
+
+
+def _word(value: object) -> str:
+    """Return a value as one word of a line.
+
+    Raises
+    ------
+    ValueError
+        Where it has blanks, which no run can name.
+    """
+    text = str(value)
+    if text.split() != [text]:
+        raise ValueError(f"expected an id without spaces, found {short(text)!r}")
+    return text
+
+
+def _failed(place: Path, error: Exception) -> DatasetError:
+    reason = short(" ".join(str(error).split()) or type(error).__name__, _LONGEST_REASON).rstrip(".")
+    return DatasetError(f"{place.as_posix()}: ir_datasets could not provide the judgements: {reason}.")
+
+
+def _library() -> Any:
+    try:
+        import ir_datasets  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError(f"A name that begins with {PREFIX}", "ir_datasets", "ir-datasets") from None
+    return ir_datasets

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Bytes, Floats, Ints
-from rankstudio.engine.data.compression import read_beginning, without_ending
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.file_access import read_beginning, without_ending
 from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST, Preferences
-from rankstudio.engine.data.text_lines import TextLines, line_error, number, quoted, read_text
+from rankstudio.engine.data.source_file import TextLines, line_error, number, quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError, RankStudioError
-from rankstudio.engine.support.csv_cells import unguarded
+from rankstudio.engine.support.escaping import unguarded
 
 _BEGINNING = 1 << 12  # bytes in which a header stands
 _NOWHERE, _ELSEWHERE = -1, -2
@@ -103,7 +103,7 @@ class PreferenceFile:
 
 
 def holds_preferences(path: Path) -> bool:
-    """Tell whether a table's header is that of preferences, so that it is no table of documents."""
+    """Return whether a table's header is that of preferences, so that it is no table of documents."""
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
     try:
@@ -202,7 +202,7 @@ class DocumentRows:
 
     @classmethod
     def of(cls, data: RankingDataset, names: tuple[str, ...]) -> DocumentRows:
-        """Look for names among the ids of documents."""
+        """Find names among the ids of documents."""
         numbers = np.array([_number(name) for name in names], dtype=np.int64)
         name = _places(data.document_ids if data.comments else (), names)
         rows = np.flatnonzero(name >= 0)
@@ -382,7 +382,7 @@ def _sizes(text: Bytes, begin: Ints, end: Ints) -> Floats | None:
 
 
 def _is_plain(text: Bytes) -> bool:
-    """Tell whether a text is of printable ASCII without quotation marks, in lines that end as usual."""
+    """Return whether a text is of printable ASCII without quotation marks, in lines that end as usual."""
     returns = np.flatnonzero(text == _RETURN)
     blanks = sum(int(np.count_nonzero(text == blank)) for blank in (_TAB, _NEWLINE))
     return (

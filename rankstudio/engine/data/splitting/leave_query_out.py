@@ -64,6 +64,7 @@ class LeftOut(RankingDataset):
 
     whole: RankingDataset
     query: int
+    _kept: Kept
 
     def __init__(self, whole: RankingDataset, query: int, kept: Kept) -> None:
         told = {
@@ -83,7 +84,7 @@ class LeftOut(RankingDataset):
 
     @property
     def X(self) -> Floats:  # noqa: D102, N802 - inherited
-        kept: Kept = vars(self)["_kept"]
+        kept = self._kept
         last = kept.last
         if last is not None and last[0] == self.query:
             return last[1]

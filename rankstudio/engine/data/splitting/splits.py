@@ -1,4 +1,4 @@
-"""Folds made anew: k-fold, leave-query-out, a single split, a validation part out of the training part.
+"""Folds made anew: k-fold, leave-query-out, a single split, a validation part or inner folds for training.
 
 What is dealt are queries: the documents of one stay together, in the order they have, and so do the queries
 of a part. Filling of missing values and scaling happen within a query, so that they come out the same
@@ -14,16 +14,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankstudio.engine.arrays import Ints
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data import store
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
-from rankstudio.engine.data.synthetic import concatenate
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.file_pages import chosen_columns, in_file, taken_rows
+from rankstudio.engine.support.file_pages import chosen_columns, in_file, joined_rows, taken_rows
 
 PERCENT = 100
 _OF_DISK = 0.9  # that is free, which folds may take
@@ -151,7 +150,7 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
     Selection nested in the training part: the model is chosen on queries that are neither learned from nor
     tested on. It is one inner split for each fold, and the chosen model is not trained again on all training
-    queries; see `rankstudio.engine.data.splitting.inner_folds` for an inner cross-validation.
+    queries; see `rankstudio.engine.data.splitting.splits` for an inner cross-validation.
 
     Parameters
     ----------
@@ -264,6 +263,62 @@ def _named(dataset: FoldedDataset) -> Iterator[tuple[str, RankingDataset]]:
     for fold in dataset.folds:
         for name, part in fold.parts.items():
             yield f"Fold {fold.number}, {name}", part
+
+
+def _joined(features: Sequence[Floats]) -> Floats:
+    """Return matrices one behind the other; in a file, where one of them is in a file."""
+    if any(in_file(X) for X in features):
+        return joined_rows(features, store.scratch_folder())
+    return np.concatenate(features)
+
+
+def _missing_together(counts: Sequence[Ints]) -> Ints:
+    """Return how many values of each feature were missing; of no size where some part does not know it.
+
+    A part that was dealt out of a file's queries does not, and one beside it that is a whole file does.
+    """
+    if any(not own.size for own in counts):
+        return np.zeros(0, dtype=np.int64)
+    together: Ints = np.sum(counts, axis=0)
+    return together
+
+
+def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
+    """Put datasets of the same features and of different queries one behind the other.
+
+    Raises
+    ------
+    ParameterError
+        If their numbers of features differ.
+    """
+    first = datasets[0]
+    if any(d.n_features != first.n_features for d in datasets):
+        raise ParameterError(
+            "datasets", [d.n_features for d in datasets], "the same number of features in all"
+        )
+    sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
+    arrays = (
+        _joined([d.X for d in datasets]),
+        np.concatenate([d.y for d in datasets]),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        _missing_together([d.missing for d in datasets]),
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    X, y, query_ptr, missing = arrays
+    return replace(
+        first,
+        X=X,
+        y=y,
+        query_ptr=query_ptr,
+        query_ids=tuple(q for d in datasets for q in d.query_ids),
+        comments=tuple(c for d in datasets for c in d.comments),
+        source=None,
+        missing=missing,
+        warnings=tuple(w for d in datasets for w in d.warnings),
+        file_rows=None,
+        greatest_grade=max(d.greatest_grade for d in datasets),
+    )
 
 
 def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
@@ -389,3 +444,71 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
                 "fewer folds or a single split."
             ).format(name=dataset.name, needed=needed / 1e9)
         )
+
+
+def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
+    """Make folds ready for a selection by `inner_folds`: what is not tested on is learned from.
+
+    A validation part that a fold has joins its training part, as nothing else is left for it to do.
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+    k : int
+        How many inner folds, from 2 up.
+    seed : int
+        Which queries will go into which; it is noted here.
+
+    Raises
+    ------
+    DatasetError
+        For a training part of fewer than k queries, or inner folds too large for the memory.
+
+    Notes
+    -----
+    O(mn) for each fold that has a validation part.
+    """
+    folds = tuple(fold if fold.vali is None else _with_vali(fold, fold.vali) for fold in dataset.folds)
+    for fold in folds:
+        if fold.train.n_queries < k:
+            raise DatasetError(
+                tr(
+                    "{name}: {k} inner folds need {k} training queries, found {n_queries} in fold {number}."
+                ).format(name=dataset.name, k=k, n_queries=fold.train.n_queries, number=fold.number)
+            )
+    largest = max(fold.train.n_documents for fold in folds)
+    check_memory(dataset, 8 * k * largest * dataset.n_features)
+    outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
+    return replace(dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}")
+
+
+def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
+    train = concatenate([fold.train, vali])
+    return replace(fold, train=replace(train, warnings=fold.train.warnings + vali.warnings), vali=None)
+
+
+def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
+    """Divide a fold's training part into k inner folds: each subset validates what the others taught.
+
+    Parameters
+    ----------
+    fold : Fold
+        Of whose parts only the training part counts; its number goes to the inner folds.
+    k : int
+        From 2 to the number of its queries.
+    seed : int
+        Which queries go into which subset, from 0 up; each fold draws for itself.
+
+    Yields
+    ------
+    Fold
+        With a training and a validation part.
+
+    Notes
+    -----
+    O(mn) for each.
+    """
+    subsets = np.array_split(shuffled(fold.train.n_queries, seed, fold.number), k)
+    for i, subset in enumerate(subsets):
+        others = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
+        yield Fold(fold.number, select_queries(fold.train, others), select_queries(fold.train, subset))

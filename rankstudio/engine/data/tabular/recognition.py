@@ -1,15 +1,23 @@
-"""Columns of a table recognised by their names."""
+"""Columns of a table recognised by their names, and the parts that one of them may name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.tabular.parts import PART_NAMES
-from rankstudio.engine.errors import UnknownColumnsError
+from rankstudio.engine.data.comments import TakenComments
+from rankstudio.engine.data.table import Table
+from rankstudio.engine.errors import DatasetError, UnknownColumnsError
+from rankstudio.engine.language import tr
 
 QUERY_NAMES = (
     "qid", "q_id", "query_id", "queryid", "srch_id", "search_id", "searchid", "topic_id", "topicid", "qry_id",
@@ -67,7 +75,7 @@ def recognise_columns(
     has_header: bool = True,
     says_parts: Callable[[int], bool] = lambda _: False,
 ) -> RecognisedColumns:
-    """Find out what the columns of a table are.
+    """Return what the columns of a table are.
 
     Parameters
     ----------
@@ -91,34 +99,40 @@ def recognise_columns(
     """
     told = _cleaned(told)
     _check_twice(where, names, told)
+    every = range(len(names))
     qid = None
-    if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], range(len(names))) is not None:
+    if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], every) is not None:
         qid = _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
     if not has_header and not told.label:
         told = replace(told, label=names[0])
     label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
     part = _position(where, names, told.part, "part") if told.part else None
     ignored = {_position(where, names, name, "ignore") for name in told.ignore}
-    ignored |= {i for i, name in enumerate(names) if name in told.ignore}
+    ignored |= {i for i in every if names[i] in told.ignore}
     features = tuple(_position(where, names, name, "features") for name in told.features)
     _check_once(where, names, [qid, label, part], {*features, *ignored})
-    rest = [i for i in range(len(names)) if i not in {qid, label, part, *ignored, *features}]
+    rest = [i for i in every if i not in {qid, label, part, *ignored, *features}]
     if part is None:
-        candidates = (i for i in rest if names[i].strip().lower() in PART_NAMES)
-        part = next(filter(says_parts, candidates), None)
+        part = next((i for i in rest if _plain(names[i]) in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
-    comment_is_id = comment is not None and names[comment].strip().lower() != COMMENT_NAME
-    index = tuple(i for i in rest if _is_index(i, names) and not told.features)
-    reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
-    if not told.features:
-        features = tuple(i for i in rest if i != comment and i not in index)
+    comment_is_id = comment is not None and _plain(names[comment]) != COMMENT_NAME
+    if told.features:
+        return RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part)
+    index = tuple(i for i in rest if _is_index(i, names))
+    features = tuple(i for i in rest if i != comment and i not in index)
     if not features:
         raise UnknownColumnsError(
             f"{where}: found no feature column other than query and label; expected at least one."
         )
-    unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
+    reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
+    unsure = tuple(i for i in features if _plain(names[i]) in reserved)
     return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part)
+
+
+def _plain(name: str) -> str:
+    """Return a name as common names are written."""
+    return name.strip().lower()
 
 
 def _cleaned(told: DataColumns) -> DataColumns:
@@ -147,7 +161,7 @@ def _check_once(
 
 
 def _is_index(position: int, names: Sequence[str]) -> bool:
-    """Tell whether a column is the number of the row, or what follows the last delimiter of each line."""
+    """Return whether a column is the number of the row, or what follows the last delimiter of each line."""
     name = names[position]
     return (position == 0 and bool(_INDEX_NAMES.fullmatch(name))) or (position == len(names) - 1 and not name)
 
@@ -175,16 +189,16 @@ def _one(
 
 def _first(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
     """Return the first position, in the order of the common names; None where none is there."""
-    plain = {names[i].strip().lower(): i for i in reversed(among)}
+    plain = {_plain(names[i]): i for i in reversed(among)}
     return next((plain[name] for name in common if name in plain), None)
 
 
 def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     if told in names:
         return list(names).index(told)
-    plain = [name.strip().lower() for name in names]
-    if plain.count(told.strip().lower()) == 1:
-        return plain.index(told.strip().lower())
+    plain = [_plain(name) for name in names]
+    if plain.count(_plain(told)) == 1:
+        return plain.index(_plain(told))
     near = get_close_matches(told, names, 1)
     hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(
@@ -224,3 +238,100 @@ def short(text: str, most: int = _LONGEST_SHOWN) -> str:
 def clean_name(name: object) -> str:
     """Return the name of a column on one line, of a length that can be shown."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(name)[:_LONGEST]).split())
+
+
+PART_NAMES = ("part", "split", "set", "subset", "partition", "fold")
+"""What such a column is called; it is one where its values are the words below too."""
+
+PART_WORDS = {
+    "train": ("train", "training"),
+    "vali": ("vali", "val", "valid", "validation", "dev"),
+    "test": ("test", "testing"),
+}
+"""Words for each part."""
+
+PART_EXPECTED = "train, vali or test (or training, valid, validation, dev …)"
+_CODES = {word: code for code, words in enumerate(PART_WORDS.values()) for word in words}
+
+
+def part_code(value: object) -> int | None:
+    """Return which part a value names, from 0; None for none.
+
+    Examples
+    --------
+    >>> part_code(" Valid"), part_code(1.0)
+    (1, None)
+    """
+    return _CODES.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def says_parts(values: NDArray[Any]) -> bool:
+    """Return whether every value of a column names a part. O(m)."""
+    if values.dtype.kind not in "OUT" or not len(values):
+        return False
+    listed = values.tolist()
+    if not all(isinstance(value, str) for value in listed):
+        return False
+    return all(part_code(value) is not None for value in set(listed))
+
+
+def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
+    """Return the documents of each part that a table names; all as those of one part where it names none.
+
+    A query with documents in several parts is a query of each of them, which is said.
+
+    Notes
+    -----
+    O(mn); documents that stand together are not copied.
+    """
+    if not table.parts.size:
+        return {part: table}
+    noted = replace(table, said=(*table.said, *_shared_queries(table)))
+    return {tuple(PART_WORDS)[code]: _rows_of(noted, code) for code in np.unique(table.parts).tolist()}
+
+
+def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
+    """Return the error of a part that is not alone where it is, or alone where it should not be."""
+    return DatasetError(
+        tr("{path}: found documents of the {part} part, expected {expected}.").format(
+            path=path, part=part, expected=expected
+        )
+    )
+
+
+def _shared_queries(table: Table) -> tuple[str, ...]:
+    """Return a sentence on how many queries have documents in several parts, where some have. O(m)."""
+    starts = table.query_ptr[:-1]
+    least, greatest = (function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum))
+    n = int(np.sum(least != greatest))
+    if not n:
+        return ()
+    what = "1 query has" if n == 1 else f"{n} queries have"
+    return (f"{what} documents in more than one part, so test results may be optimistic.",)
+
+
+def _rows_of(table: Table, code: int) -> Table:
+    rows = np.flatnonzero(table.parts == code)
+    together = rows[-1] - rows[0] + 1 == rows.size
+    taken = slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
+    query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[taken]
+    queries, counts = np.unique(query_of, return_counts=True)
+    X = table.X[taken]
+    return replace(
+        table,
+        X=X,
+        y=table.y[taken],
+        query_ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        query_ids=tuple(table.query_ids[query] for query in queries.tolist()),
+        comments=TakenComments(table.comments, rows),
+        missing=np.isnan(X).sum(axis=0).astype(np.int64),
+        file_rows=_order(table.file_rows[taken]) if table.file_rows.size else table.file_rows,
+        parts=np.zeros(0, dtype=np.int64),
+    )
+
+
+def _order(places: Ints) -> Ints:
+    """Return the position of each document among those of its part in the file."""
+    found = np.empty(places.size, dtype=np.int64)
+    found[np.argsort(places)] = np.arange(places.size)
+    return found

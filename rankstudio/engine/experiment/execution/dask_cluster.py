@@ -22,10 +22,10 @@ from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.store import StoredEntry
 from rankstudio.engine.errors import WorkerError
-from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import FoldFiles, Given, Value, write_folds
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere
+from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.methods.shards.training_data import ShardExecutor, Sums
 from rankstudio.engine.support import memory
@@ -127,7 +127,7 @@ class Cluster(Executor):
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Have a call carried out by a worker.
+        """Submit a call to a worker.
 
         dask's own executor never settles a future whose result is lost on the way, as it is when the
         scheduler ends meanwhile.
@@ -206,7 +206,7 @@ class ClusterWorkers:
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
-        """Have a call carried out by the worker that has its shard, by another one where that is gone."""
+        """Submit a call to the worker that has its shard, or to another one where that is gone."""
         there = set(self._client.nthreads())  # type: ignore[no-untyped-call]
         self._addresses = [a for a in self._addresses if a in there]
         self._addresses += sorted(there - set(self._addresses))
@@ -218,7 +218,7 @@ class ClusterWorkers:
         return future
 
     def stranded(self, asked: Future[Sums | None]) -> bool:
-        """Tell whether the worker that a call was given to is gone.
+        """Return whether the worker that a call was given to is gone.
 
         Where it was the last one dask keeps the call for it, and gives it to nobody who joins.
         """
@@ -226,7 +226,7 @@ class ClusterWorkers:
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
 
     def forget(self, session: str) -> None:
-        """Have all of them give up the states of a session."""
+        """Discard the states of a session on all workers."""
         with suppress(*self.lost, OSError, TimeoutError, RuntimeError):
             self._client.run(forget, session, on_error="ignore")
 
@@ -251,7 +251,7 @@ class Delivery(WorkerPlugin):
 
 
 async def _settle(asked: Any, future: Future[Value]) -> None:
-    """Hand an outcome over from dask's future to one of the standard library, on the client's loop."""
+    """Transfer an outcome from dask's future to one of the standard library, on the client's loop."""
     try:
         value = await asked
     except CancelledError:

@@ -53,10 +53,10 @@ class UnitExecutor(Protocol):
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Have a call carried out."""
+        """Submit a call."""
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
-        """Give folds to the workers, once for all units, and return from where these have them."""
+        """Distribute folds to the workers, once for all units, and return their source."""
 
 
 def unit_executor(executor: Executor) -> UnitExecutor:
@@ -94,11 +94,11 @@ class InMemory:
         self._given_up = False
 
     def give_up(self) -> None:
-        """Have the workers stop at the next opportunity."""
+        """Ask the workers to stop at the next opportunity."""
         self._given_up = True
 
     def latest(self) -> tuple[Unit, WorkProgress] | None:
-        """Return the last sign of life of any worker."""
+        """Return the last progress event of any worker."""
         return self._latest
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:

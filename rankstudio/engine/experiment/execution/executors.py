@@ -26,7 +26,6 @@ from rankstudio.engine.errors import (
     OutputError,
     ParameterError,
 )
-from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import (
     FoldSource,
     Given,
@@ -35,6 +34,7 @@ from rankstudio.engine.experiment.execution.data_transport import (
     write_folds,
 )
 from rankstudio.engine.experiment.execution.shard_executors import Elsewhere, ProcessWorkers
+from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import ShardExecutor
 from rankstudio.engine.support import threads
@@ -216,7 +216,7 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
 
 
 def _on_this_machine(address: str) -> bool:
-    """Tell whether an address is one of the loopback, which no other machine reaches."""
+    """Return whether an address is one of the loopback, which no other machine reaches."""
     host = address.rsplit("://", maxsplit=1)[-1].rpartition(":")[0].strip("[]")
     return host in ("localhost", "::1") or host.startswith("127.")
 

@@ -25,10 +25,8 @@ from rankstudio.engine.experiment.execution.data_transport import FoldSource, In
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import Event, UnitFinished, UnitProgress, UnitStarted
-from rankstudio.engine.experiment.results.filed_steps import Keeper
-from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.results.results import Keeper, PathResult
+from rankstudio.engine.experiment.units.fold_context import FoldContext, group_training, make_fold_context
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.steps import Step
@@ -183,7 +181,7 @@ class UnitScheduler:
     def finish(self, fold: int) -> Iterator[Event]:
         """Wait for the units of a fold, telling of those of other folds that are done meanwhile.
 
-        While there is nothing to tell there is a sign of life every tenth of a second, so that whoever asks
+        While nothing has finished there is a progress event every tenth of a second, so that whoever asks
         can stop asking.
 
         Raises
@@ -210,7 +208,7 @@ class UnitScheduler:
                 yield UnitFinished(unit, self.paths[key], seconds)
 
     def _fill(self) -> None:
-        """Give the executor as much as it may have at a time."""
+        """Submit as many units as the executor may have at a time."""
         try:
             while self._waiting and len(self._futures) < self._ahead:
                 future = self._executor.submit(learn_unit, self._task(self._waiting[0]))

@@ -94,7 +94,7 @@ def answer(call: ShardCall) -> Sums | None:
 
 
 def forget(session: str) -> None:
-    """Give up the states of a session on this worker."""
+    """Discard the states of a session on this worker."""
     _HELD.forget(session)
 
 

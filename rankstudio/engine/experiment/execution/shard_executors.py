@@ -17,8 +17,7 @@ from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
-from rankstudio.engine.experiment.results.memory_estimate import MemoryEstimate
-from rankstudio.engine.experiment.units.estimated_memory import ALONE, WorkersHere
+from rankstudio.engine.experiment.results.memory_estimate import ALONE, MemoryEstimate, WorkersHere
 from rankstudio.engine.methods.shards.summation import TreeSum
 from rankstudio.engine.methods.shards.training_data import (
     IN_PROCESS,
@@ -66,16 +65,16 @@ class ShardWorkers(Protocol):
         """Return how many bytes of states each may keep in memory; None where it knows better itself."""
 
     def give(self, part: PartFile) -> None:
-        """Have every worker find a part."""
+        """Make a part available to every worker."""
 
     def ask(self, call: ShardCall) -> Answer:
-        """Have a call carried out by the worker that has its shard, if it is still there."""
+        """Submit a call to the worker that has its shard, if it is still there."""
 
     def stranded(self, asked: Answer) -> bool:
-        """Tell whether a call waits for a worker that is gone."""
+        """Return whether a call waits for a worker that is gone."""
 
     def forget(self, session: str) -> None:
-        """Have all workers give up the states of a session."""
+        """Discard the states of a session on all workers."""
 
 
 def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = None) -> ShardExecutor:
@@ -146,7 +145,7 @@ class _Session:
         self._losses = 0  # with the shard that is waited for
 
     def limit(self, room: float) -> None:
-        """Have the workers keep so many bytes of states at most, where they do not know better themselves."""
+        """Limit the bytes of states that the workers keep, where they do not know better themselves."""
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
 
@@ -232,7 +231,7 @@ class ProcessWorkers:
         """Do nothing: they see the same disk."""
 
     def ask(self, call: ShardCall) -> Answer:
-        """Have a call carried out by the process that has its shard, or by one in its place."""
+        """Submit a call to the process that has its shard, or to one in its place."""
         place = call.index % self.count
         try:
             return self._processes[place].submit(answer, call)
@@ -245,7 +244,7 @@ class ProcessWorkers:
         return False
 
     def forget(self, session: str) -> None:
-        """Have all of them give up the states of a session."""
+        """Discard the states of a session on all processes."""
         for process in self._processes:
             try:
                 process.submit(forget, session)

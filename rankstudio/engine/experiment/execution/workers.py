@@ -1,9 +1,12 @@
-"""Whether an executor is worth while for a run: not for few units, nor for large data."""
+"""Who may carry a run out: executors where they are worth while, and the certificates of a cluster."""
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from pathlib import Path
+
+from rankstudio.engine.errors import ParameterError
 
 _NUMBERS = 1 << 26  # in the training parts of all threads together: some gigabytes with what comes of them
 
@@ -40,3 +43,37 @@ class Workers:
 
 ALONE = Workers()
 """One unit after the other, on the main thread."""
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Files of TLS: only who has a certificate of the same authority is listened to, and all is encrypted.
+
+    Attributes
+    ----------
+    ca : Path
+        The certificate of the authority, PEM.
+    cert : Path
+        One's own certificate, signed by it, PEM.
+    key : Path
+        The private key of that, PEM.
+
+    Raises
+    ------
+    ParameterError
+        For a file that cannot be read.
+    """
+
+    ca: Path
+    cert: Path
+    key: Path
+
+    def __post_init__(self) -> None:
+        for name in ("ca", "cert", "key"):
+            path: Path = getattr(self, name)
+            try:
+                path.open("rb").close()
+            except OSError as error:
+                raise ParameterError(
+                    f"--tls-{name}", str(path), f"a PEM file that can be read ({error.strerror or error})"
+                ) from error

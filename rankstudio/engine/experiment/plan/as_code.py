@@ -1,4 +1,4 @@
-"""A plan as something to run: a command for the terminal, a few lines of Python, or a notebook.
+"""The formats in which a plan leaves the program: TOML, a command, a few lines of Python, or a notebook.
 
 What else is run of a plan, a permutation test or a simulation, is written with the same words and lines.
 """
@@ -6,14 +6,14 @@ What else is run of a plan, a permutation test or a simulation, is written with 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from rankstudio.engine.data.columns import joined_names
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.engine.experiment.plan.toml import plan_as_dict
+from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
 from rankstudio.engine.methods.catalog import Kind, Method, Parameter
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
@@ -223,3 +223,65 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
             shown = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         arguments.append(f"    {name}={shown!r},\n")
     return "plan = Plan(\n" + "".join(arguments) + ")"
+
+
+PlanWriter = Callable[[Plan, str, Mapping[str, str]], str]
+
+
+@dataclass(frozen=True)
+class PlanFormat:
+    """One format.
+
+    Attributes
+    ----------
+    key : str
+        For the terminal: "notebook".
+    label : str
+        For people: "Jupyter notebook".
+    suffix : str
+        Of its files.
+    help : str
+        What it is, in a sentence.
+    text : callable
+        Returns a plan in it, given the folder that results are to be written to ("" for none) and the
+        versions that give the same bits (empty where nobody knows).
+    """
+
+    key: str
+    label: str
+    suffix: str
+    help: str
+    text: PlanWriter
+
+
+PLAN_FORMATS: tuple[PlanFormat, ...] = (
+    PlanFormat(
+        "toml",
+        "Plan",
+        ".toml",
+        "All settings that determine the results of a run; repeat it with rankstudio run PLAN.",
+        lambda plan, out, computed_with: plan_as_toml(plan),
+    ),
+    PlanFormat(
+        "command",
+        "Run as a command",
+        ".sh",
+        "The terminal command that repeats this run.",
+        lambda plan, out, computed_with: as_command(plan, out) + "\n",
+    ),
+    PlanFormat(
+        "python",
+        "Run as Python",
+        ".py",
+        "A Python program that repeats this run with the library.",
+        as_python,
+    ),
+    PlanFormat(
+        "notebook",
+        "Run as a notebook",
+        ".ipynb",
+        "A Jupyter notebook that repeats this run with the library and shows tables and curves.",
+        as_notebook,
+    ),
+)
+"""Every format; the first is what the program itself reads."""

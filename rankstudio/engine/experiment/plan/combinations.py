@@ -44,7 +44,7 @@ class Axis:
         return self.parameter.kind is Kind.GRID
 
     def allows(self, value: Any) -> bool:
-        """Tell whether a combination may have a value: one that is listed, or any number on a grid."""
+        """Return whether a combination may have a value: one that is listed, or any number on a grid."""
         return isinstance(value, int | float) if self.is_grid else value in self.values
 
     def format(self, value: Any) -> str:

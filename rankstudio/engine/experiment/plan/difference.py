@@ -100,7 +100,7 @@ def pins_of(plan: Plan) -> tuple[Any, ...]:
 
 
 def only_pins_differ(plan: Plan, reference: Plan) -> bool:
-    """Tell whether two plans differ in pinned or banned features alone: what lies between is their effect."""
+    """Return whether plans differ in pinned or banned features alone: what lies between is their effect."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
     same = {name: reference.parameters[name] for name in PINS if name in plan.parameters}

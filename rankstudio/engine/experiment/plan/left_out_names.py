@@ -18,7 +18,7 @@ def left_out_name(name: str) -> str:
 
 
 def is_left_out(name: str) -> bool:
-    """Tell whether a name is that of a measure of left-out queries."""
+    """Return whether a name is that of a measure of left-out queries."""
     return name.strip().lower().startswith(PREFIX)
 
 

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
-from rankstudio.engine.data.feature_groups import checked_groups
-from rankstudio.engine.errors import PlanError, shown
+from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
+from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
-from rankstudio.engine.experiment.plan.given_files import checked_scores
 from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_left_out, plain_name
-from rankstudio.engine.experiment.plan.preference_files import checked_preferences
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Method, method, methods
+from rankstudio.engine.methods.catalog import Kind, Method, method, methods, refusal_of_groups
 from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
+from rankstudio.engine.methods.catalog.given import FROM_FILES, GIVEN_MODEL
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER
+from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+if TYPE_CHECKING:
+    from rankstudio.engine.methods.base import LinearRanker
 
 Missing = Literal["query_min", "zero", "refuse"]
 Normalize = Literal["none", "query_minmax"]
@@ -126,35 +131,30 @@ class Plan:
 
     def __post_init__(self) -> None:
         _check_kinds(self)
-        complete = self.entry.validate(self.parameters)
-        object.__setattr__(self, "parameters", FrozenMapping(complete))
+        keep = partial(object.__setattr__, self)  # in canonical form, although the plan is frozen
+        keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
-        complete = ranker.validate(self.ranker_parameters) if ranker else {}
-        object.__setattr__(self, "ranker_parameters", FrozenMapping(complete))
-        object.__setattr__(self, "measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
-        object.__setattr__(self, "folds", tuple(dict.fromkeys(self.folds)))
-        object.__setattr__(self, "groups", checked_groups(self.groups))
+        keep("ranker_parameters", FrozenMapping(ranker.validate(self.ranker_parameters) if ranker else {}))
+        keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
+        keep("folds", tuple(dict.fromkeys(self.folds)))
+        keep("groups", checked_groups(self.groups))
         columns = DataColumns.of(self.columns).as_dict()
         frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
-        object.__setattr__(self, "columns", FrozenMapping(frozen))
-        object.__setattr__(self, "scores", checked_scores(self.scores, self.method))
-        object.__setattr__(self, "preferences", checked_preferences(self.preferences))
+        keep("columns", FrozenMapping(frozen))
+        keep("scores", _checked_scores(self.scores, self.method))
+        keep("preferences", _checked_preferences(self.preferences))
         convention(self.convention)
         if self.select_by != CRITERION:
-            object.__setattr__(self, "select_by", canonical_name(self.select_by))
-        object.__setattr__(self, "protocol", str(parse_protocol(self.protocol)))
-        object.__setattr__(self, "rule", str(parse_rule(self.rule)))
+            keep("select_by", canonical_name(self.select_by))
+        keep("protocol", str(parse_protocol(self.protocol)))
+        keep("rule", str(parse_rule(self.rule)))
         for name, known in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             _check(name, value, tr("one of {keys}").format(keys=", ".join(known)), value in known)
         tried = prod(len(axis.values) for axis in self.axes)
         several = ", ".join(axis.label for axis in self.axes)
-        _check(
-            several,
-            tried,
-            tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS),
-            tried <= MOST_COMBINATIONS,
-        )
+        expected = tr("at most {most} combinations of values").format(most=MOST_COMBINATIONS)
+        _check(several, tried, expected, tried <= MOST_COMBINATIONS)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what makes the plan: a process that gets it derives the rest itself."""
@@ -271,11 +271,200 @@ class Plan:
             values,
         )
 
+    def axis_values(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        """Return the values on the axes by the names of these, as in files and tables."""
+        return dict(zip((axis.name for axis in self.axes), values, strict=True))
+
     def changed(self, **changes: Any) -> Plan:
         """Return a copy with some attributes replaced; scores go with their method."""
         if changes.get("method", self.method) != self.method:
             changes.setdefault("scores", {})
         return replace(self, **changes)
+
+
+def counting_plan(plan: Plan) -> Plan:
+    """Return the plan with the default of each parameter that does not count beside the others.
+
+    Where a ranker ranks, those of the method's own model do not count; nor does what only counts with
+    another value of another parameter. Plans that differ in nothing else ask for the same work.
+    """
+    ranker = plan.ranker_entry
+    own = {
+        p.name: p.default
+        for p in plan.entry.parameters
+        if (ranker and p.ranks) or not p.counts(plan.parameters)
+    }
+    ranked = {
+        p.name: p.default
+        for p in (ranker.parameters if ranker else ())
+        if not p.counts(plan.ranker_parameters)
+    }
+    return plan.changed(
+        parameters={**plan.parameters, **own}, ranker_parameters={**plan.ranker_parameters, **ranked}
+    )
+
+
+def path_plan(plan: Plan) -> Plan:
+    """Return the plan without what does not change a path: grids, folds to run, how to choose."""
+    ranker = plan.ranker_entry
+    own = {p.name: p.default for p in plan.entry.grids}
+    ranked = {p.name: p.default for p in ranker.grids} if ranker else {}
+    return plan.changed(
+        parameters={**plan.parameters, **own},
+        ranker_parameters={**plan.ranker_parameters, **ranked},
+        folds=(),
+        select_by="criterion",
+        rule="best",
+        measures=plan.evaluated,
+    )
+
+
+def has_map(plan: Plan) -> bool:
+    """Return whether the models of a plan have several parameters and sizes to be laid out by."""
+    return bool(plan.axes) and plan.step_kind is StepKind.FEATURES and plan.entry.selects
+
+
+def longest_path(plan: Plan, n_features: int) -> int:
+    """Return how far a path reaches at most, along the steps of its method.
+
+    Parameters
+    ----------
+    plan : Plan
+    n_features : int
+        Of the data.
+
+    Returns
+    -------
+    int
+        Features, iterations or rounds; 1 for a method that takes all features at once.
+    """
+    limits = [combination.parameters.get(plan.step_kind.limit) for combination in plan.combinations]
+    if plan.step_kind is not StepKind.FEATURES:
+        return max(limit or 1 for limit in limits)
+    if not plan.entry.selects:
+        return 1
+    most = max(limit or n_features for limit in limits)
+    return greatest_size(n_features, plan.groups if plan.entry.groups else {}, most)
+
+
+def named_preferences(path: Path) -> dict[str, str]:
+    """Return what a plan says of a file of preferences: where it is, and its checksum.
+
+    Raises
+    ------
+    DataError
+        Where it cannot be read.
+    """
+    from rankstudio.engine.data.preferences.csv_file import read_preference_file  # noqa: PLC0415 - numpy, where it is needed
+
+    path = path.absolute()
+    return {"path": str(path), "checksum": read_preference_file(path).checksum}
+
+
+def refusal_of_preferences(entry: Method) -> str:
+    """Return the sentence by which a method that learns from labels alone is refused."""
+    able = ", ".join(other.label for other in methods() if other.learns_preferences)
+    return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
+        label=entry.label, able=able
+    )
+
+
+def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
+    """Return who learns from the preferences of a plan, or why somebody cannot, as a sentence."""
+    refused = next((entry for entry in entries if not entry.learns_preferences), None)
+    if refused is not None:
+        return refusal_of_preferences(refused)
+    text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
+    return text.format(file=Path(preferences["path"]).name)
+
+
+def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
+    """Return the sentence by which a method is refused for the groups or preferences of a plan, "" for none.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of this method, or of another that would be replaced by it.
+    entry : Method
+    selects : bool
+        Whether it takes the place of the plan's method. A final ranker has the groups that are selected.
+    """
+    joint = sum(len(ids) > 1 for ids in plan.groups.values())
+    if plan.preferences and not entry.learns_preferences:
+        return refusal_of_preferences(entry)
+    if joint and selects and not entry.groups:
+        return refusal_of_groups(entry, joint)
+    return ""
+
+
+def n_steps(plan: Plan, feature_ids: Ints) -> int:
+    """Return how many steps a unit of a plan has at most on data with these features.
+
+    Raises
+    ------
+    ParameterError, PlanError
+        As :func:`estimator`, of the method and of the ranker: before any work.
+    """
+    if plan.entry.given:
+        return 1
+    most = 0
+    for combination in plan.combinations:
+        chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)
+        if plan.ranker_entry is not None:
+            estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
+        most = max(most, chosen.n_steps(feature_ids.size))
+    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else most
+
+
+def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
+    """Make an estimator with one value of each parameter, feature ids turned into columns.
+
+    Raises
+    ------
+    ParameterError
+        For a feature that the data do not have.
+    PlanError
+        Where something is not installed that the method needs, or it cannot honour the plan's groups or
+        learn from its preferences.
+    """
+    if why := refusal(plan, entry, selects=entry.key == plan.method):
+        raise PlanError(why)
+    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    groups = tuple(
+        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
+    )
+    arguments: dict[str, Any] = {
+        p.name: _in_columns(p, parameters[p.name], columns) for p in entry.parameters if p.counts(parameters)
+    }
+    arguments |= {name: getattr(plan, name) for name in entry.takes}
+    if "groups" in arguments:
+        arguments["groups"] = groups
+    made: LinearRanker = entry.load()(**arguments)
+    return made
+
+
+def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
+    """Return the value of a parameter with the ids of features turned into columns."""
+    if parameter.kind is Kind.FEATURES:
+        return tuple(_column(parameter.label, i, columns) for i in value)
+    if parameter.kind is not Kind.COSTS:
+        return value
+    if not value:
+        return None
+    costs = np.ones(len(columns))
+    for i, cost in value:
+        costs[_column(parameter.label, i, columns)] = cost
+    return costs
+
+
+def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
+    """Return the column of a feature's id; ParameterError where the data have no such feature."""
+    if feature not in columns:
+        expected = tr("ids of the dataset's features, {first} to {last}").format(
+            first=min(columns), last=max(columns)
+        )
+        raise ParameterError(what, feature, expected)
+    return columns[feature]
 
 
 def _check_kinds(plan: Plan) -> None:
@@ -301,25 +490,49 @@ def _check_ranker(plan: Plan) -> Method | None:
         _check("ranker_parameters", given, tr("no value without a ranker"), not given)
         return None
     rankers = ", ".join(entry.key for entry in methods() if not entry.selects)
-    _check(
-        "ranker", plan.ranker, tr("a ranker, one of {rankers}").format(rankers=rankers), not ranker.selects
-    )
-    _check(
-        "ranker",
-        plan.ranker,
-        tr("no ranker, because {label} does not select features").format(label=plan.entry.label),
-        plan.entry.selects,
-    )
+    expected = tr("a ranker, one of {rankers}").format(rankers=rankers)
+    _check("ranker", plan.ranker, expected, not ranker.selects)
+    expected = tr("no ranker, because {label} does not select features").format(label=plan.entry.label)
+    _check("ranker", plan.ranker, expected, plan.entry.selects)
     return ranker
+
+
+def _checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
+    """Return what a plan says of scores, or of models, in canonical form."""
+    expected = tr(
+        "a table with the texts name and path, and with files, the SHA-256 of each file by its name"
+    )
+    _check("scores", values, expected, isinstance(values, Mapping))
+    given = dict(values)
+    if method not in FROM_FILES:
+        _check("scores", given, tr("none with the method {method}").format(method=method), not given)
+    if not given:  # of a method that needs them they are missed when it is to be run
+        return FrozenMapping({})
+    files = given.get("files", {})
+    named = all(isinstance(given.get(name), str) and given[name].strip() for name in ("name", "path"))
+    known = set(given) <= {"name", "path", "files"}
+    _check("scores", given, expected, named and known and isinstance(files, Mapping))
+    _check("scores", given, expected, all(isinstance(text, str) for item in files.items() for text in item))
+    name = " ".join(given["name"].split())
+    return FrozenMapping({"name": name, "path": given["path"], "files": FrozenMapping(dict(files))})
+
+
+def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
+    """Return what a plan says of preferences in canonical form."""
+    expected = tr("a table with path, a text, and checksum, its SHA-256")
+    _check("preferences", values, expected, isinstance(values, Mapping))
+    if not values:
+        return FrozenMapping({})
+    known = {"path"} <= set(values) <= {"path", "checksum"}
+    texts = all(isinstance(text, str) for text in values.values())
+    _check("preferences", values, expected, known and texts and bool(values["path"].strip()))
+    return FrozenMapping({name: values[name] for name in ("path", "checksum") if values.get(name)})
 
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:
     if not met:
-        raise PlanError(
-            tr("{name}: expected {expected}, got {value}.").format(
-                name=name, expected=expected, value=shown(value)
-            )
-        )
+        text = tr("{name}: expected {expected}, got {value}.")
+        raise PlanError(text.format(name=name, expected=expected, value=shown(value)))
 
 
 def _whole(value: object) -> bool:

@@ -42,7 +42,7 @@ class Protocol:
         k; the percents of train, vali and test; the percent that validates; none for the given folds.
     inner : int
         How many inner folds of each training part choose the model, see
-        `rankstudio.engine.data.splitting.inner_folds`; 0 for none.
+        `rankstudio.engine.data.splitting.splits`; 0 for none.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -87,16 +87,17 @@ class Protocol:
         if dataset.divided_by == how:
             return dataset
         if dataset.divided_by:
+            text = tr(
+                "protocol: the folds of {name} were created by {divided_by}, expected "
+                "{how}. Open the data again."
+            )
             raise PlanError(
-                tr(
-                    "protocol: the folds of {name} were created by {divided_by}, expected "
-                    "{how}. Open the data again."
-                ).format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
+                text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
         divided = self._outer(dataset, seed)
         if not self.inner:
             return divided
-        from rankstudio.engine.data.splitting.inner_folds import for_inner_folds  # noqa: PLC0415 - as below
+        from rankstudio.engine.data.splitting.splits import for_inner_folds  # noqa: PLC0415 - as below
 
         return for_inner_folds(divided, self.inner, seed)
 

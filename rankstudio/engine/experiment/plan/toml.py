@@ -19,37 +19,33 @@ _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
     """Return the plan as plain lists, strings and numbers, for TOML and JSON; None is left out."""
-    values: dict[str, Any] = {}
-    for f in fields(plan):
-        value = getattr(plan, f.name)
-        values[f.name] = list(value) if isinstance(value, tuple) else value
+    values = {f.name: as_lists(getattr(plan, f.name)) for f in fields(plan)}
     # TOML wants the tables after the plain values.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
-        given = values.pop(table)
+        given = getattr(plan, table)
+        del values[table]
         if entry:
             said = [p for p in entry.parameters if given[p.name] is not None]
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
     if not plan.ranker:
         del values["ranker"]
-    groups = values.pop("groups")
-    scores = {k: dict(v) if isinstance(v, Mapping) else v for k, v in values.pop("scores").items()}
-    values |= {"scores": scores} if scores else {}
-    preferences = dict(values.pop("preferences"))
-    values |= {"preferences": preferences} if preferences else {}
-    columns = {name: _listed(value) for name, value in values.pop("columns").items()}
-    values |= {"columns": columns} if columns else {}
-    return values | ({"groups": {name: list(ids) for name, ids in groups.items()}} if groups else {})
+    for table in ("scores", "preferences", "columns", "groups"):
+        filled = values.pop(table)
+        values |= {table: filled} if filled else {}
+    return values
 
 
 def _plain(parameter: Parameter, value: Any) -> Any:
     """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
     named = {None: parameter.none_label} if parameter.none_label else {}
-    return _listed(tuple(named.get(v, v) for v in value)) if parameter.several(value) else _listed(value)
+    return as_lists(tuple(named.get(v, v) for v in value)) if parameter.several(value) else as_lists(value)
 
 
-def _listed(value: Any) -> Any:
-    """Return tuples, and tuples in them, as lists."""
-    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+def as_lists(value: Any) -> Any:
+    """Return tuples as lists and mappings as dicts, and so what is in them."""
+    if isinstance(value, Mapping):
+        return {name: as_lists(item) for name, item in value.items()}
+    return [as_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:
@@ -63,11 +59,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     known = {f.name for f in fields(Plan)}
     for name in values:
         if name not in known:
-            raise PlanError(
-                tr("A plan has no field {name}; its fields are {sorted}.").format(
-                    name=shown(name), sorted=", ".join(sorted(known))
-                )
-            )
+            text = tr("A plan has no field {name}; its fields are {sorted}.")
+            raise PlanError(text.format(name=shown(name), sorted=", ".join(sorted(known))))
     if "data" not in values:
         raise PlanError(tr('The plan names no data: it needs a line such as data = "MQ2008".'))
     given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}

@@ -49,7 +49,7 @@ class BaselineFound:
 
 @dataclass(frozen=True, eq=False)
 class UnitProgress:
-    """A sign of life between two steps that take long."""
+    """Progress between two steps that take long."""
 
     unit: Unit
     working: WorkProgress

@@ -69,11 +69,8 @@ def select_model(
                 best = gain, path, position
     if best is None:
         least = min(int(path.sizes[path.models].min()) for path in paths)
-        raise PlanError(
-            tr("rule: no model has {rule}; the smallest one has {least} features.").format(
-                rule=rule, least=least
-            )
-        )
+        text = tr("rule: no model has {rule}; the smallest one has {least} features.")
+        raise PlanError(text.format(rule=rule, least=least))
     gain, path, position = best
     chosen = Chosen(path.unit, path.steps[position])
     if not rule.needs_queries or plan.select_by == CRITERION or not np.isfinite(gain):

@@ -1,15 +1,21 @@
-"""The steps of a path, with what they have of each feature kept together in less memory."""
+"""The steps of a path: in memory, with what they have of each feature kept together, or in a file.
+
+They are in a file for leave-query-out, of which there are as many paths as queries times combinations.
+"""
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from math import nan
+from pathlib import Path
 from threading import Lock
 from typing import Any, overload
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 
@@ -164,3 +170,85 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
                 kept[name] = rows
     rest = {name: _EMPTY[name] for name in kept}
     return HeldSteps([replace(step, **rest) for step in steps] if kept else steps, kept)
+
+
+class StepsFile:
+    """A file without a name that has the steps of paths; it goes when nobody has any of them any more.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file: Any = None
+        self._end = 0
+        self._lock = Lock()
+        self._last: tuple[int, PathSteps | None] = (-1, None)
+
+    def keep(self, steps: PathSteps) -> PathSteps:
+        """Return steps that are read when they are asked for, with the same bits.
+
+        What curves are drawn from stays in memory, and so does everything where the disk has no room.
+        """
+        if isinstance(steps, FiledSteps):
+            return steps
+        content = pickle.dumps(steps, protocol=5)
+        with self._lock:
+            try:
+                place = self._write(content)
+            except OSError:
+                return steps
+        return FiledSteps(self, place, len(content), steps)
+
+    def _write(self, content: bytes) -> int:
+        """Write behind what is there, and return where it begins."""
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115 - as long as this is
+            finalize(self, self._file.close)
+        self._file.seek(self._end)
+        rest = memoryview(content)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+        place, self._end = self._end, self._end + len(content)
+        return place
+
+    def read(self, place: int, size: int) -> PathSteps:
+        """Return the steps that stand somewhere."""
+        with self._lock:
+            known, steps = self._last
+            if known != place or steps is None:
+                self._file.seek(place)
+                steps = pickle.loads(self._file.read(size))
+                self._last = place, steps
+            return steps
+
+
+class FiledSteps(PathSteps):
+    """The steps of a path, in a file.
+
+    Parameters
+    ----------
+    file : StepsFile
+    place, size : int
+        Where they begin there, and how many bytes they are.
+    steps : PathSteps
+        They themselves, in memory.
+    """
+
+    def __init__(self, file: StepsFile, place: int, size: int, steps: PathSteps) -> None:
+        self.numbers, self.criteria = steps.numbers, steps.criteria
+        self.sizes, self.gains = steps.sizes, steps.gains
+        self._file, self._place, self._size = file, place, size
+
+    def __len__(self) -> int:
+        return int(self.numbers.size)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Travel to other processes as the steps themselves."""
+        return self._file.read(self._place, self._size).__reduce__()
+
+    def _made(self, place: int) -> Step:
+        return self._file.read(self._place, self._size)[place]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data import store
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.path_steps import PathSteps
+from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT
+from rankstudio.engine.experiment.results.path_steps import PathSteps, StepsFile
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -95,21 +97,50 @@ class PathResult:
         return self.steps.sizes if self.step_kind is StepKind.FEATURES else self.steps.numbers
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each step: how many features, the newest one's column, criterion and measures."""
-        return _path_steps(self)
+        """Return a row for each step: how many features, the newest one's column, criterion and measures.
+
+        Columns are counted from 0, -1 for none.
+        """
+        import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
+
+        return pd.DataFrame(
+            {
+                "step": self.steps.numbers,
+                "n_features": self.sizes,
+                "column": [step.selected[-1] if step.selected else -1 for step in self.steps],
+                "criterion": self.criterion,
+                **{_measure_title(name): values for name, values in self.validation.items()},
+            }
+        )
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure after each step; see :meth:`RunResult.plot`."""
-        return _plot_path(self, name, ax)
+        measured = _validated([self], name or next(iter(self.validation), ""), asked=name is not None)
+        ax = _new_axes() if ax is None else ax
+        _draw(ax, *_mean_curve((self,), measured), "", _colors(1)[0])
+        _label_axes(ax, [self], measured, f"Fold {self.unit.fold}")
+        return ax
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        return _path_html(self)
+        return _table(self.to_frame())
 
     @property
     def models(self) -> slice:
         """Which steps are models to choose from: of an optimiser's iterations only the last one."""
         return slice(-1, None) if self.step_kind is StepKind.ITERATIONS else slice(None)
+
+
+Keeper = Callable[[PathResult], PathResult]
+"""Returns a path as it is kept until the run ends."""
+
+
+def path_keeper(plan: Plan) -> Keeper:
+    """Return what keeps the paths of a run: in memory, or of leave-query-out with their steps in a file."""
+    if plan.protocol != LEAVE_QUERY_OUT:
+        return lambda path: path
+    file = StepsFile(store.scratch_folder())
+    return lambda path: replace(path, steps=file.keep(path.steps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,11 +296,39 @@ class RunResult:
         The index is the fold; columns are the values on the plan's axes, "n_features", and each measure as
         "validation MAP" and "test MAP".
         """
-        return _fold_frame(self)
+        import pandas as pd  # noqa: PLC0415 - as above
+
+        rows = [
+            {
+                **self.plan.axis_values(fold.chosen.unit.values),
+                "n_features": len(fold.selected),
+                **{f"validation {name}": value for name, value in fold.validation.items()},
+                **{f"test {name}": value for name, value in fold.test.items()},
+                **fold.left_out,
+            }
+            for fold in self.folds
+        ]
+        return pd.DataFrame(rows, index=pd.Index([fold.fold for fold in self.folds], name="fold"))
 
     def path_frame(self) -> pd.DataFrame:
         """Return a row for each step of every path, with its fold, values on the axes and newest feature."""
-        return _step_frame(self)
+        import pandas as pd  # noqa: PLC0415 - as above
+
+        frames = []
+        for fold in self.folds:
+            for path in fold.paths:
+                frame = path.to_frame()
+                names = {"fold": fold.fold, **self.plan.axis_values(path.unit.values)}
+                for place, (name, value) in enumerate(names.items()):
+                    frame.insert(place, name, value)
+                columns = [int(column) for column in frame.pop("column")]
+                known = [column >= 0 for column in columns]
+                ids = [int(self.feature_ids[c]) if k else 0 for c, k in zip(columns, known, strict=True)]
+                labels = [self.feature_names[c] if k else "" for c, k in zip(columns, known, strict=True)]
+                frame.insert(len(names) + 2, "feature", ids)
+                frame.insert(len(names) + 3, "name", labels)
+                frames.append(frame)
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw a validation measure over the size, mean over the folds, a curve each combination.
@@ -290,11 +349,30 @@ class RunResult:
         ParameterError
             Where nothing was validated by this measure.
         """
-        return _plot_run(self, name, ax)
+        paths = [path for fold in self.folds for path in fold.paths]
+        name = _validated(paths, name or self.plan.select_by, asked=name is not None)
+        ax = _new_axes() if ax is None else ax
+        of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
+        for color, combination in zip(_colors(len(self.plan.combinations)), of_combinations, strict=True):
+            x, y = _mean_curve(combination, name)
+            values = zip(self.plan.axes, combination[0].unit.values, strict=True)
+            label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
+            _draw(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
+        over = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
+        _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{over}")
+        if len(self.plan.combinations) > 1:
+            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        return ax
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        return _run_html(self)
+        plan, rules = self.plan, convention(self.plan.convention).label
+        what = f"{plan.title} on {self.data_name}, chosen by {plan.select_by}, {rules}"
+        what += "" if self.complete else ", not finished"
+        part = "test" if any(fold.test for fold in self.folds) else "validation"
+        means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in self.average.items())
+        table = _table(self.to_frame())
+        return f"<p>{html_text(what)}</p>{table}<p>Mean of the {part} part: {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
         """Return a measure of the chosen models in every query, one fold after the other."""
@@ -362,111 +440,9 @@ def _mean(columns: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: float(np.mean(values)) if values.size else float("nan") for name, values in defined.items()}
 
 
-def _fold_frame(run: RunResult) -> pd.DataFrame:
-    """Return a row for each fold of a run, see :meth:`RunResult.to_frame`."""
-    import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
-
-    rows = [_fold_row(run, fold) for fold in run.folds]
-    index = pd.Index([fold.fold for fold in run.folds], name="fold")
-    return pd.DataFrame(rows, index=index)
-
-
-def _step_frame(run: RunResult) -> pd.DataFrame:
-    """Return a row for each step of every path of a run, see :meth:`RunResult.path_frame`."""
-    import pandas as pd  # noqa: PLC0415 - as above
-
-    frames = []
-    for fold in run.folds:
-        for path in fold.paths:
-            frame = _path_steps(path)
-            names = {"fold": fold.fold, **_axis_values(run, path)}
-            for place, (name, value) in enumerate(names.items()):
-                frame.insert(place, name, value)
-            columns = [int(column) for column in frame.pop("column")]
-            known = [column >= 0 for column in columns]
-            ids = [int(run.feature_ids[c]) if k else 0 for c, k in zip(columns, known, strict=True)]
-            labels = [run.feature_names[c] if k else "" for c, k in zip(columns, known, strict=True)]
-            frame.insert(len(names) + 2, "feature", ids)
-            frame.insert(len(names) + 3, "name", labels)
-            frames.append(frame)
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _path_steps(path: PathResult) -> pd.DataFrame:
-    """Return a row for each step of a path; its newest feature by column, counted from 0, -1 for none."""
-    import pandas as pd  # noqa: PLC0415 - as above
-
-    return pd.DataFrame(
-        {
-            "step": path.steps.numbers,
-            "n_features": path.sizes,
-            "column": [step.selected[-1] if step.selected else -1 for step in path.steps],
-            "criterion": path.criterion,
-            **{_column_title(name): values for name, values in path.validation.items()},
-        }
-    )
-
-
-def _column_title(name: str) -> str:
-    """Return the title of a measure of the steps of a path."""
+def _measure_title(name: str) -> str:
+    """Return the title of a measure of the steps of a path, for columns and axes."""
     return name if is_left_out(name) else f"validation {name}"
-
-
-def _fold_row(run: RunResult, fold: FoldResult) -> dict[str, Any]:
-    values = dict(zip((axis.name for axis in run.plan.axes), fold.chosen.unit.values, strict=True))
-    measured = {
-        f"{part} {name}": value
-        for part, found in (("validation", fold.validation), ("test", fold.test))
-        for name, value in found.items()
-    } | fold.left_out
-    return {**values, "n_features": len(fold.selected), **measured}
-
-
-def _axis_values(run: RunResult, path: PathResult) -> dict[str, Any]:
-    return dict(zip((axis.name for axis in run.plan.axes), path.unit.values, strict=True))
-
-
-def _run_html(run: RunResult) -> str:
-    """Return a run as HTML: what it is, a row for each fold, and means below."""
-    frame = run.to_frame()
-    plan = run.plan
-    what = f"{plan.title} on {run.data_name}, chosen by {plan.select_by}, {convention(plan.convention).label}"
-    foot = "" if run.complete else ", not finished"
-    part = "test" if any(fold.test for fold in run.folds) else "validation"
-    means = ", ".join(f"{name} {value:.{_DIGITS}f}" for name, value in run.average.items())
-    return f"<p>{html_text(what + foot)}</p>{_table(frame)}<p>Mean of the {part} part: {html_text(means)}</p>"
-
-
-def _path_html(path: PathResult) -> str:
-    """Return a path as HTML: a row for each step."""
-    return _table(path.to_frame())
-
-
-def _plot_run(run: RunResult, name: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the curves of a run, see :meth:`RunResult.plot`."""
-    paths = [path for fold in run.folds for path in fold.paths]
-    name = _validated(paths, name or run.plan.select_by, asked=name is not None)
-    ax = _new_axes() if ax is None else ax
-    colors = _colors(len(run.plan.combinations))
-    for color, combination in zip(colors, zip(*(fold.paths for fold in run.folds), strict=True), strict=True):
-        x, y = _mean_curve(combination, name)
-        values = zip(run.plan.axes, combination[0].unit.values, strict=True)
-        label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
-        _draw(ax, x, y, _POWER.sub(r"$2^{\1}$", label), color)
-    over = f", mean over {len(run.folds)} folds" if len(run.folds) > 1 else ""
-    _label_axes(ax, paths, name, f"{run.data_name}: {run.plan.title}{over}")
-    if len(run.plan.combinations) > 1:
-        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return ax
-
-
-def _plot_path(path: PathResult, name: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the curve of one path, see :meth:`RunResult.plot`."""
-    measured = _validated([path], name or next(iter(path.validation), ""), asked=name is not None)
-    ax = _new_axes() if ax is None else ax
-    _draw(ax, *_mean_curve((path,), measured), "", _colors(1)[0])
-    _label_axes(ax, [path], measured, f"Fold {path.unit.fold}")
-    return ax
 
 
 def _draw(ax: Axes, x: Ints, y: Floats, label: str, color: Color) -> None:
@@ -512,7 +488,7 @@ def _validated(paths: list[PathResult], name: str, *, asked: bool) -> str:
 def _label_axes(ax: Axes, paths: list[PathResult], name: str, title: str) -> None:
     features = not paths or paths[0].step_kind is StepKind.FEATURES
     ax.set_xlabel("features" if features else "step")
-    ax.set_ylabel((name if is_left_out(name) else f"validation {name}") if name else "criterion")
+    ax.set_ylabel(_measure_title(name) if name else "criterion")
     ax.set_title(title)
 
 

@@ -27,7 +27,7 @@ from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.results.path_steps import PathSteps, packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.storage.stored_values import (
+from rankstudio.engine.experiment.storage.study_rows import (
     IMPOSSIBLE,
     array,
     columns,
@@ -77,9 +77,19 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     O(K n) for K steps, before packing. Weights that are 0 take no place.
     """
     steps = tuple(path.steps)
+    arrays: dict[str, Any] = {
+        "header": np.frombuffer(json.dumps(_header(path, steps, model, ids)).encode(), dtype=np.uint8),
+        **_arrays_of(path, steps),
+    }
+    out = io.BytesIO()
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
+def _header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
+    """Return what is no array of a path."""
     partly = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
-    used = [_used(step.coef) for step in steps]
-    header = {
+    return {
         "divisor": path.divisor,
         "along": path.step_kind.value,
         "measures": list(path.validation),
@@ -90,9 +100,13 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         "notes": [note.what for note in path.notes],
         "beyond": [step.beyond_weights(ids) if step.number == model.number else {} for step in steps],
     }
-    arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-        "validation": np.array([path.validation[name] for name in path.validation], dtype="<f8"),
+
+
+def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a path, in the order in which they stand in the archive."""
+    used = [_used(step.coef) for step in steps]
+    return {
+        "validation": np.array(list(path.validation.values()), dtype="<f8"),
         "number": np.array([step.number for step in steps], dtype="<i8"),
         "criterion": np.array([step.criterion for step in steps], dtype="<f8"),
         "before": np.array([step.before for step in steps], dtype="<f8"),
@@ -104,9 +118,6 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
         **_joined("weights", [weights for _, weights in used], "<f8"),
         **_joined("candidates", [step.candidates for step in steps], "<f8"),
     }
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)
-    return out.getvalue()
 
 
 def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study") -> PathResult:

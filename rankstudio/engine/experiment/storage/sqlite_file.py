@@ -124,11 +124,7 @@ class StudyFile:
                     StudyFile(path).close()  # ours, nobody's, and no log beside it that would outlast it
                 partial.replace(path)
             except OSError as error:
-                raise StoreError(
-                    tr("{path}: the study could not be written: {strerror}.").format(
-                        path=path, strerror=error.strerror
-                    )
-                ) from error
+                raise _unwritten(path, error) from error
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
@@ -149,12 +145,11 @@ class StudyFile:
             if self.read_only:
                 raise StoreError(f"{self.path}: {tr(_FORBIDDEN)}.")
             if _identity(self.path) != self._file:  # SQLite would go on with a file that has no name
-                raise StoreError(
-                    tr(
-                        "{path}: the study was removed, moved or replaced while open; results "
-                        "from now on are not stored."
-                    ).format(path=self.path)
+                text = tr(
+                    "{path}: the study was removed, moved or replaced while open; results "
+                    "from now on are not stored."
                 )
+                raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
                 yield self._db
 
@@ -180,7 +175,7 @@ class StudyFile:
         return [study_rows.row_of(table, row) for row in self.rows(study_rows.select(table, where), *values)]
 
     def close(self) -> None:
-        """Give the file up. Closing twice does no harm."""
+        """Close the file. Closing twice does no harm."""
         with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
             self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
             if not self.read_only:
@@ -243,7 +238,7 @@ def _copy(path: Path) -> Iterator[Path]:
 
 
 def _has_log(path: Path) -> bool:
-    """Tell whether a log or a journal lies beside a study, with what its file does not have yet."""
+    """Return whether a log or a journal lies beside a study, with what its file does not have yet."""
     for end in ("-wal", "-journal"):
         with suppress(FileNotFoundError):
             if Path(f"{path}{end}").stat().st_size > 0:
@@ -290,11 +285,12 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
     except FileExistsError as error:
         raise StoreError(tr("{path}: the file already exists.").format(path=path)) from error
     except OSError as error:
-        raise StoreError(
-            tr("{path}: the study could not be written: {strerror}.").format(
-                path=path, strerror=error.strerror
-            )
-        ) from error
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> StoreError:
+    text = tr("{path}: the study could not be written: {strerror}.")
+    return StoreError(text.format(path=path, strerror=error.strerror))
 
 
 @contextmanager
@@ -338,21 +334,19 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
         if found != APPLICATION_ID or version < 1:
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
         if version != VERSION:
-            raise StoreError(
-                tr(
-                    "{path}: the study has format version {version}, written by another "
-                    "version of RankStudio; expected version {expected}."
-                ).format(path=path, version=version, expected=VERSION)
+            text = tr(
+                "{path}: the study has format version {version}, written by another "
+                "version of RankStudio; expected version {expected}."
             )
+            raise StoreError(text.format(path=path, version=version, expected=VERSION))
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
         if log and not _log_is_whole(place):
-            raise StoreError(
-                tr(
-                    "{path}-wal: the log of the study is damaged; it holds the results stored "
-                    "last. Without this file the study opens in its earlier state."
-                ).format(path=path)
+            text = tr(
+                "{path}-wal: the log of the study is damaged; it holds the results stored "
+                "last. Without this file the study opens in its earlier state."
             )
+            raise StoreError(text.format(path=path))
         if _is_foreign(db):
             raise StoreError(f"{path}: {tr(_FOREIGN)}.")
 
@@ -362,11 +356,8 @@ def _refuse_long_name(path: Path) -> None:
     try:
         Path(f"{path}-journal").exists()
     except OSError as error:
-        raise StoreError(
-            tr("{path}: {strerror} for a study; use a shorter name.").format(
-                path=path, strerror=error.strerror
-            )
-        ) from error
+        text = tr("{path}: {strerror} for a study; use a shorter name.")
+        raise StoreError(text.format(path=path, strerror=error.strerror)) from error
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -409,7 +400,7 @@ def _all_or_nothing(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _is_foreign(db: sqlite3.Connection) -> bool:
-    """Tell whether a file lacks a table of a study, has it otherwise, or does something by itself."""
+    """Return whether a file lacks a table of a study, has it otherwise, or does something by itself."""
     with closing(sqlite3.connect(":memory:")) as empty:
         _make_tables(empty)
         ours = _columns(empty)

@@ -13,7 +13,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,30 +25,34 @@ from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
-from rankstudio.engine.experiment.results.filed_steps import path_keeper
 from rankstudio.engine.experiment.results.model_selection import select_model
-from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
+from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult, path_keeper
 from rankstudio.engine.experiment.storage import sqlite_file
 from rankstudio.engine.experiment.storage.codec import fold_from_values, fold_values, pack_path, unpack_path
-from rankstudio.engine.experiment.storage.data_fingerprint import Fingerprint, change, fingerprint
-from rankstudio.engine.experiment.storage.report_settings import (
-    ReportSettings,
-    settings_from_values,
-    settings_values,
-)
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunKey, RunLabel, RunSummary
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.sqlite_file import StudyFile
-from rankstudio.engine.experiment.storage.stored_values import (
+from rankstudio.engine.experiment.storage.study_contents import (
+    Fingerprint,
+    RecordedData,
+    ReportSettings,
+    RunKey,
+    RunLabel,
+    RunSummary,
+    SealMark,
+    change,
+    fingerprint,
+)
+from rankstudio.engine.experiment.storage.study_rows import (
     IMPOSSIBLE,
+    Row,
     checksum,
     exactly,
     moment,
+    next_id,
     numbers,
     recorded_versions,
     sequence,
+    write,
 )
-from rankstudio.engine.experiment.storage.study_rows import Row, next_id, write
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
 
@@ -69,7 +73,6 @@ class Study:
 
     def __init__(self, file: StudyFile) -> None:
         self._file = file
-        self._records = StudyRecords(file)
 
     @classmethod
     def open(cls, path: str | Path, *, reading: bool = False) -> Study:
@@ -115,12 +118,12 @@ class Study:
     @property
     def title(self) -> str:
         """What the study is called; the name of its file where nobody said."""
-        rows = self._records.sound("study")
+        rows = self._sound("study")
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
         """Return, as sentences, what is damaged besides what the listed runs tell of themselves."""
-        found = [] if self._records.sound("study") else [f"{self.path}: the study's title is damaged."]
+        found = [] if self._sound("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
             found.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
         if not all(row.sound for row in self._file.records("label")):
@@ -129,21 +132,21 @@ class Study:
             found.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
         if not all(row.sound for row in self._file.records("report")):
             found.append(f"{self.path}: the texts for the report are damaged and left out.")
-        for row in self._records.listed():
+        for row in self._listed():
             try:
-                self._records.asked(row)
+                self._asked(row)
             except StoreError as error:
                 found.append(str(error))
-        lost = (f"{self.path}: the stored results of {runs} are missing." for runs in self._records.lost())
+        lost = (f"{self.path}: the stored results of {runs} are missing." for runs in self._lost())
         return (*found, *lost)
 
     @property
     def last_id(self) -> int:
         """The greatest number of a run, removed ones included; 0 before the first."""
-        return max((row.id for row in self._records.sound("run")), default=0)
+        return max((row.id for row in self._sound("run")), default=0)
 
     def close(self) -> None:
-        """Give the file up for others."""
+        """Close the file, so that others can open it."""
         self._file.close()
 
     def save_as(self, path: str | Path) -> None:
@@ -184,14 +187,14 @@ class Study:
         """
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
-        self._records.refuse_changes(place, found.files)
+        self._refuse_changes(place, found.files)
         wanted = (plan, as_json(versions()), found.checksum)
         with self._file.transaction() as db:
-            run = None if anew else self._records.equal(*wanted)
+            run = None if anew else self._equal(*wanted)
             if run is None:
                 data = write_data(db, dataset, place, found)
                 # Where its record was damaged it is sound by now, and the runs on it are known again.
-                run = None if anew else self._records.equal(*wanted)
+                run = None if anew else self._equal(*wanted)
             if run is None:
                 run = next_id(db, "run")
                 values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": wanted[1]}
@@ -209,17 +212,16 @@ class Study:
         other = self.data(run).difference(dataset)
         if other:
             raise ChangedDataError(other)
-        by = json.loads(self._records.run(run.id)["versions"])
+        by = json.loads(self._run(run.id)["versions"])
         if by != versions():
+            text = tr("{path}: run {id} was started with {by}, this is {versions}. Run it again.")
             raise StoreError(
-                tr("{path}: run {id} was started with {by}, this is {versions}. Run it again.").format(
-                    path=self.path, id=run.id, by=_words(by), versions=_words(versions())
-                )
+                text.format(path=self.path, id=run.id, by=_words(by), versions=_words(versions()))
             )
 
     def data(self, run: RunKey) -> RecordedData:
         """Return the data that a run was begun on."""
-        return self._records.data(self._records.run(run.id))
+        return self._data(self._run(run.id))
 
     def remove(self, run: RunKey) -> None:
         """Mark a run as removed: it is neither listed nor gone on with, but what it found stays."""
@@ -239,7 +241,11 @@ class Study:
 
     def label(self, run: RunKey) -> RunLabel:
         """Return what :meth:`set_label` stored; nothing where it did not, or where that is damaged."""
-        return self._records.label(run.id)
+        for row in self._sound("label", "WHERE run = ?", run.id):
+            with suppress(*IMPOSSIBLE):
+                tags = tuple(sequence(json.loads(row["tags"]), str))
+                return RunLabel(row["name"], row["note"], tags, bool(row["hidden"]))
+        return RunLabel()
 
     @property
     def seal_marks(self) -> tuple[SealMark, ...]:
@@ -255,12 +261,19 @@ class Study:
     @property
     def report_settings(self) -> ReportSettings:
         """What was written for the report of the study; nothing where that is damaged."""
-        return self._records.report()
+        for row in self._sound("report"):
+            with suppress(*IMPOSSIBLE):
+                pairs = json.loads(row["sections"])
+                keys = sequence([key for key, _ in pairs], str)
+                wanted = (exactly(there, bool) for _, there in pairs)
+                return ReportSettings(row["question"], row["notes"], tuple(zip(keys, wanted, strict=True)))
+        return ReportSettings()
 
     def set_report_settings(self, settings: ReportSettings) -> None:
         """Store what is written for the report of the study."""
         with self._file.transaction() as db:
-            write(db, "report", id=1, **settings_values(settings))
+            sections = as_json([list(one) for one in settings.sections])
+            write(db, "report", id=1, question=settings.question, notes=settings.notes, sections=sections)
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""
@@ -277,16 +290,13 @@ class Study:
         """
         combinations, keep = run.plan.combinations, path_keeper(run.plan)
         units = {}
-        for row in sorted(self._parts(run)[0], key=lambda row: (row["fold"], row["position"])):
+        for row in sorted(self._sound_parts(run)[0], key=lambda row: (row["fold"], row["position"])):
             fold, position = row["fold"], row["position"]
             unit = Unit(fold, position, combinations[position])
             if as_json(unit.values) != row["setting"]:
                 was, expected = shown(row["setting"]), shown(unit.values)
-                raise StoreError(
-                    tr("{path}: fold {fold} was stored for {was}, expected {expected}.").format(
-                        path=self.path, fold=fold, was=was, expected=expected
-                    )
-                )
+                text = tr("{path}: fold {fold} was stored for {was}, expected {expected}.")
+                raise StoreError(text.format(path=self.path, fold=fold, was=was, expected=expected))
             with suppress(StoreError):  # sound, and yet no path: its digest was made of what was damaged
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
@@ -294,13 +304,11 @@ class Study:
 
     def discard_damaged(self, run: RunKey) -> None:
         """Forget what is damaged of a run, so that to go on with it computes that again."""
-        row = self._records.run(run.id)
-        if not self._records.summary(row).damage:
+        row = self._run(run.id)
+        if not self._summary(row).damage:
             return
         with self._file.transaction() as db:
-            for table, parts in zip(
-                ("unit", "fold"), self._records.parts(*self._records.asked(row)), strict=True
-            ):
+            for table, parts in zip(("unit", "fold"), self._parts(*self._asked(row)), strict=True):
                 for part in parts:
                     if not part.sound:
                         db.execute(f"DELETE FROM {table} WHERE rowid = ?", (part.id,))
@@ -308,7 +316,7 @@ class Study:
 
     def seconds(self, run: RunKey) -> float:
         """Return how long a run took; of one that is not finished, how long its finished units did."""
-        return self._records.seconds(run.id)
+        return self._seconds(run.id)
 
     def save_fold(self, run: RunKey, result: FoldResult) -> None:
         """Store a finished fold, all units of which are stored."""
@@ -331,7 +339,7 @@ class Study:
         order = {number: place for place, number in enumerate(run.plan.folds)}
         names = run.plan.evaluated
         found = []
-        for row in sorted(self._parts(run)[1], key=lambda row: row["fold"]):
+        for row in sorted(self._sound_parts(run)[1], key=lambda row: row["fold"]):
             if done[row["fold"]] == n_combinations:
                 with suppress(*IMPOSSIBLE):  # as above
                     found.append(
@@ -341,15 +349,15 @@ class Study:
                     )
         return tuple(sorted(found, key=lambda result: order.get(result.fold, result.fold)))
 
-    def _parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
+    def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
         """Return the sound units and folds of a run."""
-        row = self._records.run(run.id)
-        units, folds = self._records.parts(row, run.plan, self._records.data(row))
+        row = self._run(run.id)
+        units, folds = self._parts(row, run.plan, self._data(row))
         return [part for part in units if part.sound], [part for part in folds if part.sound]
 
     def finish(self, run: RunKey, seconds: float) -> None:
         """Note that a run is finished, and how long it took, if that is not noted already."""
-        row = self._records.run(run.id)
+        row = self._run(run.id)
         if row["finished"] is None:
             with self._file.transaction() as db:
                 write(db, "run", **{**row.values, "finished": _now(), "seconds": seconds})
@@ -357,9 +365,9 @@ class Study:
     def runs(self) -> list[RunSummary]:
         """Return the runs, the oldest first, but removed ones and those that :meth:`damage` tells of."""
         listed = []
-        for row in self._records.listed():
+        for row in self._listed():
             with suppress(StoreError):
-                listed.append(self._records.summary(row))
+                listed.append(self._summary(row))
         return listed
 
     def finished(self, runs: Iterable[RunSummary]) -> list[RunResult]:
@@ -381,8 +389,8 @@ class Study:
         StoreError
             Where something of it is damaged.
         """
-        row = self._records.run(run.id)
-        summary, data, folds = self._records.summary(row), self._records.data(row), self.folds(run, units)
+        row = self._run(run.id)
+        summary, data, folds = self._summary(row), self._data(row), self.folds(run, units)
         complete = len(folds) == len(run.plan.folds or data.folds)
         if summary.damage or (summary.finished and not complete):
             raise StoreError(
@@ -391,6 +399,127 @@ class Study:
         ids, seconds = np.array(data.feature_ids, dtype=np.int64), self.seconds(run)
         by = summary.versions
         return RunResult(run.plan, data.name, ids, data.feature_names, folds, complete, by, seconds)
+
+    def _sound(self, table: str, where: str = "", *values: Any) -> list[Row]:
+        """Return the rows of a table that are not damaged."""
+        return _sound_rows(self._file.records(table, where, *values))
+
+    def _listed(self) -> list[Row]:
+        """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
+        removed = {row["run"] for row in self._sound("removed")}
+        return [row for row in self._file.records("run", "ORDER BY id") if row.id not in removed]
+
+    def _run(self, run: int) -> Row:
+        """Return the record of a run."""
+        rows = self._sound("run", "WHERE id = ?", run)
+        if not rows:
+            text = tr("{path}: the stored results of run {run} are damaged. Run it again.")
+            raise StoreError(text.format(path=self.path, run=run))
+        return rows[0]
+
+    def _data(self, run: Row) -> RecordedData:
+        """Return the data of a run."""
+        try:
+            (row,) = self._sound("dataset", "WHERE id = ?", run["dataset"])
+            return _recorded(row)
+        except IMPOSSIBLE as error:
+            text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
+            raise StoreError(text.format(path=self.path, id=run.id)) from error
+
+    def _equal(self, plan: Plan, versions: str, checksum: str) -> int | None:
+        """Return the latest run of an equal plan, by these versions, on data of this checksum."""
+        where = (
+            "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
+        )
+        listed = {row.id for row in self._listed()}
+        for row in self._sound("run", where, versions, checksum):
+            if row.id not in listed:
+                continue
+            try:
+                # Where the data are does not count: they have their checksum.
+                if self._asked(row)[1].changed(data=plan.data) == plan:
+                    return row.id
+            except StoreError:
+                continue  # a plan of a version that is not ours is none to go on with
+        return None
+
+    def _refuse_changes(self, place: str, found: Sequence[Source]) -> None:
+        """Raise ChangedDataError where files of a place changed since they were recorded."""
+        used = {row["dataset"] for row in self._listed()}
+        for row in self._sound("dataset", "WHERE place = ?", place):
+            changed = ""
+            with suppress(*IMPOSSIBLE):
+                changed = change(_sources(row["files"]), found)
+            if changed and row.id in used:
+                text = tr(
+                    "{changed}. The runs in {path} used the old version: restore it, or start a new study."
+                )
+                raise ChangedDataError(text.format(changed=changed, path=self.path))
+
+    def _asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
+        """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
+        run, data = self._run(row.id), self._data(row)
+        try:
+            recorded_versions(json.loads(run["versions"]))
+            moment(run["created"]), moment(run["finished"] or run["created"])
+            return run, plan_from_dict(json.loads(run["plan"])), data
+        except (PlanError, ParameterError) as error:
+            why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
+            text = tr("{path}: the plan of run {id} cannot be read: {why}")
+            raise StoreError(text.format(path=self.path, id=row.id, why=why)) from error
+        except IMPOSSIBLE as error:
+            raise StoreError(
+                tr("{path}: the plan of run {id} cannot be read.").format(path=self.path, id=row.id)
+            ) from error
+
+    def _parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
+        """Return the units and the folds of a run; what its plan does not have counts as damaged."""
+        numbers, most = plan.folds or data.folds, _count(plan)
+        found = (self._file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
+        units, folds = (
+            [r if r.sound and r["fold"] in numbers else replace(r, sound=False) for r in rows]
+            for rows in found
+        )
+        return [replace(r, sound=r.sound and 0 <= r["position"] < most) for r in units], folds
+
+    def _lost(self) -> list[str]:
+        """Return in words the runs that are not in the file any more: they were numbered without a gap."""
+        there = [row.id for row in self._file.records("run", "WHERE id > 0 ORDER BY id")]
+        last = max(there, default=0)
+        found = (
+            row["run"] for table in ("unit", "fold", "removed", "label") for row in self._file.records(table)
+        )
+        named = {run for run in found if isinstance(run, int) and run > last}
+        gaps = [(a + 1, b - 1) for a, b in zip([0, *there], there, strict=False) if a + 1 < b]
+        gaps += [(run, run) for run in sorted(named)]
+        return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
+
+    def _summary(self, row: Row) -> RunSummary:
+        """Return a run as a list shows it; StoreError where its plan or its data cannot be read."""
+        run, plan, data = self._asked(row)
+        units, folds = self._parts(row, plan, data)
+        n_folds = len(plan.folds or data.folds)
+        n_units = _count(plan) * n_folds
+        n_sound = len(_sound_rows(units))
+        lacking = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
+        damaged = ", ".join(_damaged(units, folds)) or (f"{lacking} of its parts" if lacking else "")
+        return RunSummary(
+            RunKey(row.id, plan, data.feature_ids),
+            data.name,
+            run["created"],
+            run["finished"] or "",
+            self._seconds(row.id),
+            n_sound,
+            n_units,
+            recorded_versions(json.loads(run["versions"])),
+            damaged and f"{self.path}: run {row.id} is damaged ({damaged}). Resume it to repair it.",
+        )
+
+    def _seconds(self, run: int) -> float:
+        """Return how long a run took, or how long its finished units did."""
+        parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
+        taken = f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
+        return float(self._file.rows(taken, run)[0][0])
 
 
 def _words(by: Mapping[str, str]) -> str:
@@ -403,170 +532,6 @@ def _now() -> str:
 
 _LONGEST, _SHORT = 300, 20
 """Characters of what is wrong with a plan, and of a cell."""
-
-
-@dataclass(frozen=True)
-class StudyRecords:
-    """The rows of a study as what they stand for.
-
-    Attributes
-    ----------
-    file : StudyFile
-
-    Raises
-    ------
-    StoreError
-        From every method: where the file cannot be read, or what is asked for is damaged.
-    """
-
-    file: StudyFile
-
-    def sound(self, table: str, where: str = "", *values: Any) -> list[Row]:
-        """Return the rows of a table that are not damaged."""
-        return _sound(self.file.records(table, where, *values))
-
-    def listed(self) -> list[Row]:
-        """Return the records of all runs that are not removed, damaged ones too, the oldest first."""
-        removed = {row["run"] for row in self.sound("removed")}
-        return [row for row in self.file.records("run", "ORDER BY id") if row.id not in removed]
-
-    def run(self, run: int) -> Row:
-        """Return the record of a run."""
-        rows = self.sound("run", "WHERE id = ?", run)
-        if not rows:
-            raise StoreError(
-                tr("{path}: the stored results of run {run} are damaged. Run it again.").format(
-                    path=self.file.path, run=run
-                )
-            )
-        return rows[0]
-
-    def label(self, run: int) -> RunLabel:
-        """Return what a person said of a run; nothing where it is damaged."""
-        for row in self.sound("label", "WHERE run = ?", run):
-            with suppress(*IMPOSSIBLE):
-                tags = tuple(sequence(json.loads(row["tags"]), str))
-                return RunLabel(row["name"], row["note"], tags, bool(row["hidden"]))
-        return RunLabel()
-
-    def report(self) -> ReportSettings:
-        """Return what was written for the report; nothing where it is damaged."""
-        for row in self.sound("report"):
-            with suppress(*IMPOSSIBLE):
-                return settings_from_values(row["question"], row["notes"], row["sections"])
-        return ReportSettings()
-
-    def data(self, run: Row) -> RecordedData:
-        """Return the data of a run."""
-        try:
-            (row,) = self.sound("dataset", "WHERE id = ?", run["dataset"])
-            return _recorded(row)
-        except IMPOSSIBLE as error:
-            raise StoreError(
-                tr("{path}: the stored data description of run {id} is damaged. Run it again.").format(
-                    path=self.file.path, id=run.id
-                )
-            ) from error
-
-    def equal(self, plan: Plan, versions: str, checksum: str) -> int | None:
-        """Return the latest run of an equal plan, by these versions, on data of this checksum."""
-        where = (
-            "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
-        )
-        listed = {row.id for row in self.listed()}
-        for row in self.sound("run", where, versions, checksum):
-            if row.id not in listed:
-                continue
-            try:
-                # Where the data are does not count: they have their checksum.
-                if self.asked(row)[1].changed(data=plan.data) == plan:
-                    return row.id
-            except StoreError:
-                continue  # a plan of a version that is not ours is none to go on with
-        return None
-
-    def refuse_changes(self, place: str, found: Sequence[Source]) -> None:
-        """Raise ChangedDataError where files of a place changed since they were recorded."""
-        used = {row["dataset"] for row in self.listed()}
-        for row in self.sound("dataset", "WHERE place = ?", place):
-            changed = ""
-            with suppress(*IMPOSSIBLE):
-                changed = change(_sources(row["files"]), found)
-            if changed and row.id in used:
-                raise ChangedDataError(
-                    tr(
-                        "{changed}. The runs in {path} used the old version: restore it, or "
-                        "start a new study."
-                    ).format(changed=changed, path=self.file.path)
-                )
-
-    def seconds(self, run: int) -> float:
-        """Return how long a run took, or how long its finished units did."""
-        parts = "(SELECT total(unit.seconds) FROM unit WHERE unit.run = run.id)"
-        taken = f"SELECT CAST(ifnull(run.seconds, {parts}) AS REAL) FROM run WHERE id = ?"
-        return float(self.file.rows(taken, run)[0][0])
-
-    def asked(self, row: Row) -> tuple[Row, Plan, RecordedData]:
-        """Return what a run was asked for, and on which data; StoreError where that cannot be read."""
-        run, data = self.run(row.id), self.data(row)
-        try:
-            recorded_versions(json.loads(run["versions"]))
-            moment(run["created"]), moment(run["finished"] or run["created"])
-            return run, plan_from_dict(json.loads(run["plan"])), data
-        except (PlanError, ParameterError) as error:
-            why = textwrap.shorten(str(error), _LONGEST, placeholder=" ….")
-            raise StoreError(
-                tr("{path}: the plan of run {id} cannot be read: {why}").format(
-                    path=self.file.path, id=row.id, why=why
-                )
-            ) from error
-        except IMPOSSIBLE as error:
-            raise StoreError(
-                tr("{path}: the plan of run {id} cannot be read.").format(path=self.file.path, id=row.id)
-            ) from error
-
-    def parts(self, row: Row, plan: Plan, data: RecordedData) -> tuple[list[Row], list[Row]]:
-        """Return the units and the folds of a run; what its plan does not have counts as damaged."""
-        numbers, most = plan.folds or data.folds, _count(plan)
-        found = (self.file.records(table, "WHERE run = ?", row.id) for table in ("unit", "fold"))
-        units, folds = (
-            [r if r.sound and r["fold"] in numbers else replace(r, sound=False) for r in rows]
-            for rows in found
-        )
-        return [replace(r, sound=r.sound and 0 <= r["position"] < most) for r in units], folds
-
-    def lost(self) -> list[str]:
-        """Return in words the runs that are not in the file any more: they were numbered without a gap."""
-        there = [row.id for row in self.file.records("run", "WHERE id > 0 ORDER BY id")]
-        last = max(there, default=0)
-        found = (
-            row["run"] for table in ("unit", "fold", "removed", "label") for row in self.file.records(table)
-        )
-        named = {run for run in found if isinstance(run, int) and run > last}
-        gaps = [(a + 1, b - 1) for a, b in zip([0, *there], there, strict=False) if a + 1 < b]
-        gaps += [(run, run) for run in sorted(named)]
-        return [f"run {first}" if first == last else f"runs {first} to {last}" for first, last in gaps]
-
-    def summary(self, row: Row) -> RunSummary:
-        """Return a run as a list shows it; StoreError where its plan or its data cannot be read."""
-        run, plan, data = self.asked(row)
-        units, folds = self.parts(row, plan, data)
-        n_folds = len(plan.folds or data.folds)
-        n_units = _count(plan) * n_folds
-        n_sound = len(_sound(units))
-        lacking = n_units + n_folds - n_sound - len(_sound(folds)) if run["finished"] else 0
-        damaged = ", ".join(_damaged(units, folds)) or (f"{lacking} of its parts" if lacking else "")
-        return RunSummary(
-            RunKey(row.id, plan, data.feature_ids),
-            data.name,
-            run["created"],
-            run["finished"] or "",
-            self.seconds(row.id),
-            n_sound,
-            n_units,
-            recorded_versions(json.loads(run["versions"])),
-            damaged and f"{self.file.path}: run {row.id} is damaged ({damaged}). Resume it to repair it.",
-        )
 
 
 def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found: Fingerprint) -> int:
@@ -596,7 +561,7 @@ def same(plan: Plan) -> str:
     return json.dumps(values, sort_keys=True)
 
 
-def _sound(rows: Sequence[Row]) -> list[Row]:
+def _sound_rows(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.sound]
 
 

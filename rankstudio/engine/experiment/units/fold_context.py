@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.magnitude import check_rows
 from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.data.splitting.splits import inner_folds
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.left_out_names import left_out as only_left_out
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name, validated
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
 from rankstudio.engine.experiment.plan.protocol import ONE_SE
-from rankstudio.engine.experiment.plan.refusals import refusal
 from rankstudio.engine.experiment.results.model_selection import best_position, p_values
 from rankstudio.engine.experiment.results.path_steps import packed
 from rankstudio.engine.experiment.results.results import Baseline, Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.units.constant_features import leaves_out_constants, until_constant
-from rankstudio.engine.experiment.units.left_out import LeftOutQueries, as_columns
-from rankstudio.engine.experiment.units.measured_part import MeasuredPart, MeasuredSteps
+from rankstudio.engine.experiment.units.measured_part import (
+    LeftOutQueries,
+    MeasuredPart,
+    MeasuredSteps,
+    as_columns,
+)
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.catalog.parameter import Parameter
 from rankstudio.engine.methods.selection.filter_base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.query_sums import informative_columns
@@ -87,6 +90,12 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     )
 
 
+def make_fold_context(plan: Plan, fold: Fold, train: TrainingData | None = None) -> FoldContext:
+    """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
+    kind = NestedFold if plan.inner else FoldContext
+    return kind(plan, fold, group_training(fold) if train is None else train)
+
+
 class FoldContext:
     """A fold with what does not depend on the parameters computed once and shared by every unit.
 
@@ -142,7 +151,7 @@ class FoldContext:
         return self._baseline
 
     def find_baseline(self) -> Generator[WorkProgress, None, None]:
-        """Find the baseline, with signs of life: many features of many documents take their time."""
+        """Find the baseline, yielding progress: many features of many documents take their time."""
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
@@ -165,7 +174,7 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Learn step by step, measuring each on the validation part; signs of life in between."""
+        """Learn step by step, measuring each on the validation part; progress events in between."""
         vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         known: Floats | None = None
@@ -184,7 +193,7 @@ class FoldContext:
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
         """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
 
-        ``follow`` is told of every step and sign of life, and ends the work by raising.
+        ``follow`` is told of every step and progress event, and ends the work by raising.
         """
         return self._tested(self.measured_path(unit, follow))
 
@@ -195,7 +204,7 @@ class FoldContext:
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Do as :meth:`path` does, before models are held against the best one."""
+        """Return what :meth:`path` does, before models are tested against the best one."""
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -211,7 +220,7 @@ class FoldContext:
         return self._measured(unit, steps, {**found.means, **as_columns(rows)}, found.queries)
 
     def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
-        """Do as :meth:`collect` does, before models are held against the best one."""
+        """Return what :meth:`collect` does, before models are tested against the best one."""
         names, queries = taken[0][1].keys(), self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
         return self._measured(
@@ -259,6 +268,35 @@ class FoldContext:
         left_out.begin(unit)
         return lambda step: left_out.measure(unit, ranker, step)
 
+    def measure_left_out(
+        self, path: PathResult, names: Sequence[str], convention: str, first: int = 0
+    ) -> Iterator[WorkProgress | dict[str, float]]:
+        """Measure the steps of a path on the training queries, each ranked by the model learned without it.
+
+        Parameters
+        ----------
+        path : PathResult
+            Learned on this fold; the plan's way to choose does not count.
+        names : sequence of str
+            Of measures, such as "MAP".
+        convention : str
+            Key of the convention that they follow.
+        first : int, default 0
+            Position of the first step to measure.
+
+        Yields
+        ------
+        WorkProgress or dict of str to float
+            Progress events, and the measures of one step after the other, by "leave-query-out MAP": the very
+            numbers of a run that is chosen by one of them.
+        """
+        by = left_out_name(names[0])
+        plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)
+        left_out, ranker = LeftOutQueries(plan, self.fold.train, self.train), self.ranker(path.unit)
+        left_out.begin(path.unit)
+        for step in path.steps[first:]:
+            yield (yield from left_out.measure(path.unit, ranker, step))
+
     def ranker(self, unit: Unit) -> LinearRanker:
         """Return what ranks in a unit, with its parameters: the ranker, else the method."""
         given = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
@@ -273,7 +311,7 @@ class FoldContext:
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the chosen model and put the fold's results together."""
         ids = self.fold.train.feature_ids
-        ended_early = leaves_out_constants(self.plan, chosen.unit.parameters)
+        ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
         left_out = np.setdiff1d(self._constant, list(chosen.step.selected)) if ended_early else ()
         return FoldResult(
             self.fold.number,
@@ -302,7 +340,7 @@ class FoldContext:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:
-            yield from until_constant(selector.work(self.train), self.plan, unit.parameters, self.train, ids)
+            yield from _until_constant(selector.work(self.train), self.plan, unit.parameters, self.train, ids)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared = yield from self._select(selector, unit)
@@ -320,7 +358,7 @@ class FoldContext:
         if key not in self._selected:
             steps: list[Step] = []
             selecting = selector.work(self.train)
-            for told in until_constant(selecting, self.plan, unit.parameters, self.train, ids):
+            for told in _until_constant(selecting, self.plan, unit.parameters, self.train, ids):
                 if isinstance(told, Step):
                     steps.append(told)
                     yield WorkProgress(
@@ -345,76 +383,218 @@ class FoldContext:
         return repr([(name, value) for name, value in unit.parameters.items() if name not in ranking])
 
 
+class NestedFold(FoldContext):
+    """A fold whose models are validated by inner folds, and learned on its whole training part.
+
+    A unit does both: it has the steps of the whole training part, and each measures what the models of
+    its size measure on average on the validation parts of the inner folds, none of which saw any of it. So
+    everything that chooses among steps by their measures chooses by cross-validation, and what it chooses
+    is trained already.
+
+    Notes
+    -----
+    O(k m n) memory for k inner folds, while the fold is worked on, and k + 1 times the time.
+    """
+
+    def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
+        """Validate on the inner folds, with progress events, then learn step by step."""
+        paths: list[MeasuredPath] = []
+        for place, fold in enumerate(self._inner):
+            taken: list[tuple[Step, Measures]] = []
+            for told in fold.work(unit):
+                if not isinstance(told, WorkProgress):
+                    taken.append(told)
+                yield self._sign(place, told if isinstance(told, WorkProgress) else told[0])
+            paths.append(fold.collected(unit, taken))
+        inner = self._inner_paths[unit.position] = _Inner(paths)
+        held: tuple[Step, Measures] | None = None  # until it is known whether it is the last one
+        for told in super().work(unit):
+            if isinstance(told, WorkProgress):
+                yield told
+                continue
+            if held is not None:
+                yield held[0], {**inner.means(held[0], self.plan.step_kind), **only_left_out(held[1])}
+            held = told
+        if held is not None:
+            yield held[0], {**inner.means(held[0], self.plan.step_kind, last=True), **only_left_out(held[1])}
+
+    def measured_path(
+        self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
+    ) -> MeasuredPath:
+        """Validate and learn to the end: the same numbers as :meth:`work`, followed as the inherited one."""
+        paths: list[MeasuredPath] = []
+        for place, fold in enumerate(self._inner):
+
+            def tell(told: Step | WorkProgress, place: int = place) -> None:
+                follow(self._sign(place, told))
+
+            paths.append(fold.measured_path(unit, tell))
+        self._inner_paths[unit.position] = _Inner(paths)
+        return self._validated(super().measured_path(unit, follow))
+
+    def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
+        """Put the steps of a unit together, with the standard errors of what they measured."""
+        return self._validated(super().collected(unit, taken))
+
+    def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
+        """Test the chosen model; its validation is the inner folds', not that of a part it learned from."""
+        path = next(path for path in paths if path.unit == chosen.unit)
+        place = path.steps.position(chosen.step.number)
+        measured = {name: float(values[place]) for name, values in validated(path.validation).items()}
+        return replace(super().result(chosen, paths), validation=FrozenMapping(measured))
+
+    @cached_property
+    def _inner(self) -> tuple[FoldContext, ...]:
+        plan = self.plan
+        folds = inner_folds(self.fold, plan.inner, plan.seed)
+        validating = plan.changed(select_by=plan.chosen_by)  # queries are left out of the whole training part
+        return tuple(FoldContext(validating, fold, group_training(fold)) for fold in folds)
+
+    @cached_property
+    def _inner_paths(self) -> dict[int, _Inner]:
+        """What the inner folds found for the units under way, by position."""
+        return {}
+
+    def _sign(self, place: int, told: Step | WorkProgress) -> WorkProgress:
+        """Return what an inner fold tells as progress of the unit."""
+        where, share = f"inner fold {place + 1} of {len(self._inner)}", place / len(self._inner)
+        return (
+            WorkProgress(f"{where}: {told.what}", told.share)
+            if isinstance(told, WorkProgress)
+            else WorkProgress(where, share)
+        )
+
+    def _validated(self, measured: MeasuredPath) -> MeasuredPath:
+        path, queries = measured
+        inner = self._inner_paths.pop(path.unit.position)
+        means, errors = inner.averages(path)
+        validated = replace(
+            path,
+            validation=FrozenMapping({**means, **only_left_out(path.validation)}),
+            standard_errors=FrozenMapping({**errors, **path.standard_errors}),
+        )
+        return MeasuredPath(validated, queries or inner.queries(path))
+
+    def _find_baseline(self) -> Generator[WorkProgress, None, None]:
+        """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
+        for fold in self._inner:
+            yield from fold.find_baseline()
+        yield from super()._find_baseline()
+        assert self._baseline is not None  # found just now
+        rows = [fold.baseline.validation for fold in self._inner]
+        means = {name: float(average(np.array([row[name] for row in rows]))) for name in rows[0]}
+        self._baseline = replace(self._baseline, validation=FrozenMapping(means))
+
+
+@dataclass(frozen=True)
+class _Inner:
+    """The paths of one combination on the inner folds.
+
+    Where a path has no model of a place on the axis (of a size, say), the one before it counts: the last
+    with no more features, or no more rounds. Of an optimiser's iterations the last one is the model.
+    """
+
+    measured: Sequence[MeasuredPath]
+
+    @property
+    def paths(self) -> list[PathResult]:
+        """The paths alone."""
+        return [one.path for one in self.measured]
+
+    def means(self, step: Step, step_kind: StepKind, *, last: bool = False) -> dict[str, float]:
+        """Return what the models of a step's place measured on average."""
+        place = step.n_selected if step_kind is StepKind.FEATURES else step.number
+        rows = self._rows(place, final=last and step_kind is StepKind.ITERATIONS)
+        return {name: float(average(values)) for name, values in rows.items()}
+
+    def averages(self, path: PathResult) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Return means and their standard errors along a path."""
+        rows = [self._rows(place, final=final) for place, final in _places(path)]
+        table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        means = {name: np.array([float(average(row)) for row in values]) for name, values in table.items()}
+        return means, {
+            name: np.array([standard_error(row) for row in values]) for name, values in table.items()
+        }
+
+    def queries(self, path: PathResult) -> tuple[Floats, ...]:
+        """Return what chooses in each query of each inner fold, along a path of K steps: (K, Q) each."""
+        if not all(one.queries for one in self.measured):
+            return ()
+        steps = [self._steps(place, final=final) for place, final in _places(path)]
+        found = []
+        for fold, one in enumerate(self.measured):
+            (values,) = one.queries
+            none = np.full(values.shape[1], np.nan)
+            found.append(np.array([none if row[fold] is None else values[row[fold]] for row in steps]))
+        return tuple(found)
+
+    def _steps(self, place: int, *, final: bool) -> list[int | None]:
+        """Return which step of each inner fold's path counts at a place; None where there is none yet."""
+        return [-1 if final else _last_until(path.x_values, place) for path in self.paths]
+
+    def _rows(self, place: int, *, final: bool) -> dict[str, Floats]:
+        """Return for each measure its value on every inner fold, shape (k,)."""
+        steps = self._steps(place, final=final)
+        pairs = list(zip(self.paths, steps, strict=True))
+        return {
+            name: np.array([np.nan if i is None else path.validation[name][i] for path, i in pairs])
+            for name in self.paths[0].validation
+        }
+
+
+def _places(path: PathResult) -> list[tuple[int, bool]]:
+    """Return where each step of a path stands, and whether it is the last one of an optimiser."""
+    ends = len(path.steps) - 1 if path.step_kind is StepKind.ITERATIONS else -1
+    return [(int(place), i == ends) for i, place in enumerate(path.x_values)]
+
+
+def _last_until(places: Ints, place: int) -> int | None:
+    """Return the index of the last step that stands no farther than a place; None before the first."""
+    until = np.flatnonzero(places <= place)
+    return int(until[-1]) if until.size else None
+
+
+def _leaves_out_constants(plan: Plan, parameters: Mapping[str, Any]) -> bool:
+    """Return whether paths with these parameters end before features that are constant within every query.
+
+    Those of selectors that add features do, unless the number of features is given.
+    """
+    of_features = plan.entry.selects and plan.entry.step_kind is StepKind.FEATURES
+    return of_features and parameters.get("n_features_to_select") is None
+
+
+def _until_constant(
+    steps: Iterator[Step | WorkProgress],
+    plan: Plan,
+    parameters: Mapping[str, Any],
+    data: TrainingData,
+    feature_ids: Ints,
+) -> Generator[Step | WorkProgress, None, None]:
+    """Yield the steps of a selector up to the one after which only constant features are left.
+
+    Selectors put features that are constant within every query behind all others; their weights are 0.
+    Pinned ones are selected all the same.
+    """
+    if not _leaves_out_constants(plan, parameters):
+        yield from steps
+        return
+    varies = yield from informative_columns(data)
+    wanted = _selectable(varies, plan, parameters, feature_ids)
+    for told in steps:
+        yield told
+        if isinstance(told, Step) and wanted <= set(told.selected):
+            return
+
+
+def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], feature_ids: Ints) -> set[int]:
+    """Return the columns that a path goes on for: those that vary and are not banned, and the pinned ones."""
+    banned = {int(i) for i in parameters.get("banned", ())}
+    for members in plan.groups.values():  # banned as a whole
+        banned |= set(members) if banned & set(members) else set()
+    wanted = varies & ~np.isin(feature_ids, list(banned))
+    return set(np.flatnonzero(wanted | np.isin(feature_ids, list(parameters.get("pinned", ())))).tolist())
+
+
 def _nothing() -> Generator[WorkProgress, None, Measures]:
     return {}
     yield
-
-
-def n_steps(plan: Plan, feature_ids: Ints) -> int:
-    """Return how many steps a unit of a plan has at most on data with these features.
-
-    Raises
-    ------
-    ParameterError, PlanError
-        As :func:`estimator`, of the method and of the ranker: before any work.
-    """
-    if plan.entry.given:
-        return 1
-    most = 0
-    for combination in plan.combinations:
-        chosen = estimator(plan, plan.entry, combination.parameters, feature_ids)
-        if plan.ranker_entry is not None:
-            estimator(plan, plan.ranker_entry, combination.ranker, feature_ids)
-        most = max(most, chosen.n_steps(feature_ids.size))
-    return feature_ids.size if plan.ranker and plan.entry.step_kind is not StepKind.FEATURES else most
-
-
-def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
-    """Make an estimator with one value of each parameter, feature ids turned into columns.
-
-    Raises
-    ------
-    ParameterError
-        For a feature that the data do not have.
-    PlanError
-        Where something is not installed that the method needs, or it cannot honour the plan's groups or
-        learn from its preferences.
-    """
-    if why := refusal(plan, entry, selects=entry.key == plan.method):
-        raise PlanError(why)
-    columns = {int(i): column for column, i in enumerate(feature_ids)}
-    groups = tuple(
-        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
-    )
-    arguments: dict[str, Any] = {
-        p.name: _in_columns(p, parameters[p.name], columns) for p in entry.parameters if p.counts(parameters)
-    }
-    arguments |= {name: getattr(plan, name) for name in entry.takes}
-    if "groups" in arguments:
-        arguments["groups"] = groups
-    made: LinearRanker = entry.load()(**arguments)
-    return made
-
-
-def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:
-    """Return the value of a parameter with the ids of features turned into columns."""
-    if parameter.kind is Kind.FEATURES:
-        return tuple(_column(parameter.label, i, columns) for i in value)
-    if parameter.kind is not Kind.COSTS:
-        return value
-    if not value:
-        return None
-    costs = np.ones(len(columns))
-    for i, cost in value:
-        costs[_column(parameter.label, i, columns)] = cost
-    return costs
-
-
-def _column(what: str, feature: int, columns: Mapping[int, int]) -> int:
-    """Return the column of a feature's id; ParameterError where the data have no such feature."""
-    if feature not in columns:
-        expected = tr("ids of the dataset's features, {first} to {last}").format(
-            first=min(columns), last=max(columns)
-        )
-        raise ParameterError(what, feature, expected)
-    return columns[feature]

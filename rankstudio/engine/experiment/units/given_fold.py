@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.given_scores import GivenFiles, find_scores
+from rankstudio.engine.data.splitting.leave_query_out import LeftOut
 from rankstudio.engine.errors import DatasetError, PlanError, shown_path
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.given_files import check_found
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext
-from rankstudio.engine.experiment.units.learned_queries import overlap
 from rankstudio.engine.export.model_files import find_models, other_names
 from rankstudio.engine.export.models import Model, StoredStep
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER
 from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.work import Note, WorkProgress
+
+ALL = "all"
+"""What a model's origin has in place of the number of a fold: it was learned from everything."""
+
+_Queries = dict[str, list[Floats]]
+"""The documents of queries, by their ids: other parts may count them anew."""
 
 _GREATEST = 1e200  # of all weights: times the values of features, scores stay within the range of numbers
 
@@ -112,12 +118,11 @@ def _found(method: str, place: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
     if method != GIVEN_MODEL.key:
         return find_scores(place, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
-        raise DatasetError(
-            tr(
-                "{data} has neither a test nor a validation part to measure a model on. Open "
-                "data with folds, or choose a protocol that creates them."
-            ).format(data=dataset.name)
+        text = tr(
+            "{data} has neither a test nor a validation part to measure a model on. Open "
+            "data with folds, or choose a protocol that creates them."
         )
+        raise DatasetError(text.format(data=dataset.name))
     return find_models(place, dataset)
 
 
@@ -134,7 +139,7 @@ def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
         )
     found = _found(plan.method, Path(plan.scores["path"]), dataset)
     asked = plan.folds or [fold.number for fold in dataset.folds]
-    check_found(plan.scores, found.checksums, asked, found.of_folds)
+    _check_found(plan.scores, found.checksums, asked, found.of_folds)
     by_fold = {number: found.of_folds[number] for number in asked}
     if not models:
         folds = {fold.number: fold for fold in dataset.folds}
@@ -144,6 +149,21 @@ def _steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
     notes = dict.fromkeys(note for model in by_fold.values() for note in other_names(model, train))
     said = [overlap(by_fold, plan, dataset), *notes]
     return {n: _step(model, dataset) for n, model in by_fold.items()}, " ".join(filter(None, said))
+
+
+def _check_found(
+    scores: Mapping[str, Any], checksums: Mapping[str, str], asked: Sequence[int], there: Collection[int]
+) -> None:
+    """Refuse files that are not those of a plan any more, or that have nothing for a fold to run."""
+    files = scores["files"]
+    for file, checksum in checksums.items():
+        if files and files.get(file) != checksum:
+            text = tr("{file}: the file has changed since the plan named it for {name}. Add it again.")
+            raise DatasetError(text.format(file=file, name=scores["name"]))
+    for number in asked:
+        if number not in there:
+            text = tr("folds: {name} has nothing for fold {fold}. Add it, or choose other folds.")
+            raise PlanError(text.format(name=scores["name"], fold=number))
 
 
 def _reading_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
@@ -182,12 +202,112 @@ def _step(model: Model, dataset: FoldedDataset) -> Step:
     with np.errstate(over="ignore"):
         total = float(np.abs(coef).sum())
     if total > _GREATEST:
-        raise DatasetError(
-            tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.").format(
-                file=shown_path(model.source), total=total, most=_GREATEST
-            )
-        )
+        text = tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.")
+        raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_GREATEST))
     selected = tuple(place[feature.id] for feature in known)
     if not model.beyond:
         return Step(1, selected, coef, float("nan"), np.empty(0))
     return StoredStep(1, selected, coef, float("nan"), np.empty(0), model.beyond, ids, model.source)
+
+
+def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> str:
+    """Return as a sentence which queries that models are measured on they were learned from; "" for none.
+
+    Parameters
+    ----------
+    models : Mapping of int to Model
+        By the number of the fold.
+    plan : Plan
+        By which they are measured.
+    dataset : FoldedDataset
+        Of the plan. Models whose origin names other data are believed not to know its queries.
+
+    Notes
+    -----
+    Queries are the same that have the same id and the same documents.
+    """
+    known: dict[tuple[int, object], _Queries] = {}
+    folds: list[int] = []
+    measured = seen = 0
+    unclear = False
+    for fold in dataset.folds:
+        part, model = fold.test or fold.vali, models.get(fold.number)
+        if model is None or part is None:
+            continue
+        measured += part.n_queries
+        number = model.origin.get("fold")
+        if not _same_data(model, plan, dataset):
+            continue
+        if number == ALL:
+            n = part.n_queries
+        elif not _same_folds(model, dataset):
+            unclear = True
+            continue
+        elif number == fold.number:
+            continue
+        else:
+            key = id(model), number
+            if key not in known:
+                known[key] = _learned_from(number, dataset)
+            n = _n_shared(part, known[key])
+        seen += n
+        folds += [fold.number] if n else []
+    return _sentence(plan.scores["name"], dataset.name, (seen, measured), folds, unclear)
+
+
+def _sentence(name: str, data: str, counts: tuple[int, int], folds: list[int], unclear: bool) -> str:
+    seen, measured = counts
+    if seen:
+        numbers = ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
+        return trn(
+            "{name} was trained or selected on the query it is measured on, so its result is optimistic.",
+            "{name} was trained or selected on {seen} of the {n} queries it is measured on "
+            "(fold {folds}), so its result is optimistic.",
+            measured,
+        ).format(name=name, seen=seen, n=measured, folds=numbers)
+    if unclear:
+        return tr(
+            "{name} was trained on different folds of {data}. It may have seen some of the "
+            "queries it is measured on, so its result may be optimistic."
+        ).format(name=name, data=data)
+    return ""
+
+
+def _same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:
+    return plan.data == model.plan.get("data") or dataset.name == model.origin.get("data")
+
+
+def _same_folds(model: Model, dataset: FoldedDataset) -> bool:
+    """Return whether the folds are those among which a model's own was."""
+    try:
+        protocol = parse_protocol(str(model.plan.get("protocol", GIVEN)))
+    except PlanError:
+        return False
+    there = any(fold.number == model.origin.get("fold") for fold in dataset.folds)
+    return there and protocol.divided_by(model.plan.get("seed", 0)) == dataset.divided_by
+
+
+def _learned_from(number: object, dataset: FoldedDataset) -> _Queries:
+    """Return the queries that a fold's model was learned from or chosen by."""
+    fold = next(fold for fold in dataset.folds if fold.number == number)
+    found: _Queries = {}
+    for part in (fold.train, fold.vali):
+        if part is None:
+            continue
+        whole, left_out = (part.whole, part.query) if isinstance(part, LeftOut) else (part, -1)
+        for query, name in enumerate(whole.query_ids):
+            if query != left_out:
+                found.setdefault(name, []).append(_documents(whole, query))
+    return found
+
+
+def _n_shared(part: RankingDataset, queries: _Queries) -> int:
+    """Return how many queries of a part are among others."""
+    return sum(
+        any(np.array_equal(_documents(part, query), other) for other in queries.get(name, ()))
+        for query, name in enumerate(part.query_ids)
+    )
+
+
+def _documents(part: RankingDataset, query: int) -> Floats:
+    return part.X[part.query_ptr[query] : part.query_ptr[query + 1]]

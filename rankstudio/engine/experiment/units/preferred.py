@@ -10,15 +10,14 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.preferences.csv_file import PreferenceFile, read_preference_file
-from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.data.preferences.summary import (
+from rankstudio.engine.data.preferences.preferences import (
     NO_PREFERENCES,
+    Preferences,
     PreferenceSummary,
     summarise_preferences,
 )
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.preference_files import named_preferences
+from rankstudio.engine.experiment.plan.plan import Plan, named_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 
@@ -33,11 +32,8 @@ def preference_file(plan: Plan) -> PreferenceFile:
     """
     file = read_preference_file(Path(plan.preferences["path"]))
     if plan.preferences.get("checksum", file.checksum) != file.checksum:
-        raise DatasetError(
-            tr("{file}: the preferences have changed since the plan was made. Add the file again.").format(
-                file=file.path
-            )
-        )
+        text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
+        raise DatasetError(text.format(file=file.path))
     return file
 
 

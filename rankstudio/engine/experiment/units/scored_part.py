@@ -36,7 +36,7 @@ class ScoredPart:
         self._data = data
 
     def covered(self, step: Step) -> bool:
-        """Tell whether a step's model can score these documents."""
+        """Return whether a step's model can score these documents."""
         return step.linear or step.covers(self._data.X)
 
     def scores(self, step: Step, known: Floats | None = None) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import Kernel
+from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures

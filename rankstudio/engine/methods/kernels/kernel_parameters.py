@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel
+from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel
 from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.arithmetic.query_data import QueryData, rows_by_query
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError

@@ -16,7 +16,7 @@ from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.arithmetic.optimisers.truncated_newton import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
 
 class ConvergingRanker(LinearRanker):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.global_pairs import global_statistics
-from rankstudio.engine.arithmetic.pair_cost.held_out import losses_inside
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import losses_inside
 from rankstudio.engine.arithmetic.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dense
 from rankstudio.engine.arrays import Floats

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.kernel_functions.kernel import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
@@ -25,7 +25,7 @@ from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Note, WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.arithmetic.optimisers.truncated_newton import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
 
 class RankSVM(ConvergingRanker, PreferenceLearner):
@@ -183,5 +183,5 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         return {
             "auto": bundle_method.minimise_hinge_either_way,
             "newton": truncated_newton.minimise_hinge,
-            "bundle": bundle_method.minimise_hinge_by_planes,
+            "bundle": bundle_method.minimise_by_planes,
         }[self.solver]

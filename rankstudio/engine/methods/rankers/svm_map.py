@@ -11,7 +11,7 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 
 if TYPE_CHECKING:
-    from rankstudio.engine.arithmetic.optimisers.truncated_newton import OptimizerState
+    from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
 _RELEVANT = 1.0  # from this label on, as for LETOR's MAP
 

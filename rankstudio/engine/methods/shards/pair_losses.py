@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from rankstudio.engine.arithmetic._rows_kernel import dot
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.linear_scores import Tangent
 from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     LineOfScores,
@@ -19,9 +18,8 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     PairProblem,
     gram_or_diagonal,
 )
-from rankstudio.engine.arithmetic.pair_losses import PairLoss, Smooth
-from rankstudio.engine.arithmetic.pairs import Hinge, Pairs
-from rankstudio.engine.arithmetic.preference_pairs import PreferencePairs
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
+from rankstudio.engine.arithmetic.pairs import Hinge, Pairs, PreferencePairs
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS

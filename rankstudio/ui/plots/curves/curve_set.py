@@ -1,28 +1,38 @@
-"""A family of curves as data: points by key, values at an x, the point nearest to a pixel."""
+"""A family of curves as data: points by key, values at an x, what is said of them, ranges and table."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from PySide6.QtGui import QColor
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.base import CellValue, Numbers, describe
+from rankstudio.ui.plots.layers import Frame, padded, readable_range
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 
-CurveKind = Literal["ordered", "category"]
+Range = tuple[float, float]
 
 # With so few curves dashes help to tell an ordered family apart; with more they are only noise.
 _FEW = 4
 
 BESIDE_DASH = (5.0, 2.2, 1.2, 2.2)
 """Of a curve beside the chosen one."""
+
+REFERENCE_DASH = (1.5, 2.5)
+"""Of the level that curves are compared with, in the plot and in the box."""
+
+DECIMALS = 4
+"""Of the values in the box."""
+
+MOST_LINES = 12
+"""How many curves the box with values lists."""
 
 
 @dataclass
@@ -40,10 +50,67 @@ class Curve:
 
     def value_at(self, x: float) -> float:
         """Return y at exactly x; NaN where the curve has no point. The latest point counts."""
-        for i in range(len(self.xs) - 1, -1, -1):
-            if self.xs[i] == x:
-                return self.ys[i]
-        return float("nan")
+        points = zip(reversed(self.xs), reversed(self.ys), strict=True)
+        return next((y for at, y in points if at == x), math.nan)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A mean curve with an interval around it, over folds or permutations. Arrays of one length.
+
+    Attributes
+    ----------
+    xs, mean, low, high : ndarray
+    p_values : ndarray or None
+        Where it is the permuted criterion: how often that is as good as the observed one.
+    """
+
+    xs: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+    p_values: Floats | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is a band of."""
+        return tr("mean") if self.p_values is None else tr("permuted, 95 %")
+
+    def at(self, x: float) -> tuple[float, float, float] | None:
+        """Return mean, lower and upper end at x, or None where the band has no such point."""
+        where = np.flatnonzero(self.xs == x)
+        if where.size == 0:
+            return None
+        i = int(where[0])
+        return float(self.mean[i]), float(self.low[i]), float(self.high[i])
+
+    def p_at(self, x: float) -> float | None:
+        """Return how often permuted labels or preferences are as good at x; None where that is not known."""
+        where = np.flatnonzero(self.xs == x)
+        return None if self.p_values is None or where.size == 0 else float(self.p_values[where[0]])
+
+
+@dataclass(frozen=True)
+class SmallestMark:
+    """The smallest model that is not significantly worse than the best one of its curve.
+
+    Attributes
+    ----------
+    key : hashable
+        Of the curve.
+    x : float
+    difference, p : float
+        Its measure less that of the best model, and the p of that difference.
+    """
+
+    key: Hashable
+    x: float
+    difference: float
+    p: float
+
+    def in_words(self, x_name: str) -> str:
+        """Return what it is and where."""
+        return tr("smallest not significantly worse: {x_name} = {x:g}").format(x_name=x_name, x=self.x)
 
 
 class CurveSet:
@@ -52,21 +119,31 @@ class CurveSet:
     Parameters
     ----------
     keys : sequence of hashable
-        One a curve: an index of λ, a fold, a run.
+        One a curve, in their order: indices of λ.
     labels : sequence of str
         As the values are listed: "λ = 2⁶".
-    kind : {"ordered", "category"}
-        Whether the keys have an order (λ) or not (runs).
+
+    Attributes
+    ----------
+    choice : tuple of (hashable, float) or None
+        Key and x of the chosen point.
+    band : Band or None
+        An interval around a mean, below the curves.
+    smallest : SmallestMark or None
+        The smallest model that is not significantly worse than the best one.
+    reference : tuple of (float, str) or None
+        A level to compare the curves with, and its name.
     """
 
-    def __init__(
-        self, keys: Sequence[Hashable] = (), labels: Sequence[str] = (), kind: CurveKind = "ordered"
-    ) -> None:
-        self.kind = kind
+    def __init__(self, keys: Sequence[Hashable] = (), labels: Sequence[str] = ()) -> None:
         self.curves: dict[Hashable, Curve] = {
             key: Curve(label) for key, label in zip(keys, labels, strict=True)
         }
         self.given = tuple(self.curves)  # without those that come later
+        self.choice: tuple[Hashable, float] | None = None
+        self.band: Band | None = None
+        self.smallest: SmallestMark | None = None
+        self.reference: tuple[float, str] | None = None
 
     def __getitem__(self, key: Hashable) -> Curve:
         if key not in self.curves:
@@ -75,11 +152,6 @@ class CurveSet:
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self.curves
-
-    @property
-    def keys(self) -> list[Hashable]:
-        """The keys, in order."""
-        return list(self.curves)
 
     def set_beside(self, key: Hashable, label: str, xs: Iterable[float], ys: Iterable[float]) -> None:
         """Put beside the chosen curve what something else measured of it: to compare, not to choose.
@@ -91,15 +163,26 @@ class CurveSet:
         if made.xs:
             self.curves[key] = made
 
+    @property
+    def chosen_key(self) -> Hashable | None:
+        """The key of the chosen curve."""
+        return self.choice[0] if self.choice else None
+
     def is_empty(self) -> bool:
-        """Tell whether no curve has a point."""
-        return not any(curve.xs for curve in self.curves.values())
+        """Return whether there is neither a band nor a point of a curve."""
+        return self.band is None and not any(curve.xs for curve in self.curves.values())
 
     def clear(self) -> None:
-        """Take all points away and keep the curves."""
+        """Take points, band and marks away, and keep the curves and the level."""
+        self.choice = self.band = self.smallest = None
         for curve in self.curves.values():
             curve.xs.clear()
             curve.ys.clear()
+
+    def smallest_value(self) -> float:
+        """Return y of the smallest model not significantly worse; NaN where no curve has that point."""
+        mark = self.smallest
+        return self[mark.key].value_at(mark.x) if mark is not None and mark.key in self else math.nan
 
     def all_xs(self) -> Floats:
         """Return every x that some curve has, ascending, without repetition."""
@@ -130,16 +213,14 @@ class CurveSet:
         found = [(key, curve.value_at(x)) for key, curve in self.curves.items()]
         return [(key, y) for key, y in found if not math.isnan(y)]
 
-    def pointed(
-        self, frame: Frame, px: float, py: float, top: Hashable | None = None
-    ) -> tuple[Hashable, float] | None:
+    def pointed(self, frame: Frame, px: float, py: float) -> tuple[Hashable, float] | None:
         """Return key and x of the point that a pixel means; None without points.
 
         First the x nearest to the pixel, then the curve nearest to it at this x. Where points coincide, the
-        curve that is drawn last, and so lies on top, is meant: the one with the key ``top``, else the last.
+        curve that is drawn last, and so lies on top, is meant: the chosen one, else the last.
         """
         best: tuple[Hashable, float, tuple[float, float]] | None = None
-        for key, curve in sorted(self.curves.items(), key=lambda item: item[0] == top):
+        for key, curve in sorted(self.curves.items(), key=lambda item: item[0] == self.chosen_key):
             xs, ys = curve.arrays()
             shown = np.isfinite(ys) & (not curve.beside)
             if not shown.any():
@@ -164,53 +245,195 @@ class CurveSet:
             key: (colors.q("text"), BESIDE_DASH) if curve.beside else (colors.q("accent"), ())
             for key, curve in self.curves.items()
         }
-        if self.kind == "category":
-            made = [palettes.category(colors, i) for i in range(n)]
-            return strokes | {key: (one.color, one.dash) for key, one in zip(self.given, made, strict=True)}
         shades = palettes.sequential(colors, n)
         dashes = [palettes.category(colors, i).dash if n <= _FEW else () for i in range(n)]
         return strokes | dict(zip(self.given, zip(shades, dashes, strict=True), strict=True))
 
 
-@dataclass(frozen=True)
-class Band:
-    """A mean curve with an interval around it, over folds or permutations. Arrays of one length.
+def value_lines(
+    family: CurveSet, x: float, colors: Colors, pointed: Hashable | None, at: str, most: int = MOST_LINES
+) -> list[Line]:
+    """Return a line for every curve that has a value at x, at most ``most`` and one that counts the rest.
 
-    Attributes
+    Parameters
     ----------
-    xs, mean, low, high : ndarray
-    p_values : ndarray or None
-        Where it is the permuted criterion: how often that is as good as the observed one.
+    family : CurveSet
+    x : float
+    colors : Colors
+    pointed : hashable or None
+        Key of the curve that a click would choose: its value is first and bold, and names x. The chosen curve
+        comes next; the others go from top to bottom.
+    at : str
+        What x is, in words: "k = 4".
+    most : int
+        What there is room for.
     """
+    strokes, chosen = family.strokes(colors), family.chosen_key
+    values = sorted(family.values_at(x), key=lambda kv: (kv[0] != pointed, kv[0] != chosen, -kv[1]))
+    if not values:
+        return [Line(at, bold=True)]
+    lines: list[Line] = []
+    for key, y in values[:most]:
+        color, dash = strokes[key]
+        label = family[key].label
+        if not lines:
+            named = label and (len(family.given) > 1 or key not in family.given)
+            label = f"{at} · {label}" if named else at
+        lines.append(Line(label, f"{y:.{DECIMALS}f}", color, dash, bold=not lines))
+    if len(values) > most:
+        lines.append(Line(tr("and {n_values} more").format(n_values=len(values) - most)))
+    return lines
 
-    xs: Floats
-    mean: Floats
-    low: Floats
-    high: Floats
-    p_values: Floats | None = None
 
-    @property
-    def name(self) -> str:
-        """What it is a band of."""
-        return tr("mean") if self.p_values is None else tr("permuted, 95 %")
+def lines_beside(family: CurveSet, x: float, colors: Colors) -> list[Line]:
+    """Return what the box says at x besides the curves: the band, the smallest model, and the level."""
+    lines: list[Line] = []
+    band, mark = family.band, family.smallest
+    if band is not None and (at := band.at(x)) is not None:
+        mean, low, high = (f"{v:.{DECIMALS}f}" for v in at)
+        p, interval = band.p_at(x), f"{low} – {high}"
+        if p is None:
+            lines += [Line(tr("mean"), mean, colors.q("accent"), (2.0, 1.0)), Line(tr("interval"), interval)]
+        else:
+            permuted = Line(tr("permuted, 95 %"), interval, colors.q("muted"), (2.0, 1.0))
+            lines += [permuted, Line("p", f"{p:.3g}")]
+    if mark is not None and x == mark.x:
+        told = tr("{difference:+.4f}, p = {p:.2g}").format(difference=mark.difference, p=mark.p)
+        lines.append(Line(tr("smallest not significantly worse"), told))
+    if family.reference is not None:
+        value, label = family.reference
+        lines.append(Line(label, f"{value:.{DECIMALS}f}", colors.q("muted"), REFERENCE_DASH))
+    return lines
 
-    @classmethod
-    def of(
-        cls, xs: Iterable[float], mean: Iterable[float], low: Iterable[float], high: Iterable[float]
-    ) -> Band:
-        """Make a band of any number sequences."""
-        made = [np.array(list(part), dtype=np.float64) for part in (xs, mean, low, high)]
-        return cls(*made)
 
-    def at(self, x: float) -> tuple[float, float, float] | None:
-        """Return mean, lower and upper end at x, or None where the band has no such point."""
-        where = np.flatnonzero(self.xs == x)
-        if where.size == 0:
-            return None
-        i = int(where[0])
-        return float(self.mean[i]), float(self.low[i]), float(self.high[i])
+def fitting_ranges(
+    family: CurveSet, fixed_x: Range | None, *, everything: bool, log_y: bool
+) -> tuple[Range, Range]:
+    """Return the x and y range that show curves, band and level well.
 
-    def p_at(self, x: float) -> float | None:
-        """Return how often permuted labels or preferences are as good at x; None where that is not known."""
-        where = np.flatnonzero(self.xs == x)
-        return None if self.p_values is None or where.size == 0 else float(self.p_values[where[0]])
+    Parameters
+    ----------
+    family : CurveSet
+        The whole of its chosen curve is in sight.
+    fixed_x : tuple of float or None
+        The x range, where it is known before the points are.
+    everything : bool
+        Whether all points must be in sight, however far out.
+    log_y : bool
+        Whether equal heights are equal ratios: then all is in sight that is above 0.
+    """
+    xs, ys, band, chosen = family.all_xs(), family.all_ys(), family.band, family.chosen_key
+    level = family.reference[0] if family.reference else None
+    if band is not None:
+        xs = np.union1d(xs, band.xs)
+        ys = np.concatenate([ys, band.low, band.high])
+    x_range = fixed_x or ((float(xs[0]), float(xs[-1])) if xs.size else (0.0, 1.0))
+    if x_range[1] <= x_range[0]:
+        x_range = (x_range[0] - 0.5, x_range[0] + 0.5)
+    if level is not None and ys.size:
+        ys = np.append(ys, level)
+    seen = ys[np.isfinite(ys)]
+    if log_y and (seen > 0).any():
+        low, high = padded(*(float(v) for v in np.log10([seen[seen > 0].min(), seen.max()])))
+        return x_range, (10.0**low, 10.0**high)
+    if everything and seen.size:
+        return x_range, padded(float(seen.min()), float(seen.max()))
+    keep = family[chosen].arrays()[1] if chosen is not None and chosen in family else np.empty(0)
+    lone = [curve.ys[0] for curve in family.curves.values() if curve.beside and len(curve.ys) == 1]
+    keep = np.append(keep, lone)  # else only its name would be seen
+    if level is not None and ys.size:
+        keep = np.append(keep, level)
+    return x_range, readable_range(ys, keep)
+
+
+def numbers(family: CurveSet, x_name: str) -> Numbers:
+    """Return one row per x and one column per curve, the band's three at the end; NaN where there is none."""
+    header = [x_name, *(curve.label for curve in family.curves.values())]
+    xs, band = family.all_xs(), family.band
+    if band is not None:
+        permuted = tr("permuted mean"), tr("permuted low"), tr("permuted high"), "p"
+        header += ("mean", "low", "high") if band.p_values is None else permuted
+        xs = np.union1d(xs, band.xs)
+    columns = [dict(zip(c.xs, c.ys, strict=True)) for c in family.curves.values()]
+    missing = float("nan")
+    rows: list[list[CellValue]] = []
+    for x in map(float, xs):
+        row: list[CellValue] = [whole(x), *(column.get(x, missing) for column in columns)]
+        if band is not None:
+            row += list(band.at(x) or (missing,) * 3)
+            row += [] if band.p_values is None else [missing if (p := band.p_at(x)) is None else p]
+        rows.append(row)
+    return header, rows
+
+
+def neighbour(family: CurveSet, dx: int, dy: int) -> tuple[Hashable, float] | None:
+    """Return the point that lies ``dx`` points and ``dy`` curves from the chosen one; None without points.
+
+    At an end it stays where it is. Without a choice it is the first point of the first curve.
+    """
+    keys = [key for key, curve in family.curves.items() if curve.xs and not curve.beside]
+    if not keys:
+        return None
+    if family.choice is None or family.choice[0] not in keys:
+        return keys[0], family[keys[0]].xs[0]
+    key, x = family.choice
+    key = keys[max(0, min(len(keys) - 1, keys.index(key) + dy))]
+    xs = np.unique(family[key].arrays()[0])
+    at = int(np.argmin(np.abs(xs - x)))
+    return key, float(xs[max(0, min(len(xs) - 1, at + dx))])
+
+
+def whole(x: float) -> int | float:
+    """Return an integer where x is one: k counts features."""
+    return int(x) if float(x).is_integer() else x
+
+
+def _spoken_beside(curve: Curve, x_name: str, least: bool) -> str:
+    """Return the best point of a curve beside the chosen one; "" where it has none."""
+    xs, ys = curve.arrays()
+    if not np.isfinite(ys).any():
+        return ""
+    i = int(np.nanargmin(ys) if least else np.nanargmax(ys))
+    return tr("{label}, best {best:.{decimals}f} at {x_name} = {x:g}").format(
+        label=curve.label, decimals=DECIMALS, best=ys[i], x_name=x_name, x=xs[i]
+    )
+
+
+def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
+    """Return the best point, and the chosen one, as a screen reader says them.
+
+    "validation MAP, best 0.5341 at k = 3, λ = 2⁶" where there are several curves; ``least`` says whether the
+    least value is the best.
+    """
+    best: tuple[float, str] | None = None
+    for curve in family.curves.values():
+        xs, ys = curve.arrays()
+        if curve.beside or not np.isfinite(ys).any():
+            continue
+        i = int(np.nanargmin(ys) if least else np.nanargmax(ys))
+        if best is None or (ys[i] < best[0] if least else ys[i] > best[0]):
+            best = float(ys[i]), f"{x_name} = {xs[i]:g}, {curve.label}"
+    said = (
+        [
+            tr("{title}, best {best:.{decimals}f} at {best_2}").format(
+                title=title, decimals=DECIMALS, best=best[0], best_2=best[1]
+            )
+        ]
+        if best
+        else [title]
+    )
+    said += [_spoken_beside(curve, x_name, least) for curve in family.curves.values() if curve.beside]
+    if family.choice is not None and family.choice[0] in family:
+        curve, x, band = family[family.choice[0]], family.choice[1], family.band
+        said.append(
+            tr("chosen: {value_at:.{decimals}f} at {x_name} = {x:g}, {label}").format(
+                decimals=DECIMALS, value_at=curve.value_at(x), x_name=x_name, x=x, label=curve.label
+            )
+        )
+        at, p = band and band.at(x), band and band.p_at(x)
+        if at and p is not None:
+            text = tr("permuted there: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}")
+            said.append(text.format(decimals=DECIMALS, low=at[1], high=at[2], p=p))
+    if family.smallest is not None:
+        said.append(family.smallest.in_words(x_name))
+    return describe(said)

@@ -9,7 +9,7 @@ from math import isnan
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import (
@@ -19,24 +19,16 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
-from rankstudio.ui.plots.base import Numbers, Plot, describe
-from rankstudio.ui.plots.figure_values import NAME, floats
-from rankstudio.ui.plots.frame import Frame, padded, readable_range
-from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen, readable_range
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import LEFT, SMALL, font
 from rankstudio.ui.style.number_format import plain, signed
 from rankstudio.ui.style.theme import Theme
 
 _REACH = 22.0  # pixels from a point in which the mouse means it
-_MOVES = {
-    int(Qt.Key.Key_Left): (-1, 0),
-    int(Qt.Key.Key_Right): (1, 0),
-    int(Qt.Key.Key_Up): (0, -1),
-    int(Qt.Key.Key_Down): (0, 1),
-}
 Point = tuple[int, int]  # position of a curve, and of a point on it
 _ROW = 18.0  # of names, in pixels
 _SWATCH, _GAP, _APART = 22.0, 6.0, 18.0
@@ -78,23 +70,6 @@ class OverlaidCurve:
         """Return how it is drawn."""
         found = palettes.category(colors, self.key - 1)
         return found if self.dash is None else found._replace(dash=self.dash)
-
-
-def overlay_figure(plot: OverlayPlot) -> CurvesFigure:
-    """Return curves of runs over each other, with their bands."""
-    series = []
-    for one in plot.curves:
-        y, half = floats(one.y), floats(one.half)
-        banded = not all(map(isnan, half))
-        low = tuple(a - h for a, h in zip(y, half, strict=True)) if banded else ()
-        high = tuple(a + h for a, h in zip(y, half, strict=True)) if banded else ()
-        kind = "line" if len(y) > 1 else "points"
-        series.append(Series(one.label, floats(one.x), y, low, high, kind, one.key - 1))  # type: ignore[arg-type]
-    x = FigureAxis(plot.axes.x_label, whole=plot.axes.integer_x)
-    reference = next((one.key for one in plot.curves if one.reference), None)
-    banded = reference is not None and any(one.low for one in series)
-    bands = tr("band: paired 95 % interval to run {number}").format(number=reference) if banded else ""
-    return CurvesFigure(NAME, plot.axes.title, "", x, FigureAxis(plot.axes.title), tuple(series), bands=bands)
 
 
 class OverlayPlot(Plot):
@@ -148,7 +123,7 @@ class OverlayPlot(Plot):
         return below_names(self, size, *self.ranges())
 
     def is_empty(self) -> bool:
-        """Tell whether there is no curve."""
+        """Return whether there is no curve."""
         return not self.curves
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -160,7 +135,23 @@ class OverlayPlot(Plot):
         x_range = (float(x.min()), float(x.max())) if x.min() < x.max() else padded(float(x[0]), float(x[0]))
         return padded(*x_range, _AIR), readable_range(y, np.empty(0))
 
-    figure = overlay_figure
+    def figure(self) -> CurvesFigure:
+        """Return curves of runs over each other, with their bands."""
+        series = []
+        for one in self.curves:
+            y, half = floats(one.y), floats(one.half)
+            banded = not all(map(isnan, half))
+            low = tuple(a - h for a, h in zip(y, half, strict=True)) if banded else ()
+            high = tuple(a + h for a, h in zip(y, half, strict=True)) if banded else ()
+            kind = "line" if len(y) > 1 else "points"
+            series.append(Series(one.label, floats(one.x), y, low, high, kind, one.key - 1))  # type: ignore[arg-type]
+        x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
+        reference = next((one.key for one in self.curves if one.reference), None)
+        banded = reference is not None and any(one.low for one in series)
+        bands = tr("band: paired 95 % interval to run {number}").format(number=reference) if banded else ""
+        return CurvesFigure(
+            NAME, self.axes.title, "", x, FigureAxis(self.axes.title), tuple(series), bands=bands
+        )
 
     def numbers(self) -> Numbers:
         """Return one row a point."""
@@ -178,7 +169,7 @@ class OverlayPlot(Plot):
         return header, rows
 
     def readout(self, found: Point) -> list[Line]:
-        """Say what a point is."""
+        """Return what a point is."""
         curve, i = self.curves[found[0]], found[1]
         color, dash, _ = curve.look(self.theme.colors)
         lines = [
@@ -205,28 +196,24 @@ class OverlayPlot(Plot):
                 best, least = (number, i), float(far[i])
         return best
 
-    def click(self, at: QPointF) -> None:
-        """Pick the point under the mouse."""
-        found = self.hit_test(at)
-        if found is not None:
-            self.picked.emit(*found)
+    def pick(self, point: Point) -> None:
+        """Pick a point."""
+        self.picked.emit(*point)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move along a curve, or to the next one, with the arrow keys."""
-        move = _MOVES.get(event.key())
-        if move is None or not self.curves:
-            event.ignore()
-            return
-        number, i = self.chosen or (0, -1 if move[0] > 0 else 0)
+    def step(self, right: int, down: int) -> bool:
+        """Move along a curve, or to the next one."""
+        if not self.curves:
+            return False
+        number, i = self.chosen or (0, -1 if right > 0 else 0)
         x = self.curves[number].x[max(i, 0)]
-        number = max(0, min(len(self.curves) - 1, number + move[1]))
+        number = max(0, min(len(self.curves) - 1, number + down))
         curve = self.curves[number]
-        i = int(np.abs(curve.x - x).argmin()) if move[1] else max(0, min(curve.x.size - 1, i + move[0]))
+        i = int(np.abs(curve.x - x).argmin()) if down else max(0, min(curve.x.size - 1, i + right))
         self.picked.emit(number, i)
-        event.accept()
+        return True
 
     def summary(self) -> str:
-        """Say where each curve is best, and what is chosen."""
+        """Return in words where each curve is best, and what is chosen."""
         said = []
         for curve in self.curves:
             i = int(np.nanargmax(curve.y))
@@ -275,8 +262,8 @@ def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: C
         painter.setBrush(color)
         # Nobody sees the steps at the edge of so light an area, and smooth ones take six times as long.
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        upper = _points(frame, curve.x[there], high[there])
-        lower = _points(frame, curve.x[there], low[there])
+        upper = frame.points(curve.x[there], high[there])
+        lower = frame.points(curve.x[there], low[there])
         painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
@@ -294,7 +281,7 @@ def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Co
         painter.setPen(pen(look.color, 2.4 if wide else 1.7, look.dash))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         there = np.isfinite(curve.y)
-        painter.drawPolyline(QPolygonF(_points(frame, curve.x[there], curve.y[there])))
+        painter.drawPolyline(QPolygonF(frame.points(curve.x[there], curve.y[there])))
 
 
 def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -335,7 +322,7 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
         text = painter.fontMetrics().elidedText(
             _name(curve), Qt.TextElideMode.ElideMiddle, int(room.width()) + 1
         )
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(room, LEFT, text)
 
 
 def _stands_out(plot: OverlayPlot, number: int) -> bool:
@@ -363,8 +350,3 @@ def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRe
 def _rows(plot: OverlayPlot, width: float) -> int:
     tops = {box.top() for _, box in _boxes(plot, width)}
     return len(tops)
-
-
-def _points(frame: Frame, x: Floats, y: Floats) -> list[QPointF]:
-    px, py = frame.pixels(x, y)
-    return [QPointF(a, b) for a, b in zip(px.tolist(), py.tolist(), strict=True)]

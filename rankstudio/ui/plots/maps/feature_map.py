@@ -10,7 +10,7 @@ from math import ceil
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import (
@@ -19,16 +19,19 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, LABEL_HEIGHT
-from rankstudio.ui.plots.base import CellValue, Numbers, describe
-from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width
-from rankstudio.ui.plots.figure_values import NAME, floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
-from rankstudio.ui.plots.maps.heat_map import LEAST_WITH_GAP, HeatMapPlot, heat_figure
+from rankstudio.ui.plots.base import NAME, CellValue, Numbers, describe, floats
+from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.maps.heat_map import (
+    BAR,
+    LEAST_WITH_GAP,
+    ColorBar,
+    HeatMapPlot,
+    color_bar_width,
+)
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 GROUPS_HEIGHT = 18.0
@@ -37,12 +40,6 @@ _ROOM_FOR_NAMES = 620  # pixels of the plot's width, from which on rows are call
 _LONGEST_NAME = 190.0
 _LONGEST_BAR = 180.0
 _SPARE = 12.0  # pixels between map and colour bar
-_MOVES: dict[int, tuple[int, int]] = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (-1, 0),
-    Qt.Key.Key_Down: (1, 0),
-}
 _SPACING = 13.0  # pixels between two row labels at least
 _CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
 _DOT = 3.5
@@ -127,35 +124,6 @@ class MapValues:
     square: bool = False
 
 
-def feature_map_figure(plot: FeatureMapPlot) -> MapFigure:
-    """Return features against something else; those of the model bear their rank."""
-    shown, features = plot.shown, plot.features
-    if shown is None:
-        return heat_figure(plot)
-    names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
-    columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
-    if shown.square:
-        columns = [str(feature.feature_id) for feature in features]
-    elif not any(shown.ticks):
-        columns = list(shown.columns)
-    return MapFigure(
-        NAME,
-        shown.title,
-        "",
-        tuple(names),
-        tuple(columns),
-        tuple(floats(row) for row in shown.values),
-        "",
-        shown.x_label,
-        FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
-        ends=shown.bar,
-        groups=tuple((group.label, group.size) for group in shown.groups),
-        named=shown.columns,
-        short_rows=tuple(str(feature.feature_id) for feature in features),
-        short_title=tr("id of the feature"),
-    )
-
-
 def _ranked(name: str, feature_id: int, rank: int) -> str:
     called = f"{name} ({feature_id})"
     return f"{rank}. {called}" if rank else called
@@ -199,7 +167,7 @@ class FeatureMapPlot(HeatMapPlot):
             self.chosen = None
 
     def show_nothing(self, why: str) -> None:
-        """Say why there is no map."""
+        """Show why there is no map."""
         self.placeholder = why
         self.features, self.shown, self.chosen = (), None, None
         self.set_values(np.empty((0, 0)), (), ())
@@ -250,7 +218,33 @@ class FeatureMapPlot(HeatMapPlot):
         at = QRectF(area.right() + _SPARE, area.top() + 4, BAR, min(area.height() - 8, _LONGEST_BAR))
         return ColorBar(at, [((value - low) / (high - low), text) for value, text in shown.bar], shown.title)
 
-    figure = feature_map_figure
+    def figure(self) -> MapFigure:
+        """Return features against something else; those of the model bear their rank."""
+        shown, features = self.shown, self.features
+        if shown is None:
+            return super().figure()
+        names = [_ranked(f.name, f.feature_id, f.rank) for f in features]
+        columns = [tick or column for tick, column in zip(shown.ticks, shown.columns, strict=True)]
+        if shown.square:
+            columns = [str(feature.feature_id) for feature in features]
+        elif not any(shown.ticks):
+            columns = list(shown.columns)
+        return MapFigure(
+            NAME,
+            shown.title,
+            "",
+            tuple(names),
+            tuple(columns),
+            tuple(floats(row) for row in shown.values),
+            "",
+            shown.x_label,
+            FigureAxis(shown.title, low=shown.limits[0], high=shown.limits[1]),
+            ends=shown.bar,
+            groups=tuple((group.label, group.size) for group in shown.groups),
+            named=shown.columns,
+            short_rows=tuple(str(feature.feature_id) for feature in features),
+            short_title=tr("id of the feature"),
+        )
 
     def numbers(self) -> Numbers:
         """Return a row for each feature, from top to bottom."""
@@ -263,7 +257,7 @@ class FeatureMapPlot(HeatMapPlot):
         return ["feature", "name", *self.shown.columns], rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Say feature, column and value of a cell."""
+        """Return feature, column and value of a cell."""
         row, column = self._at(cell)
         if self.shown is None:
             return []
@@ -274,35 +268,26 @@ class FeatureMapPlot(HeatMapPlot):
             Line(self.shown.columns[column]),
         ]
 
-    def click(self, at: QPointF) -> None:
-        """Pick the cell under the mouse."""
-        cell = self.hit_test(at)
-        if cell is not None:
-            self._pick(*self._at(cell))
+    def pick(self, cell: tuple[int, int]) -> None:
+        """Choose the cell, and with it its feature."""
+        self.select(*cell)
+        self.inspected.emit(self.features[self._at(cell)[0]].feature_id)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from cell to cell with the arrow keys."""
-        move = _MOVES.get(event.key())
-        if move is None or self.shown is None:
-            event.ignore()
-            return
-        row, column = self._at(self.chosen) if self.chosen is not None else (0, 0)
-        if self.chosen is not None:
-            row = int(np.clip(row + move[0], 0, len(self.features) - 1))
-            column = int(np.clip(column + move[1], 0, len(self.shown.columns) - 1))
-        self._pick(row, column)
-        event.accept()
-
-    def _pick(self, row: int, column: int) -> None:
-        self.select(len(self.features) - 1 - row, column)
-        self.inspected.emit(self.features[row].feature_id)
+    def step(self, right: int, down: int) -> bool:
+        """Move from cell to cell."""
+        if self.shown is None:
+            return False
+        rows, columns = self.values.shape
+        row, column = self.chosen or (rows - 1 + down, -right)
+        self.pick((min(max(row - down, 0), rows - 1), min(max(column + right, 0), columns - 1)))
+        return True
 
     def _at(self, cell: tuple[int, int]) -> tuple[int, int]:
         """Return a cell with its row counted from the top, as the features are."""
         return len(self.features) - 1 - cell[0], cell[1]
 
     def summary(self) -> str:
-        """Say what the map is of, or its chosen cell."""
+        """Return in words what the map is of, or its chosen cell."""
         if self.shown is None:
             return ""
         if self.chosen is None:
@@ -352,17 +337,17 @@ def draw_margins(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: 
     _draw_groups(plot, painter, frame, colors)
 
 
-def spread(wanted: list[float], low: float, high: float, spacing: float = _SPACING) -> list[float]:
+def spread(wanted: list[float], low: float, high: float) -> list[float]:
     """Return places near the wanted ones, ascending, that keep their distance inside a range.
 
     Where there is no room for all, the last ones are left out.
     """
-    fitting = wanted[: max(1, int((high - low) / spacing) + 1)]
+    fitting = wanted[: max(1, int((high - low) / _SPACING) + 1)]
     places: list[float] = []
     for value in fitting:
-        places.append(max(value, places[-1] + spacing if places else low))
+        places.append(max(value, places[-1] + _SPACING if places else low))
     for i in reversed(range(len(places))):
-        most = high if i == len(places) - 1 else places[i + 1] - spacing
+        most = high if i == len(places) - 1 else places[i + 1] - _SPACING
         places[i] = min(places[i], most)
     return places
 
@@ -386,8 +371,7 @@ def _draw_row_labels(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colo
         painter.drawLine(QPointF(edge - AIR + 3, y), QPointF(edge, middle))
         painter.setPen(colors.q("accent" if feature.feature_id == plot.marked else "text"))
         box = QRectF(0, y - 9, edge - AIR, 18)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(box, flags, plot.label_of(feature))
+        painter.drawText(box, RIGHT, plot.label_of(feature))
 
 
 def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -406,13 +390,11 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
             for column in range(begin, end, every):
                 middle = float(xs[column] + xs[column + 1]) / 2
                 box = QRectF(middle - 30, bottom + 2, 60, 16)
-                painter.drawText(
-                    box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, ticks[column]
-                )
+                painter.drawText(box, BELOW, ticks[column])
         bottom += TICKS_HEIGHT
     box = QRectF(0, bottom + 2, 2 * frame.area.center().x(), LABEL_HEIGHT)
     painter.setFont(font(SMALL))
-    painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, plot.shown.x_label)
+    painter.drawText(box, BELOW, plot.shown.x_label)
 
 
 def _draw_groups(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:

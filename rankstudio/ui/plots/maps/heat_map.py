@@ -1,13 +1,14 @@
-"""A value over two grids as colours: validation measure by λ and k."""
+"""A value over two grids as colours, validation measure by λ and k, with a bar that says which is which."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.export.figures.values import (
@@ -16,24 +17,67 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
-from rankstudio.ui.plots.base import CellValue, Numbers, Plot, describe
-from rankstudio.ui.plots.color_bar import BAR, ColorBar, color_bar_width, draw_color_bar
-from rankstudio.ui.plots.figure_values import NAME, floats
-from rankstudio.ui.plots.frame import Frame
-from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, describe, floats
+from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import TINY, font
+from rankstudio.ui.style.fonts import BELOW, LEFT, RIGHT, TINY, font
 from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.palettes import viridis
 from rankstudio.ui.style.theme import Theme
 
-_STEPS: dict[int, tuple[int, int]] = {
-    Qt.Key.Key_Left: (0, -1),
-    Qt.Key.Key_Right: (0, 1),
-    Qt.Key.Key_Up: (1, 0),
-    Qt.Key.Key_Down: (-1, 0),
-}
+BAR = 10.0
+"""Width of the bar alone, in pixels."""
+
+_STOPS = 17
+_BESIDE = 5.0  # pixels between the bar and its numbers
+_LINE = 16.0  # pixels of a number's height
+
+
+@dataclass(frozen=True)
+class ColorBar:
+    """Where a bar is, and what is written at it.
+
+    Attributes
+    ----------
+    at : QRectF
+        Of the bar, its numbers not counted.
+    ticks : sequence of (float, str)
+        Shares of the height, from 0 at the bottom, and what is written there.
+    title : str
+        What the colours measure, above the bar; "" where that is said elsewhere.
+    """
+
+    at: QRectF
+    ticks: Sequence[tuple[float, str]]
+    title: str = ""
+
+
+def color_bar_width(texts: Sequence[str]) -> float:
+    """Return the width of a bar with these numbers, in pixels."""
+    metrics = QFontMetricsF(font(TINY))
+    return BAR + _BESIDE + max((metrics.horizontalAdvance(text) for text in texts), default=0.0)
+
+
+def draw_color_bar(painter: QPainter, bar: ColorBar, colors: Colors) -> None:
+    """Draw viridis from bottom to top, with its numbers at the right; those without room are left out."""
+    at = bar.at
+    gradient = QLinearGradient(at.bottomLeft(), at.topLeft())
+    for share, shade in zip(np.linspace(0, 1, _STOPS), viridis(np.linspace(0, 1, _STOPS)), strict=True):
+        gradient.setColorAt(float(share), QColor(*map(int, shade)))
+    painter.setPen(pen(colors.q("line"), 1.0))
+    painter.setBrush(gradient)
+    painter.drawRect(at)
+    painter.setFont(font(TINY))
+    painter.setPen(colors.q("muted"))
+    room = at.height() / _LINE
+    for share, text in bar.ticks:
+        if share in (0.0, 1.0) or min(share, 1.0 - share) * room >= 1.0:
+            y = at.bottom() - share * at.height()
+            painter.drawText(QRectF(at.right() + _BESIDE, y - _LINE / 2, 120, _LINE), LEFT, text)
+    painter.drawText(QRectF(at.left() - 2, at.top() - 24, 120, _LINE), LEFT, bar.title)
+
+
 _LEAST_MAP = 44.0  # pixels for the cells, for which long labels are cut
 _LEAST_LABEL = 48.0  # pixels with which a label that is cut still says something
 LEAST_WITH_GAP = 6
@@ -45,31 +89,6 @@ _TITLE_HEIGHT = 18
 _LEAST_TURNED = 3  # letters of what the rows are: a symbol is read upright
 _RING = 5.0  # pixels, radius of the mark of the best cell
 _BRIGHT = 0.62  # of viridis: from here on dark letters are read better than light ones
-
-
-def heat_figure(plot: HeatMapPlot) -> MapFigure:
-    """Return a map of two grids, its rows from the top."""
-    low, high = plot.color_range()
-    n = len(plot.row_labels)
-    texts = plot.bar_texts()
-    told = {tr("chosen"): plot.chosen, tr("best"): plot.best}
-    marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
-    return MapFigure(
-        NAME,
-        plot.axes.title,
-        "",
-        plot.row_labels[::-1],
-        plot.column_labels,
-        tuple(floats(row) for row in plot.values[::-1]),
-        plot.row_name(),
-        plot.axes.x_label or plot.names[1],
-        FigureAxis(plot.axes.title, low=low, high=high),
-        plot.decimals,
-        plot.written,
-        marked=tuple(dict.fromkeys(marks.values())),
-        mark_label=", ".join(marks),
-        ends=(((low + high) / 2, texts[1]),) if texts and not texts[0] else (),
-    )
 
 
 class HeatMapPlot(Plot):
@@ -126,16 +145,6 @@ class HeatMapPlot(Plot):
         self._decimals = decimals
         super().__init__(theme, Axes(title, x_label, show_x=False, show_y=False))
         self.add_layer(self.draw_map, 0.0, clipped=False)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """How row and column are called."""
-        return self._names
-
-    @property
-    def decimals(self) -> int:
-        """Of the values as they are written."""
-        return self._decimals
 
     def set_names(self, row: str, column: str) -> None:
         """Call rows and columns otherwise; "" for rows whose labels say what they are."""
@@ -233,8 +242,25 @@ class HeatMapPlot(Plot):
         return QRectF(QPointF(xs[column], ys[top]), QPointF(xs[column + 1], ys[top + 1]))
 
     def draw_map(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw cells, labels and outlines."""
-        draw_map(self, painter, frame, colors)
+        """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
+        if self.is_empty():
+            return
+        draw_cells(self, painter, frame)
+        _draw_labels(self, painter, frame, colors)
+        bar = self.color_bar(frame)
+        if bar is not None:
+            draw_color_bar(painter, bar, colors)
+        if self.written:
+            draw_values(self, painter, frame)
+        if self.under_mouse is not None:
+            outline(self, painter, frame, self.under_mouse, colors.q("muted"), 1.0)
+        if self.best is not None:
+            _draw_best(self, painter, frame, self.best)
+        chosen, shape = self.chosen, self.values.shape
+        if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
+            # Dark in light is seen on every shade of the map.
+            outline(self, painter, frame, chosen, QColor("#ffffff"), 4.0)
+            outline(self, painter, frame, chosen, QColor("#11151c"), 2.0)
 
     # Plot
 
@@ -255,10 +281,32 @@ class HeatMapPlot(Plot):
         return Frame(area, plain.outer, plain.x_range, plain.y_range)
 
     def is_empty(self) -> bool:
-        """Tell whether no cell has a value."""
+        """Return whether no cell has a value."""
         return not bool(np.isfinite(self.values).any())
 
-    figure = heat_figure
+    def figure(self) -> MapFigure:
+        """Return a map of two grids, its rows from the top."""
+        low, high = self.color_range()
+        n = len(self.row_labels)
+        texts = self.bar_texts()
+        told = {tr("chosen"): self.chosen, tr("best"): self.best}
+        marks = {label: (n - 1 - cell[0], cell[1]) for label, cell in told.items() if cell is not None}
+        return MapFigure(
+            NAME,
+            self.axes.title,
+            "",
+            self.row_labels[::-1],
+            self.column_labels,
+            tuple(floats(row) for row in self.values[::-1]),
+            self.row_name(),
+            self.axes.x_label or self._names[1],
+            FigureAxis(self.axes.title, low=low, high=high),
+            self._decimals,
+            self.written,
+            marked=tuple(dict.fromkeys(marks.values())),
+            mark_label=", ".join(marks),
+            ends=(((low + high) / 2, texts[1]),) if texts and not texts[0] else (),
+        )
 
     def numbers(self) -> Numbers:
         """Return one row per row of the map, from its first to its last, and one column per column."""
@@ -272,14 +320,13 @@ class HeatMapPlot(Plot):
         return header, rows
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
-        """Say the value of a cell."""
+        """Return the value of a cell."""
         text = self.text_of(*cell) or tr("no value")
         return [Line(self._where(*cell), text, bold=True), Line(self.axes.title or tr("value"))]
 
-    def click(self, at: QPointF) -> None:
-        """Pick the cell under the mouse, if it has a value."""
-        cell = self.hit_test(at)
-        if cell is not None and np.isfinite(self.values[cell]):
+    def pick(self, cell: tuple[int, int]) -> None:
+        """Pick a cell, if it has a value."""
+        if np.isfinite(self.values[cell]):
             self.picked.emit(*cell)
 
     def hit_test(self, at: QPointF) -> tuple[int, int] | None:
@@ -292,19 +339,14 @@ class HeatMapPlot(Plot):
         top = int(np.clip(np.searchsorted(ys, at.y(), "right") - 1, 0, self.values.shape[0] - 1))
         return self.values.shape[0] - 1 - top, column
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the chosen cell with the arrow keys."""
-        step = _STEPS.get(event.key())
-        if step is None or self.is_empty():
-            event.ignore()
-            return
-        row, column = self.chosen or (0, 0)
-        if self.chosen is not None:
-            row = int(np.clip(row + step[0], 0, self.values.shape[0] - 1))
-            column = int(np.clip(column + step[1], 0, self.values.shape[1] - 1))
-        if np.isfinite(self.values[row, column]):
-            self.picked.emit(row, column)
-        event.accept()
+    def step(self, right: int, down: int) -> bool:
+        """Move the chosen cell; at first to the lower left one."""
+        if self.is_empty():
+            return False
+        rows, columns = self.values.shape
+        row, column = self.chosen or (down, -right)
+        self.pick((min(max(row - down, 0), rows - 1), min(max(column + right, 0), columns - 1)))
+        return True
 
     def _where(self, row: int, column: int) -> str:
         """Return a cell in words."""
@@ -312,7 +354,7 @@ class HeatMapPlot(Plot):
         return f"{self._names[1]} = {self.column_labels[column]} · {named}{self.row_labels[row]}"
 
     def summary(self) -> str:
-        """Say what the note says, else where the greatest value is, and the chosen cell."""
+        """Return what the note says, else in words where the greatest value is, and the chosen cell."""
         cell = self.best or np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
         text = tr("{title}, best {row}") if self.best else tr("{title}, greatest {row}")
         greatest = text.format(title=self.axes.title, row=self._said(int(cell[0]), int(cell[1])))
@@ -326,28 +368,6 @@ class HeatMapPlot(Plot):
         return tr("{text_of} at {row}").format(
             text_of=self.text_of(row, column) or tr("no value"), row=self._where(row, column)
         )
-
-
-def draw_map(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw cells, labels, and the outlines of the chosen cell and of the one under the mouse."""
-    if plot.is_empty():
-        return
-    draw_cells(plot, painter, frame)
-    _draw_labels(plot, painter, frame, colors)
-    bar = plot.color_bar(frame)
-    if bar is not None:
-        draw_color_bar(painter, bar, colors)
-    if plot.written:
-        draw_values(plot, painter, frame)
-    if plot.under_mouse is not None:
-        outline(plot, painter, frame, plot.under_mouse, colors.q("muted"), 1.0)
-    if plot.best is not None:
-        _draw_best(plot, painter, frame, plot.best)
-    chosen, shape = plot.chosen, plot.values.shape
-    if chosen is not None and chosen[0] < shape[0] and chosen[1] < shape[1]:
-        # Dark in light is seen on every shade of the map.
-        outline(plot, painter, frame, chosen, QColor("#ffffff"), 4.0)
-        outline(plot, painter, frame, chosen, QColor("#11151c"), 2.0)
 
 
 def _draw_best(plot: HeatMapPlot, painter: QPainter, frame: Frame, cell: tuple[int, int]) -> None:
@@ -419,16 +439,14 @@ def _draw_labels(plot: HeatMapPlot, painter: QPainter, frame: Frame, colors: Col
     for row in range(0, n_rows, every):
         top = n_rows - 1 - row
         box = QRectF(start, (ys[top] + ys[top + 1]) / 2 - 9, frame.area.left() - AIR + 1 - start, 18)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         text = metrics.elidedText(plot.row_labels[row], Qt.TextElideMode.ElideMiddle, box.width())
         if box.width() > 1:
-            painter.drawText(box, flags, text)
+            painter.drawText(box, RIGHT, text)
     ticks = Axes(integer_x=True).x_ticks((1, n_columns), frame.area.width())
     for column in (int(value) - 1 for value, _ in ticks):
         middle = (xs[column] + xs[column + 1]) / 2
         box = QRectF(middle - 30, frame.area.bottom() + 4, 60, 16)
-        flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
-        painter.drawText(box, flags, plot.column_labels[column])
+        painter.drawText(box, BELOW, plot.column_labels[column])
 
 
 def outline(

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.analysis.features.choice_context import Alternative, ChoiceContext
 from rankstudio.engine.analysis.features.choice_explanation import (
+    Alternative,
+    ChoiceContext,
     explain,
     number,
     percent,

@@ -14,7 +14,7 @@ from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.selection.expected_divergence import divergences
 from rankstudio.engine.metrics.evaluation import evaluate
 

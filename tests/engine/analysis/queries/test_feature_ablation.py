@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import dataset, quick
+from experiment.small import dataset, ended, quick
 
 from rankstudio.engine.analysis.queries.feature_ablation import (
     ablated_queries,
@@ -17,7 +17,6 @@ from rankstudio.engine.analysis.queries.feature_ablation import (
 )
 from rankstudio.engine.analysis.queries.query_comparison import model_scores
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.fold_context import group_training
@@ -34,7 +33,7 @@ DATA = dataset(2)
 
 
 def result_of(plan: Plan) -> RunResult:
-    return next(e.result for e in run(plan, DATA) if isinstance(e, RunFinished))
+    return ended(run(plan, DATA))
 
 
 def quickly(key: str) -> dict:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiment.small import dataset
+from experiment.small import dataset, ended
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.analysis.queries.query_comparison import baseline_step, compare_queries, model_scores
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.evaluation import evaluate
+from rankstudio.engine.metrics.evaluation import evaluate, rank_order
 from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.metrics.rank_order import rank_order
 
 DATA = dataset(2)
 
@@ -24,7 +22,7 @@ DATA = dataset(2)
 @pytest.fixture(scope="module")
 def result() -> RunResult:
     plan = Plan("small", parameters={"regularization": (0.25, 4.0)})
-    return next(e.result for e in run(plan, DATA) if isinstance(e, RunFinished))
+    return ended(run(plan, DATA))
 
 
 def scores(result: RunResult, part: str) -> tuple[dict, dict]:

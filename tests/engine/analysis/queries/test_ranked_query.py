@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiment.small import dataset, quick
+from experiment.small import dataset, ended, quick
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -15,7 +15,6 @@ from rankstudio.engine.analysis.queries.ranked_query import ranked_query
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.codec import pack_path, unpack_path
@@ -29,7 +28,7 @@ NOT_LINEAR = ["rankboost", "lambdamart"]
 
 
 def fold_of(plan: Plan) -> FoldResult:
-    return next(e.result for e in run(plan, DATA) if isinstance(e, RunFinished)).folds[0]
+    return ended(run(plan, DATA)).folds[0]
 
 
 def plan_of(key: str) -> Plan:

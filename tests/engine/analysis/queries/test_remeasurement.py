@@ -7,14 +7,13 @@ from itertools import cycle
 
 import numpy as np
 import pytest
-from experiment.small import dataset
+from experiment.small import dataset, ended
 
 from rankstudio.engine.analysis.queries import remeasurement
-from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.analysis.queries.remeasurement import Remeasurement, without_test
+from rankstudio.engine.analysis.queries.measurement import Measurement, without_test
+from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -35,7 +34,7 @@ def data() -> FoldedDataset:
 
 
 def finished(plan: Plan, data: FoldedDataset) -> RunResult:
-    return next(event.result for event in run(plan, data) if isinstance(event, RunFinished))
+    return ended(run(plan, data))
 
 
 def same(one: RunResult, other: RunResult) -> None:

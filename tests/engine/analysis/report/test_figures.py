@@ -10,16 +10,18 @@ import pytest
 from experiment.small import dataset, ended, quick
 
 from rankstudio.engine import language
-from rankstudio.engine.analysis.report.figures import STYLE, ReportFigure
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.document import STYLE, ReportFigure, html_page
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.analysis.report.study_figures import made, study_figures
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    RunLabel,
+    fingerprint,
+)
 from rankstudio.engine.export.figures.values import CurvesFigure, Figure, FigureAxis, RowsFigure, Series
 from rankstudio.engine.methods.catalog import method
 

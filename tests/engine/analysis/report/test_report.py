@@ -13,26 +13,32 @@ import pytest
 from experiment.small import dataset, ended, quick
 from wording import naming
 
+from rankstudio.engine.analysis.features.candidate_map import Margin
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
+    STYLE,
     Report,
     every_section,
+    html_page,
     section_keys,
     wanted_keys,
 )
-from rankstudio.engine.analysis.report.figures import STYLE
-from rankstudio.engine.analysis.report.html_page import html_page
+from rankstudio.engine.analysis.report.feature_sections import _margin_text
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RecordedData, RunLabel
-from rankstudio.engine.experiment.storage.seal import SealMark
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    RunLabel,
+    SealMark,
+    fingerprint,
+)
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import method
+from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.resources import resource
 
@@ -320,3 +326,20 @@ def test_groups_are_told_as_they_are_swapped() -> None:
     changes = [float(row[2].replace("−", "-")) for row in swaps.rows]
     assert changes == sorted(changes)
     assert naming("error document").search(swaps.note)
+
+
+@pytest.mark.parametrize(
+    ("own", "rival", "expected"),
+    [
+        (-0.2, -0.4, "none lowered the error"),
+        (0.2, -0.4, "no other lowered the error"),
+        (-0.2, 0.4, "two would have lowered the error"),
+        (0.4, 0.2, "50 % ahead of two (fold 3)"),
+    ],
+)
+def test_a_lead_is_told_only_of_candidates_that_lower_the_criterion(
+    own: float, rival: float, expected: str
+) -> None:
+    score = CandidateScore("drop in error", "", ScoreSource.CRITERION)
+    margin = Margin(4, 0, own, 1, rival, 0.5)
+    assert _margin_text(score, margin, ("one", "two"), 3 if "fold" in expected else 0) == expected

@@ -15,11 +15,16 @@ import pytest
 from wording import naming
 
 from rankstudio.cli import main
-from rankstudio.engine.analysis.simulation.as_code import simulation_as_command, simulation_as_python
 from rankstudio.engine.analysis.simulation.auc_simulation import simulate_auc
 from rankstudio.engine.analysis.simulation.parameters import AUC, EACH, PARAMETERS, SELECTION, VARIED
 from rankstudio.engine.analysis.simulation.selection_simulation import simulate_selection
-from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
+from rankstudio.engine.analysis.simulation.simulation import (
+    Simulation,
+    SimulationProgress,
+    simulation_as_command,
+    simulation_as_python,
+    without_test,
+)
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import ParameterError

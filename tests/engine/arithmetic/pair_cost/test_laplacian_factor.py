@@ -10,12 +10,13 @@ from strategies import Problem
 
 from rankstudio.engine.arithmetic.pair_cost import preference_rows as module
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.pair_cost.laplacian_factor import (
+from rankstudio.engine.arithmetic.pair_cost.preference_rows import (
     LaplacianFactor,
     ScaledPreferences,
     laplacian_factors,
+    preference_blocks,
+    preference_rows,
 )
-from rankstudio.engine.arithmetic.pair_cost.preference_rows import preference_blocks, preference_rows
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.preferences.preferences import Preferences
 

@@ -18,7 +18,7 @@ from wording import naming
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.data.missing_values import fill_missing, normalize_queries
+from rankstudio.engine.data.table import fill_missing, normalize_queries
 from rankstudio.engine.errors import Cancelled
 
 TEXT = (
@@ -224,7 +224,7 @@ def test_constant_features_and_integer_query_ids(path: Path) -> None:
 
 def test_what_the_window_imports_at_its_start_is_light() -> None:
     code = (
-        "import sys; from rankstudio.engine.data import folders, known_datasets, sample; "
+        "import sys; from rankstudio.engine.data import folders, known_datasets, synthetic; "
         "from rankstudio.engine.data.formats import data_file, dataset_writer; "
         "from rankstudio.engine.data import store; "
         "sys.exit(', '.join({'numba', 'scipy', 'pandas', 'sklearn'} & set(sys.modules)) or 0)"

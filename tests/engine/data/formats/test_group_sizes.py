@@ -13,7 +13,7 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
-from rankstudio.engine.data.formats.group_sizes import read_sizes, sizes_file
+from rankstudio.engine.data.formats.recognised_form import read_sizes, sizes_file
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import DataError, DatasetError, FormatError
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data.same_data import assert_same_part
 from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -29,14 +30,7 @@ def assert_same(a: FoldedDataset, b: FoldedDataset) -> None:
     for one, other in zip(a.folds, b.folds, strict=True):
         assert list(one.parts) == list(other.parts)
         for here, there in zip(one.parts.values(), other.parts.values(), strict=True):
-            assert here.X.tobytes() == there.X.tobytes()
-            assert here.y.tobytes() == there.y.tobytes()
-            assert here.query_ptr.tobytes() == there.query_ptr.tobytes()
-            assert (here.query_ids, here.feature_names) == (there.query_ids, there.feature_names)
-            assert list(here.comments) == list(there.comments)
-            assert here.source == there.source
-            assert here.sparse == there.sparse
-            assert here.missing.tolist() == there.missing.tolist()
+            assert_same_part(here, there)
     assert (a.checksum, a.name, a.read_as) == (b.checksum, b.name, b.read_as)
 
 

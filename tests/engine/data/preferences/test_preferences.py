@@ -1,10 +1,20 @@
-"""Preferences as a value: what they hold, and what they refuse."""
+"""Preferences as a value; drawn from labels; their cycles, against walks through the graph."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from preference_oracles import preferred
+from strategies import Problem
+from wording import naming
 
-from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.data.preferences.preferences import (
+    Preferences,
+    PreferenceSummary,
+    sample_preferences,
+    summarise_preferences,
+)
+from rankstudio.engine.errors import DatasetError, ParameterError
 
 
 def test_numbers_stand_for_all_and_nobody_can_write_to_them() -> None:
@@ -53,3 +63,116 @@ def test_what_is_no_preference_is_refused(arguments: tuple[object, ...], sentenc
     with pytest.raises(ParameterError) as refused:
         Preferences(*arguments)  # type: ignore[arg-type]
     assert str(refused.value) == sentence
+
+
+def make(seed: int = 0) -> RankingDataset:
+    rng = np.random.default_rng(seed)
+    qid = np.sort(rng.integers(0, 12, 80))
+    return RankingDataset.from_arrays(rng.random((80, 2)), rng.integers(0, 4, 80), qid)
+
+
+def every(data: RankingDataset) -> set[tuple[int, int]]:
+    q = data.query_index
+    return set(zip(*np.nonzero((q[:, None] == q) & (data.y[:, None] > data.y)), strict=True))
+
+
+def test_all_of_them_are_every_pair_of_different_labels_once() -> None:
+    for seed in range(5):
+        data = make(seed)
+        found = sample_preferences(data)
+        pairs = list(zip(found.winner, found.loser, strict=True))
+        assert len(pairs) == len(set(pairs))
+        assert set(pairs) == every(data)
+        np.testing.assert_array_equal(found.magnitude, data.y[found.winner] - data.y[found.loser])
+
+
+def test_a_share_is_drawn_without_repetition_and_alike_for_a_seed() -> None:
+    data = make()
+    found, again = sample_preferences(data, 0.3, seed=4), sample_preferences(data, 0.3, seed=4)
+    assert len(found) == round(0.3 * len(every(data)))
+    pairs = set(zip(found.winner, found.loser, strict=True))
+    assert len(pairs) == len(found)
+    assert pairs <= every(data)
+    assert again.winner.tolist() == found.winner.tolist()
+    assert sample_preferences(data, 0.3, seed=5).winner.tolist() != found.winner.tolist()
+    assert len(sample_preferences(data, 1e-9)) == 1
+
+
+def test_noise_turns_preferences_round() -> None:
+    data = make()
+    turned = sample_preferences(data, noise=1.0)
+    assert set(zip(turned.loser, turned.winner, strict=True)) == every(data)
+    assert (turned.magnitude > 0).all()
+    some = sample_preferences(data, noise=0.25)
+    share = np.mean(data.y[some.winner] < data.y[some.loser])
+    assert 0.1 < share < 0.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"share": 0.0}, "share: expected a number greater than 0 up to 1, got 0.0."),
+        ({"noise": 1.5}, "noise: expected a number from 0 up to 1, got 1.5."),
+        ({"seed": -1}, "seed: expected a whole number from 0 up, got -1."),
+    ],
+)
+def test_numbers_out_of_range_are_refused(arguments: dict[str, float], sentence: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        sample_preferences(make(), **arguments)  # type: ignore[arg-type]
+    assert str(refused.value) == sentence
+
+
+def test_equal_labels_give_no_preference() -> None:
+    data = RankingDataset.from_arrays(np.eye(4), [1, 1, 0, 0], [1, 1, 2, 2])
+    with pytest.raises(DatasetError, match=naming("labels")):
+        sample_preferences(data)
+
+
+def test_rock_paper_scissors_is_a_cycle_and_a_disagreement_another() -> None:
+    preferences = Preferences([0, 1, 2, 3, 4, 4, 5, 5], [1, 2, 0, 4, 3, 3, 6, 6])
+    query = np.array([0, 0, 0, 1, 1, 2, 2, 3])
+    assert summarise_preferences(preferences, query) == PreferenceSummary(
+        n_preferences=8,
+        n_pairs=5,
+        n_documents=7,
+        n_queries=3,
+        n_contradictions=1,
+        n_cycles=2,
+        n_in_cycles=5,
+        largest=3,
+        n_cyclic=6,
+    )
+
+
+def test_of_no_preferences_nothing_is_counted() -> None:
+    summary = summarise_preferences(Preferences([], []), np.zeros(3, dtype=int))
+    assert summary == PreferenceSummary(0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+@given(preferred())
+def test_documents_of_a_cycle_reach_each_other(given_: tuple[Problem, Preferences]) -> None:
+    problem, preferences = given_
+    m = problem.qid.size
+    query = np.unique(problem.qid, return_inverse=True)[1]
+    reaches = np.eye(m, dtype=bool)
+    reaches[preferences.winner, preferences.loser] = True
+    for k in range(m):
+        reaches |= np.outer(reaches[:, k], reaches[k])
+    both = reaches & reaches.T
+    found = summarise_preferences(preferences, query)
+    sizes = both.sum(axis=1)
+    assert found.n_in_cycles == int((sizes > 1).sum())
+    assert found.n_cycles == len({tuple(row) for row in both[sizes > 1]})
+    assert found.largest == (int(sizes.max()) if sizes.max() > 1 else 0)
+    assert found.n_cyclic == int(both[preferences.winner, preferences.loser].sum())
+    ways = set(zip(preferences.winner.tolist(), preferences.loser.tolist(), strict=True))
+    assert found.n_contradictions == sum((j, i) in ways for i, j in ways) // 2
+    assert found.n_pairs == len({frozenset(way) for way in ways})
+
+
+def test_summaries_of_other_queries_add_up() -> None:
+    query = np.array([0, 0, 0, 1, 1])
+    first, second = Preferences([0, 1, 2], [1, 2, 0]), Preferences([3, 4], [4, 3])
+    both = Preferences([0, 1, 2, 3, 4], [1, 2, 0, 4, 3])
+    added = summarise_preferences(first, query) + summarise_preferences(second, query)
+    assert added == summarise_preferences(both, query)

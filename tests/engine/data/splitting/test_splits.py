@@ -16,10 +16,9 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
-from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting import splits as protocols
 from rankstudio.engine.data.splitting.splits import k_fold, nested, select_queries, single_split, whole
-from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.data.synthetic import make_ranking, open_sample
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import refit

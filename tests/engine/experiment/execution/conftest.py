@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from experiment.local_cluster import LocalCluster
@@ -11,9 +12,6 @@ from experiment.local_cluster import LocalCluster
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     pytest.importorskip("distributed")
-    made = LocalCluster(tmp_path_factory.mktemp("cluster"))
-    try:
+    with closing(LocalCluster(tmp_path_factory.mktemp("cluster"))) as made:
         made.keep(2)
         yield made
-    finally:
-        made.close()

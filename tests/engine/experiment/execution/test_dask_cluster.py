@@ -8,23 +8,23 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
 import pytest
 from experiment.local_cluster import LocalCluster
-from experiment.small import assert_same, dataset, ended
+from experiment.small import assert_same, dataset
 from experiment.tls_files import make_certificates
 from wording import naming
 
 from rankstudio.engine.errors import OpenClusterWarning, ParameterError, WorkerError
-from rankstudio.engine.experiment.execution.certificates import Certificates
 from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.execution.executors import on_cluster
+from rankstudio.engine.experiment.execution.workers import Certificates
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 
 CommClosedError = pytest.importorskip("distributed.comm.core").CommClosedError
@@ -35,21 +35,18 @@ PLAN = Plan("small", parameters={"regularization": tuple(2.0**e for e in range(-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
-    made = LocalCluster(tmp_path_factory.mktemp("cluster"))
-    try:
+    with closing(LocalCluster(tmp_path_factory.mktemp("cluster"))) as made:
         made.add_worker()
         made.add_worker(str(tmp_path_factory.mktemp("another machine")))
         yield made
-    finally:
-        made.close()
 
 
 def test_a_run_on_a_cluster_has_the_same_bits(cluster: LocalCluster) -> None:
     plans = (PLAN, Plan("small", "gas", ranker="rankrls", ranker_parameters={"regularization": 1.0}))
-    alone = [ended(run(plan, dataset())) for plan in plans]  # first, so that kernels are compiled once
+    alone = [run_plan(plan, dataset()) for plan in plans]  # first, so that kernels are compiled once
     with on_cluster(cluster.address) as workers:
         for plan, expected in zip(plans, alone, strict=True):
-            assert_same(ended(run(plan, dataset(), executor=workers)), expected)
+            assert_same(run_plan(plan, dataset(), executor=workers), expected)
 
 
 def test_workers_that_do_not_see_this_disk_are_sent_the_data(
@@ -62,7 +59,7 @@ def test_workers_that_do_not_see_this_disk_are_sent_the_data(
     monkeypatch.setattr(module, "write_folds", lambda _: files)
     monkeypatch.setattr(module, "Delivery", lambda _: delivery)
     with on_cluster(cluster.address) as workers:
-        assert_same(ended(run(PLAN, dataset(3), executor=workers)), ended(run(PLAN, dataset(3))))
+        assert_same(run_plan(PLAN, dataset(3), executor=workers), run_plan(PLAN, dataset(3)))
 
 
 def test_a_result_that_is_lost_on_the_way_ends_the_wait(
@@ -99,7 +96,7 @@ def test_a_worker_that_is_killed_costs_nothing(cluster: LocalCluster, tmp_path: 
         assert shown == 200
         assert cluster.workers[0].wait(10) == -signal.SIGKILL
         (summary,) = study.runs()
-        assert_same(study.result(summary.key), ended(run(plan, dataset())))
+        assert_same(study.result(summary.key), run_plan(plan, dataset()))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "127.0.0.1"])
@@ -157,8 +154,7 @@ def test_what_is_no_scheduler_is_named(answer: bytes, monkeypatch: pytest.Monkey
 def test_a_run_that_begins_when_the_scheduler_is_gone_ends_in_one_sentence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    ending = LocalCluster(tmp_path)
-    try:
+    with closing(LocalCluster(tmp_path)) as ending:
         ending.add_worker()
         with on_cluster(ending.address) as workers:
             workers._client._timeout = 0.5  # for which dask looks for the scheduler, 10 seconds else
@@ -166,8 +162,6 @@ def test_a_run_that_begins_when_the_scheduler_is_gone_ends_in_one_sentence(
             ending.scheduler.wait(10)
             with pytest.raises(WorkerError, match=naming("workers")):
                 list(run(PLAN, dataset(), executor=workers))
-    finally:
-        ending.close()
     assert capfd.readouterr().err == ""
 
 
@@ -183,12 +177,12 @@ def test_workers_of_another_version_are_refused(
 
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS", 0.5)
-    empty = LocalCluster(tmp_path)
-    try:
-        with pytest.raises(WorkerError, match="has no workers"), on_cluster(empty.address):
-            pass
-    finally:
-        empty.close()
+    with (
+        closing(LocalCluster(tmp_path)) as empty,
+        pytest.raises(WorkerError, match="has no workers"),
+        on_cluster(empty.address),
+    ):
+        pass
 
 
 def test_work_that_is_cancelled_wakes_who_waits_for_it(cluster: LocalCluster) -> None:
@@ -204,16 +198,13 @@ def test_work_that_is_cancelled_wakes_who_waits_for_it(cluster: LocalCluster) ->
 
 def test_a_cluster_with_certificates_listens_to_who_has_one(tmp_path: Path) -> None:
     files = make_certificates(tmp_path)
-    made = LocalCluster(tmp_path, files)
-    try:
+    with closing(LocalCluster(tmp_path, files)) as made:
         made.add_worker()
         assert made.address.startswith("tls://127.0.0.1:")
         with on_cluster(made.address, Certificates(*files)) as workers:
-            assert_same(ended(run(PLAN, dataset(), executor=workers)), ended(run(PLAN, dataset())))
+            assert_same(run_plan(PLAN, dataset(), executor=workers), run_plan(PLAN, dataset()))
         with pytest.raises(WorkerError, match="no response from a scheduler"), on_cluster(made.address):
             pass
-    finally:
-        made.close()
 
 
 def test_without_certificates_a_network_has_to_be_trusted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import FoldFinished, StepDone, UnitFinished, UnitProgress
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.support import threads
 
@@ -63,17 +63,17 @@ def test_ours_know_how_they_carry_out_units(processes: Executor) -> None:
 
 @pytest.mark.parametrize("plan", two_settings().values(), ids=two_settings())
 def test_every_method_has_the_same_bits_on_every_executor(plan: Plan, processes: Executor) -> None:
-    alone = ended(run(plan, dataset()))
+    alone = run_plan(plan, dataset())
     with on_threads(3) as pool:
-        assert_same(ended(run(plan, dataset(), executor=pool)), alone)
-    assert_same(ended(run(plan, dataset(), executor=processes)), alone)
+        assert_same(run_plan(plan, dataset(), executor=pool), alone)
+    assert_same(run_plan(plan, dataset(), executor=processes), alone)
 
 
 def test_standard_errors_arrive_from_processes_too(processes: Executor) -> None:
     plan = PLAN.changed(protocol="nested 3-fold", rule="one-se")
     folds = tuple(Fold(fold.number, fold.train, None, fold.test) for fold in dataset().folds)
     data = replace(dataset(), folds=folds)
-    assert_same(ended(run(plan, data, executor=processes)), ended(run(plan, data)))
+    assert_same(run_plan(plan, data, executor=processes), run_plan(plan, data))
 
 
 def test_any_executor_will_do_and_folds_finish_in_their_order() -> None:
@@ -83,7 +83,7 @@ def test_any_executor_will_do_and_folds_finish_in_their_order() -> None:
     assert len({(e.unit.fold, e.unit.position) for e in units}) == len(units) == 24
     assert all(e.seconds is not None and e.seconds > 0 for e in units)
     assert not any(isinstance(e, StepDone) for e in events)
-    assert_same(ended(iter(events)), ended(run(PLAN, dataset())))
+    assert_same(ended(iter(events)), run_plan(PLAN, dataset()))
 
 
 def test_no_more_is_sent_out_than_is_asked_for() -> None:
@@ -126,7 +126,7 @@ def test_what_is_stored_already_is_not_sent_out(tmp_path: Path) -> None:
         executor = Counting()
         result = ended(run_stored(PLAN, dataset(), study, executor=executor))
         assert len(executor.calls) == 12 - 4
-        assert_same(result, ended(run(PLAN, dataset())))
+        assert_same(result, run_plan(PLAN, dataset()))
         (summary,) = study.runs()
         assert summary.finished
         assert_same(study.result(summary.key), result)
@@ -152,9 +152,9 @@ def test_units_have_one_thread_each() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spreading.FoldContext, "path", path)
-        ended(run(PLAN.changed(folds=(1,)), dataset(), executor=Looking()))
+        run_plan(PLAN.changed(folds=(1,)), dataset(), executor=Looking())
         with on_threads(2) as pool:
-            ended(run(PLAN.changed(folds=(1,)), dataset(), executor=pool))
+            run_plan(PLAN.changed(folds=(1,)), dataset(), executor=pool)
     assert {count for count, _ in granted} == {1}
     assert {count for _, libraries in granted[12:] for count in libraries} == {1}
     assert set(seen) == {7}
@@ -194,7 +194,7 @@ def test_what_a_unit_raises_arrives_as_it_was(processes: Executor) -> None:
     with pytest.raises(KeyError, match="9"):
         future.result(timeout=60)
     with on_threads(2) as pool, pytest.raises(ParameterError, match="banned"):
-        ended(run(PLAN.changed(parameters={"banned": (99,)}), dataset(), executor=pool))
+        run_plan(PLAN.changed(parameters={"banned": (99,)}), dataset(), executor=pool)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
@@ -211,7 +211,7 @@ def test_a_killed_process_is_said_and_what_is_finished_is_kept(processes: Execut
         (summary,) = study.runs()
         assert 10 <= shown <= summary.n_finished < 120
         again = run_stored(plan, dataset(), study, executor=processes)
-        assert_same(ended(again), ended(run(plan, dataset())))
+        assert_same(ended(again), run_plan(plan, dataset()))
 
 
 OWNER = """
@@ -275,7 +275,7 @@ def test_threads_take_the_place_of_processes_that_cannot_have_the_data(
     monkeypatch.setattr(executors, "write_folds", fail)
     with on_processes(2) as pool, pytest.warns(CacheWarning, match="/cache: data .* Threads") as warned:
         for _ in range(2):
-            assert_same(ended(run(PLAN, dataset(), executor=pool)), ended(run(PLAN, dataset())))
+            assert_same(run_plan(PLAN, dataset(), executor=pool), run_plan(PLAN, dataset()))
     assert len(warned) == 1
 
 
@@ -291,7 +291,7 @@ def test_threads_take_the_place_of_processes_that_cannot_be_started(
         pytest.warns(CacheWarning, match=naming("Threads")),
         on_processes(2) as pool,
     ):
-        assert_same(ended(run(PLAN, dataset(), executor=pool)), ended(run(PLAN, dataset())))
+        assert_same(run_plan(PLAN, dataset(), executor=pool), run_plan(PLAN, dataset()))
 
 
 @pytest.mark.parametrize("executor", [on_threads, on_processes])

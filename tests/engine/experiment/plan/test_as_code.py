@@ -8,12 +8,12 @@ import shlex
 from pathlib import Path
 
 import pytest
+from experiment.small import plan_of_command, plan_of_program
 from hypothesis import given
 from hypothesis import strategies as st
 from letor_folder import save_folds
 
-from rankstudio.cli import command_line, main
-from rankstudio.cli.run_options import plan_from
+from rankstudio.cli import main
 from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan
@@ -27,12 +27,6 @@ def folds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_folds(
         folder, 2, n_queries=30, n_informative=3, n_redundant=1, n_noise=1, n_constant=0, documents=(4, 8)
     )
-
-
-def plan_of_command(text: str) -> Plan:
-    program, *arguments = shlex.split(text)
-    assert program == "rankstudio"
-    return plan_from(command_line(commands=("run",)).parse_args(arguments))
 
 
 ids = st.lists(st.integers(1, 46), unique=True, max_size=4).map(tuple)
@@ -64,19 +58,6 @@ plans = st.builds(
 )
 
 
-@given(plan=plans)
-def test_the_command_says_the_whole_plan(plan: Plan) -> None:
-    assert plan_of_command(as_command(plan)) == plan
-
-
-@given(plan=plans)
-def test_the_program_says_the_whole_plan(plan: Plan) -> None:
-    text = as_python(plan)
-    said: dict[str, object] = {}
-    exec(text[: text.index("result = run_plan")], said)
-    assert said["plan"] == plan
-
-
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
 def test_defaults_are_left_out_but_for_the_grid(entry: Method) -> None:
     text = as_command(Plan(data="/data/MQ2008", method=entry.key))
@@ -105,13 +86,9 @@ two_stage_plans = st.builds(
 )
 
 
-@given(plan=two_stage_plans)
-def test_command_and_program_say_who_ranks(plan: Plan) -> None:
-    assert plan_of_command(as_command(plan)) == plan
-    text = as_python(plan)
-    said: dict[str, object] = {}
-    exec(text[: text.index("result = run_plan")], said)
-    assert said["plan"] == plan
+@given(plan=plans | two_stage_plans)
+def test_command_and_program_say_the_whole_plan(plan: Plan) -> None:
+    assert plan_of_command(plan) == plan_of_program(plan) == plan
 
 
 def test_where_a_ranker_ranks_the_methods_own_grid_is_said_where_it_is_not_the_default() -> None:
@@ -120,7 +97,7 @@ def test_where_a_ranker_ranks_the_methods_own_grid_is_said_where_it_is_not_the_d
     assert "--lambda" not in words
     assert words[words.index("--ranker") :][:4] == ["--ranker", "ranksvm", "--ranker-C", "0.5"]
     other = plan.changed(parameters={"regularization": (3.0,)})
-    assert plan_of_command(as_command(other)) == other
+    assert plan_of_command(other) == other
 
 
 def test_the_command_runs(folds: Path, tmp_path: Path) -> None:

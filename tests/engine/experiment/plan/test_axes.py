@@ -5,20 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import dataset
+from experiment.small import dataset, plan_of_command, plan_of_program
 from wording import naming
 
-from rankstudio.cli import command_line
-from rankstudio.cli.commands.run import plan_from, summary
+from rankstudio.cli.commands.run import summary
 from rankstudio.cli.progress_bar import ProgressBar
-from rankstudio.cli.run_loop import folder_name
+from rankstudio.engine.analysis.batch import folder_name
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.experiment.plan.as_code import as_command, as_python
 from rankstudio.engine.experiment.plan.combinations import varied_axes
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict
@@ -26,7 +23,7 @@ from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
 from rankstudio.engine.experiment.results.events import RunFinished, RunStarted, StepDone, UnitFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.methods.catalog import CATALOG, Kind, Method, Parameter
@@ -38,9 +35,7 @@ SIZES = Plan(
 
 
 def finished(plan: Plan) -> RunResult:
-    *_, last = run(plan, dataset())
-    assert isinstance(last, RunFinished)
-    return last.result
+    return run_plan(plan, dataset())
 
 
 def alone(plan: Plan, **own: object) -> RunResult:
@@ -133,12 +128,8 @@ def test_the_bar_says_which_values_are_tried() -> None:
 
 @pytest.mark.parametrize("plan", [LOSSES, SIZES], ids=["choices", "sizes"])
 def test_a_command_and_a_program_say_the_same_plan(plan: Plan) -> None:
-    command = shlex.split(as_command(plan.changed(data="sample")))[1:]
-    assert plan_from(command_line(commands=("run",)).parse_args(command)) == plan.changed(data="sample")
-    said = as_python(plan)
-    there: dict[str, object] = {}
-    exec(said[: said.index("result = run_plan")], there)
-    assert there["plan"] == plan
+    sample = plan.changed(data="sample")
+    assert plan_of_command(sample) == plan_of_program(sample) == sample
 
 
 def test_a_comparison_names_folders_by_the_values() -> None:

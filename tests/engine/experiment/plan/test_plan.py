@@ -1,22 +1,27 @@
-"""Plans: canonical form, TOML there and back, errors that name the field."""
+"""Plans: canonical form, TOML there and back, errors that name the field, how far their paths reach."""
 
 from __future__ import annotations
 
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
+from experiment.small import plan_of_command, plan_of_program
 from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.errors import FileAccessError, OutputError, PlanError
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.errors import FileAccessError, OutputError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.difference import differences
+from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path
 from rankstudio.engine.experiment.plan.toml import (
     load_plan,
     plan_as_dict,
+    plan_as_toml,
     plan_from_dict,
     save_plan,
     with_data_beside,
@@ -45,72 +50,81 @@ def test_a_plan_comes_back_from_its_values_as_it_was(grid, pins, k, data) -> Non
     assert pickle.loads(pickle.dumps(plan)) == plan
 
 
+def assert_comes_back(plan: Plan, folder: Path) -> None:
+    """From a file, from JSON and from another process, and as the same key."""
+    save_plan(plan, folder / "plan.toml")
+    for again in (
+        load_plan(folder / "plan.toml"),
+        plan_from_dict(json.loads(json.dumps(plan_as_dict(plan)))),
+        pickle.loads(pickle.dumps(plan)),
+    ):
+        assert again == plan
+        assert {plan: "a key"}[again] == "a key"
+    assert [pickle.loads(pickle.dumps(s)) for s in plan.combinations] == list(plan.combinations)
+
+
 def test_a_plan_comes_back_from_a_file_bit_for_bit(tmp_path: Path) -> None:
-    plan = Plan('a "quoted" folder\\ü', parameters={"regularization": (0.1, 1 / 3, 2.0**-15)}, folds=(2, 1))
-    save_plan(plan, tmp_path / "plan.toml")
-    assert load_plan(tmp_path / "plan.toml") == plan
+    values = {"regularization": (0.1, 1 / 3, 2.0**-15)}
+    assert_comes_back(Plan('a "quoted" folder\\ü', parameters=values, folds=(2, 1)), tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "message"),
+    ("text", "message"),
     [
-        ("data = 1 2", PlanError, "TOML"),
-        ("method = 'rankrls'", PlanError, "data"),
-        ("data = 'x'\nlambda = 3", PlanError, "lambda"),
-        ("data = 'x'\nmethod = 'magic'", PlanError, "magic greedy-rankrls"),
-        ("data = 'x'\n[parameters]\nC = 3", PlanError, "Greedy RankRLS C"),
-        ("data = 'x'\nmissing = 'drop'", PlanError, "missing query_min drop"),
-        ("data = 'x'\n[parameters]\nregularization = [-1.0]", PlanError, "plan.toml λ 0"),
-        ("data = 'x'\nselect_by = 'MAPS'", PlanError, "MAPS"),
-        ("data = 'x'\nconvention = 'mine'", PlanError, "mine"),
-        ("data = 'x'\nfolds = 'all'", PlanError, "folds"),
-        ("data = 3", PlanError, "data 3"),
-        ("data = 'x'\n[convention]\na = 1", PlanError, "convention"),
-        ("data = 'x'\nparameters = ['a']", PlanError, "parameters"),
-        ("data = 'x'\nmeasures = 'MAP'", PlanError, "measures"),
-        ("data = 'x'\nmeasures = []", PlanError, "measures"),
-        ("data = 'x'\nfolds = [true]", PlanError, "folds"),
-        ("data = 'x'\nseed = 'one'", PlanError, "seed 0"),
-        ("data = 'x'\n[parameters]\nalgorithm = ['magic']", PlanError, "algorithm"),
-        ("data = 'x'\n[parameters]\npinned = [1.5]", PlanError, "pinned"),
-        ("data = 'x'\nprotocol = 5", PlanError, "protocol 5"),
-        ("data = 'x'\nrule = ['best']", PlanError, "rule"),
+        ("data = 1 2", "TOML"),
+        ("method = 'rankrls'", "data"),
+        ("data = 'x'\nlambda = 3", "lambda"),
+        ("data = 'x'\nmethod = 'magic'", "magic greedy-rankrls"),
+        ("data = 'x'\n[parameters]\nC = 3", "Greedy RankRLS C"),
+        ("data = 'x'\nmissing = 'drop'", "missing query_min drop"),
+        ("data = 'x'\n[parameters]\nregularization = [-1.0]", "plan.toml λ 0"),
+        ("data = 'x'\nselect_by = 'MAPS'", "MAPS"),
+        ("data = 'x'\nconvention = 'mine'", "mine"),
+        ("data = 'x'\nfolds = 'all'", "folds"),
+        ("data = 3", "data 3"),
+        ("data = 'x'\n[convention]\na = 1", "convention"),
+        ("data = 'x'\nparameters = ['a']", "parameters"),
+        ("data = 'x'\nmeasures = 'MAP'", "measures"),
+        ("data = 'x'\nmeasures = []", "measures"),
+        ("data = 'x'\nfolds = [true]", "folds"),
+        ("data = 'x'\nseed = 'one'", "seed 0"),
+        ("data = 'x'\n[parameters]\nalgorithm = ['magic']", "algorithm"),
+        ("data = 'x'\n[parameters]\npinned = [1.5]", "pinned"),
+        ("data = 'x'\nprotocol = 5", "protocol 5"),
+        ("data = 'x'\nrule = ['best']", "rule"),
         (
             "data = 'x'\nprotocol = '1-fold'",
-            PlanError,
             "plan.toml given 5-fold 2 leave-query-out split 60/20/20 nested 4-fold 1-fold",
         ),
-        ("data = 'x'\nprotocol = 'nested 100'", PlanError, "protocol"),
-        ("data = 'x'\nprotocol = 'split 60/20'", PlanError, "protocol"),
-        ("data = 'x'\nprotocol = 'split 60/20/10'", PlanError, "protocol 100"),
-        ("data = 'x'\nprotocol = 'split 80/20/0'", PlanError, "0 test"),
-        ("data = 'x'\nrule = 'at most 0'", PlanError, "rule best one-se at 10"),
+        ("data = 'x'\nprotocol = 'nested 100'", "protocol"),
+        ("data = 'x'\nprotocol = 'split 60/20'", "protocol"),
+        ("data = 'x'\nprotocol = 'split 60/20/10'", "protocol 100"),
+        ("data = 'x'\nprotocol = 'split 80/20/0'", "0 test"),
+        ("data = 'x'\nrule = 'at most 0'", "rule best one-se at 10"),
         (
             "data = 'x'\nmethod = 'fsmrank'\nparameters = { lambda1 = '1..999', lambda2 = '1..999' }",
-            PlanError,
             "λ1 λ2 100000 998001",
         ),
-        ("data = 'x'\npreferences = 3", PlanError, "preferences SHA-256 3"),
-        ("data = 'x'\n[preferences]\nchecksum = 'a'", PlanError, "preferences"),
-        ("data = 'x'\n[preferences]\npath = 3", PlanError, "preferences"),
-        ("data = 'x'\nranker = 3", PlanError, "ranker 3"),
-        ("data = 'x'\nranker = 'magic'", PlanError, "magic"),
-        ("data = 'x'\nranker = 'gas'", PlanError, "ranker rankrls ranksvm"),
-        ("data = 'x'\nmethod = 'ranksvm'\nranker = 'rankrls'", PlanError, "ranker RankSVM rankrls"),
-        ("data = 'x'\n[ranker_parameters]\nC = 3", PlanError, "ranker_parameters C 3"),
-        ("data = 'x'\nranker_parameters = 3", PlanError, "ranker_parameters 3"),
+        ("data = 'x'\npreferences = 3", "preferences SHA-256 3"),
+        ("data = 'x'\n[preferences]\nchecksum = 'a'", "preferences"),
+        ("data = 'x'\n[preferences]\npath = 3", "preferences"),
+        ("data = 'x'\nranker = 3", "ranker 3"),
+        ("data = 'x'\nranker = 'magic'", "magic"),
+        ("data = 'x'\nranker = 'gas'", "ranker rankrls ranksvm"),
+        ("data = 'x'\nmethod = 'ranksvm'\nranker = 'rankrls'", "ranker RankSVM rankrls"),
+        ("data = 'x'\n[ranker_parameters]\nC = 3", "ranker_parameters C 3"),
+        ("data = 'x'\nranker_parameters = 3", "ranker_parameters 3"),
         (
             "data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nregularization = 3",
-            PlanError,
             "RankSVM regularization C",
         ),
-        ("data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nC = -1", PlanError, "plan.toml 0"),
+        ("data = 'x'\nranker = 'ranksvm'\n[ranker_parameters]\nC = -1", "plan.toml 0"),
     ],
 )
-def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text, error, message) -> None:
+def test_a_file_that_is_no_plan_is_refused_with_a_sentence(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "plan.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(error) as caught:
+    with pytest.raises(PlanError) as caught:
         load_plan(path)
     assert naming(message).search(str(caught.value))
 
@@ -144,13 +158,8 @@ JUDGED = Plan(
 
 
 def test_a_plan_with_a_ranker_comes_back_from_a_file_and_from_another_process(tmp_path: Path) -> None:
-    save_plan(JUDGED, tmp_path / "plan.toml")
-    again = load_plan(tmp_path / "plan.toml")
-    assert again == JUDGED
-    assert (again.ranker, again.ranker_parameters["C"]) == ("ranksvm", (0.25, 1.0))
-    assert again.ranker_parameters["loss"] == "hinge"
-    assert pickle.loads(pickle.dumps(JUDGED)) == JUDGED
-    assert {JUDGED: "a key"}[pickle.loads(pickle.dumps(JUDGED))] == "a key"
+    assert_comes_back(JUDGED, tmp_path)
+    assert (JUDGED.ranker_parameters["C"], JUDGED.ranker_parameters["loss"]) == ((0.25, 1.0), "hinge")
     assert len(set(JUDGED.combinations)) == len(JUDGED.combinations)
     assert "ranker" not in plan_as_dict(Plan("x"))
 
@@ -241,9 +250,7 @@ def test_protocol_and_rule_are_kept_in_one_spelling_and_come_back(
     plan = Plan("x", **{field: written})
     assert getattr(plan, field) == kept
     assert Plan("x", **{field: kept}) == plan
-    save_plan(plan, tmp_path / "plan.toml")
-    assert load_plan(tmp_path / "plan.toml") == plan
-    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert_comes_back(plan, tmp_path)
 
 
 def test_a_plan_written_before_there_were_protocols_is_on_the_given_folds() -> None:
@@ -296,13 +303,8 @@ def test_a_plan_with_several_values_comes_back_from_a_file_from_json_and_from_an
     tmp_path: Path,
 ) -> None:
     own = {"pinned": [[3], []], "costs": [[[1, 2.0]], []], "n_features_to_select": "2, all"}
-    pins = Plan("x", parameters=own)
-    for plan in (SEVERAL, pins):
-        save_plan(plan, tmp_path / "plan.toml")
-        assert load_plan(tmp_path / "plan.toml") == plan
-        assert plan_from_dict(json.loads(json.dumps(plan_as_dict(plan)))) == plan
-        assert pickle.loads(pickle.dumps(plan)) == plan
-        assert [pickle.loads(pickle.dumps(s)) for s in plan.combinations] == list(plan.combinations)
+    for plan in (SEVERAL, Plan("x", parameters=own)):
+        assert_comes_back(plan, tmp_path)
     assert plan_as_dict(SEVERAL)["parameters"]["n_features_to_select"] == [3, "all"]
 
 
@@ -323,8 +325,77 @@ def test_what_does_not_count_with_the_other_parameters_is_no_axis() -> None:
 
 def test_preferences_come_back_from_a_file_with_their_path_beside_it(tmp_path: Path) -> None:
     plan = Plan("x", preferences={"path": "some.csv", "checksum": "ab"})
-    save_plan(plan, tmp_path / "plan.toml")
-    assert load_plan(tmp_path / "plan.toml") == plan
+    assert_comes_back(plan, tmp_path)
     (tmp_path / "some.csv").write_text("7,1,2\n", encoding="utf-8")
     beside = with_data_beside(plan, tmp_path / "plan.toml")
     assert beside.preferences == {"path": str(tmp_path / "some.csv"), "checksum": "ab"}
+
+
+TOLD = {
+    "qid": "session",
+    "label": "it's clicked",
+    "features": ["a b", 'c, "d"'],
+    "ids_from": 0,
+    "part": "when",
+}
+
+
+def test_a_plan_without_columns_is_written_as_before() -> None:
+    assert "columns" not in plan_as_toml(Plan("some.txt"))
+    assert Plan("some.txt").columns == {}
+
+
+def test_columns_come_back_from_toml_command_and_program() -> None:
+    plan = Plan("/some/clicks.csv", columns=TOLD)
+    assert plan_from_dict(plan_as_dict(plan)) == plan
+    assert plan_from_dict(plan_as_dict(plan)).columns["features"] == ("a b", 'c, "d"')
+    assert plan_of_command(plan).columns == plan.columns
+    assert plan_of_program(plan) == plan
+    assert differences(plan, plan.changed(columns={})) == ("other columns",)
+
+
+def test_columns_are_told_as_a_list_or_as_one_text() -> None:
+    assert DataColumns.of(TOLD) and not DataColumns.of({})
+    assert DataColumns.of({"ignore": "a, b"}).ignore == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        3,
+        "qid",
+        {"query": "a"},
+        {"qid": 3},
+        {"ignore": [3]},
+        {"ignore": [""]},
+        {"ids_from": 2},
+        {"ids_from": True},
+        {"qid": "a", "label": "a"},
+        {"features": ["a", "a"]},
+    ],
+)
+def test_what_names_no_columns_is_refused(columns: Any) -> None:
+    with pytest.raises(ParameterError, match="columns: expected"):
+        Plan("some.csv", columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "longest", "mapped"),
+    [
+        ("greedy-rankrls", {"regularization": "1, 2"}, 46, True),
+        ("greedy-rankrls", {"regularization": "1, 2", "n_features_to_select": 10}, 10, True),
+        ("gas", {}, 46, True),
+        ("rankrls", {"regularization": "1, 2"}, 1, False),
+        ("adarank", {"n_rounds": 30}, 30, False),
+    ],
+)
+def test_a_path_reaches_as_far_as_its_method_goes(
+    method: str, parameters: dict[str, object], longest: int, mapped: bool
+) -> None:
+    plan = Plan("data", method, parameters)
+    assert (longest_path(plan, 46), has_map(plan)) == (longest, mapped)
+
+
+def test_a_group_is_one_step_of_several_features() -> None:
+    plan = Plan("data", parameters={"n_features_to_select": 2}, groups={"fields": (1, 2, 3)})
+    assert longest_path(plan, 46) == 4

@@ -10,14 +10,14 @@ from wording import naming
 from rankstudio.engine.analysis.published import printed_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import k_fold, nested, single_split
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
-from rankstudio.engine.experiment.results.events import RunFinished, RunStarted
+from rankstudio.engine.experiment.results.events import RunStarted
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.runner import open_data, run
+from rankstudio.engine.experiment.runner import open_data, run, run_plan
 
 PLAN = Plan(SAMPLE, "single-feature", {"n_features_to_select": 2}, seed=3)
 
@@ -27,9 +27,7 @@ def parts(dataset: FoldedDataset) -> list[dict[str, tuple[str, ...]]]:
 
 
 def finished(plan: Plan, dataset: FoldedDataset | None = None) -> RunResult:
-    *_, last = run(plan, dataset)
-    assert isinstance(last, RunFinished)
-    return last.result
+    return run_plan(plan, dataset)
 
 
 @pytest.mark.parametrize(

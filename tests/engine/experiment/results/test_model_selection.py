@@ -19,11 +19,10 @@ from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
@@ -89,11 +88,15 @@ def test_of_errors_the_standard_error_is_added() -> None:
     tried = path(0, [0.5, 0.375, 0.25, 0.375])
     assert select_model(plan, [tried], lambda _: 0.125).step.number == 2
     assert select_model(plan, [tried], lambda _: 0.0625).step.number == 3
+    assert select_model(plan.changed(rule="best"), [tried]).step.number == 3
 
 
-def test_of_iterations_the_last_is_chosen_by_any_rule() -> None:
-    tried = replace(path(0, [0.5, 0.5, 0.4], [1, 2, 3]), step_kind=StepKind.ITERATIONS)
+def test_of_iterations_the_last_is_chosen_by_any_rule_however_good_an_earlier_one_is() -> None:
+    tried = replace(path(0, [0.9, 0.5, 0.1], [1, 2, 3]), step_kind=StepKind.ITERATIONS)
     assert select_model(ONE_SE, [tried], lambda _: 9.0).step.number == 3
+    other = replace(path(1, [0.2, 0.3]), step_kind=StepKind.ITERATIONS)
+    assert place(select_model(PLAN, [tried, other])) == (1, 2)
+    assert select_model(PLAN, [replace(tried, step_kind=StepKind.ROUNDS), other]).step.number == 1
 
 
 def test_without_a_standard_error_and_by_the_criterion_the_best_is_chosen() -> None:
@@ -139,9 +142,7 @@ def test_rules_by_looking_at_everything(tried, most, error) -> None:
 
 
 def finished(plan: Plan, folds: int = 2) -> tuple[FoldResult, ...]:
-    *_, last = run(plan, dataset(folds))
-    assert isinstance(last, RunFinished)
-    return last.result.folds
+    return run_plan(plan, dataset(folds)).folds
 
 
 def in_queries(fold: Fold, coef: np.ndarray, name: str) -> list[float]:

@@ -21,7 +21,7 @@ from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import select_model
 from rankstudio.engine.experiment.storage.codec import StoredStep, pack_path, unpack_path
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Iteration, Step

@@ -18,12 +18,10 @@ from rankstudio.engine.experiment.reports import results_as_dict
 from rankstudio.engine.experiment.results.events import StepDone
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage import study_rows
-from rankstudio.engine.experiment.storage.report_settings import ReportSettings
-from rankstudio.engine.experiment.storage.run_index import RunLabel
-from rankstudio.engine.experiment.storage.seal import SealMark
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings, RunLabel, SealMark
 from rankstudio.engine.experiment.storage.study_rows import COLUMNS, write
 
 PLAN = Plan("small", parameters={"regularization": (0.5, 1.0)}, rule="one-se")
@@ -42,7 +40,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected() -> tuple[RunResult, RunResult]:
-    return ended(run(PLAN, dataset())), ended(run(OTHER, dataset(3)))
+    return run_plan(PLAN, dataset()), run_plan(OTHER, dataset(3))
 
 
 @pytest.fixture

@@ -24,11 +24,6 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_rows import VERSION, row_of, select, write
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "a study.rankstudio"
-
-
 def foreign_database(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA journal_mode = WAL")

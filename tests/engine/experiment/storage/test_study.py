@@ -32,11 +32,6 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.versions import versions
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "a study.rankstudio"
-
-
 def assert_same_path(one: PathResult, other: PathResult) -> None:
     assert one.unit == other.unit
     assert list(one.validation) == list(other.validation)

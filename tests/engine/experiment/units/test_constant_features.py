@@ -14,7 +14,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run, run_plan
+from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -36,10 +36,9 @@ def test_a_path_is_that_of_the_method_up_to_where_only_constant_features_are_lef
     result = run_plan(PLAN, dataset())
     for fold, data in zip(result.folds, dataset().folds, strict=True):
         train = data.train
-        qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
         for path in fold.paths:
             whole = GreedyRankRLS(regularization=path.unit.parameters["regularization"])
-            expected = list(whole.steps(train.X, train.y, qid=qid))
+            expected = list(whole.steps(train.X, train.y, qid=train.query_index))
             assert expected[-1].selected[-1] == 1, "the constant feature comes last"
             assert [step.selected for step in path.steps] == [step.selected for step in expected[:-1]]
             np.testing.assert_array_equal(path.steps[-1].coef, expected[-1].coef)
@@ -94,6 +93,6 @@ def test_a_study_knows_which_they_are(tmp_path: Path) -> None:
     with Study.create(tmp_path / "a.rankstudio") as study:
         ran = ended(run_stored(PLAN, dataset(), study))
         stored = study.result(study.runs()[0].key)
-    assert_same(ran, ended(run(PLAN, dataset())))
+    assert_same(ran, run_plan(PLAN, dataset()))
     assert [fold.constant for fold in stored.folds] == [(2,), (2,)]
     assert texts(stored) == texts(ran)

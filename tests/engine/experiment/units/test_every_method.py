@@ -21,7 +21,7 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.catalog import Method, methods
 from rankstudio.engine.methods.catalog.method import StepKind
 

@@ -11,11 +11,10 @@ from experiment.small import dataset, part
 from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, estimator
 from rankstudio.engine.experiment.results.events import BaselineFound
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.units.fold_context import FoldContext, estimator
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import FoldContext, make_fold_context
 from rankstudio.engine.support.work import WorkProgress
 
 BOOST = Plan("small", "rankboost", {"n_rounds": 8})
@@ -69,7 +68,7 @@ def test_a_feature_may_be_the_best_from_its_least_value_up() -> None:
 def test_a_feature_that_tells_no_documents_apart_is_no_baseline() -> None:
     """Where the file has the relevant documents first, a constant feature only seems to rank well."""
     train = part(1)
-    by_label = np.lexsort((-train.y, np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))))
+    by_label = np.lexsort((-train.y, train.query_index))
     fold = Fold(1, replace(train, X=train.X[by_label], y=train.y[by_label]), part(2), part(3))
     assert make_fold_context(Plan("small"), fold).baseline.feature == 3
 

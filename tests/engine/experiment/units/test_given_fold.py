@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment.small import dataset, ended, plan_of_program
 from wording import naming
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
@@ -15,26 +15,21 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import DatasetError, PlanError, RankStudioError
-from rankstudio.engine.experiment.plan.as_code import as_command, as_python
+from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
-from rankstudio.engine.experiment.results.events import Event, RunFinished
-from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.given_fold import plan_of_given
 from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
 from rankstudio.engine.metrics.evaluation import evaluate
-from tests.engine.experiment.small import dataset
 
 
-def _result(plan: Plan, data: FoldedDataset) -> RunResult:
-    return next(_finished(run(plan, data)))
-
-
-def _finished(events: Iterator[Event]) -> Iterator[RunResult]:
-    return (event.result for event in events if isinstance(event, RunFinished))
+def given(place: Path, data: FoldedDataset, name: str = "neural", **plan: str) -> Plan:
+    """Return the plan of the scores that stand somewhere."""
+    return plan_of_given(GIVEN_SCORES.key, Plan("x", **plan), name, place, data)[0]
 
 
 def _scores(folder: Path, data: FoldedDataset, parts: tuple[str, ...] = ("test",), seed: int = 0) -> Path:
@@ -52,7 +47,7 @@ def test_each_fold_measures_what_the_files_say(tmp_path: Path) -> None:
     data = dataset()
     place = _scores(tmp_path, data, ("vali", "test"))
     plan, left_out = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", place, data)
-    result = _result(plan, data)
+    result = run_plan(plan, data)
     assert left_out == () and plan.title == "neural (given scores)" and result.sizes == ()
     for fold, found in zip(data.folds, result.folds, strict=True):
         for name, measured in (("vali", found.validation), ("test", found.test)):
@@ -65,8 +60,8 @@ def test_each_fold_measures_what_the_files_say(tmp_path: Path) -> None:
 
 def test_without_validation_scores_only_the_test_part_is_measured(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", _scores(tmp_path, data), data)
-    result = _result(plan, data)
+    plan = given(_scores(tmp_path, data), data)
+    result = run_plan(plan, data)
     assert all(not fold.validation and fold.test and fold.baseline.validation for fold in result.folds)
     again = Remeasurement().run(result, data, Measurement("mslr", "NDCG@3", chooses=True))
     for fold, found in zip(data.folds, again.folds, strict=True):
@@ -83,8 +78,8 @@ def test_one_file_has_the_test_parts_one_after_the_other(tmp_path: Path) -> None
     pieces = [(place / f"Fold{fold.number}" / "test.scores").read_text() for fold in data.folds]
     whole = tmp_path / "whole.txt"
     whole.write_text("".join(pieces))
-    apart = _result(plan_of_given(GIVEN_SCORES.key, Plan("x"), "a", place, data)[0], data)
-    together = _result(plan_of_given(GIVEN_SCORES.key, Plan("x"), "a", whole, data)[0], data)
+    apart = run_plan(given(place, data), data)
+    together = run_plan(given(whole, data), data)
     assert apart.average == together.average
 
 
@@ -94,29 +89,29 @@ def test_a_fold_without_scores_is_left_out(tmp_path: Path) -> None:
     (place / "Fold2" / "test.scores").unlink()
     plan, left_out = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", place, data)
     assert left_out == (2,) and plan.folds == (1,)
-    assert [fold.fold for fold in _result(plan, data).folds] == [1]
+    assert [fold.fold for fold in run_plan(plan, data).folds] == [1]
     with pytest.raises(PlanError, match="for fold 2"):
-        _result(plan.changed(folds=(1, 2)), data)
+        run_plan(plan.changed(folds=(1, 2)), data)
 
 
 def test_files_that_changed_since_are_refused(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", _scores(tmp_path, data), data)
+    plan = given(_scores(tmp_path, data), data)
     _scores(tmp_path, data, seed=1)
     with pytest.raises(DatasetError, match=naming("Fold1/test.scores")):
-        _result(plan, data)
+        run_plan(plan, data)
 
 
 def test_a_study_keeps_the_scores_and_needs_no_file(tmp_path: Path) -> None:
     data = dataset()
     place = _scores(tmp_path / "scores", data, ("vali", "test"))
-    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", place, data)
+    plan = given(place, data)
     with Study.create(tmp_path / "s.rankstudio") as study:
-        first = next(_finished(run_stored(plan, data, study)))
+        first = ended(run_stored(plan, data, study))
     for path in sorted(place.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     with Study.open(tmp_path / "s.rankstudio") as study:
-        second = next(_finished(run_stored(plan, data, study)))
+        second = ended(run_stored(plan, data, study))
     assert second.average == first.average
     for one, other, fold in zip(first.folds, second.folds, data.folds, strict=True):
         assert fold.test is not None
@@ -130,7 +125,7 @@ def test_a_study_keeps_the_scores_and_needs_no_file(tmp_path: Path) -> None:
 
 def test_toml_brings_the_plan_back(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", _scores(tmp_path, data), data)
+    plan = given(_scores(tmp_path, data), data)
     path = tmp_path / "plan.toml"
     path.write_text(plan_as_toml(plan))
     back = plan_from_dict(read_toml(path))
@@ -150,12 +145,12 @@ def test_scores_are_of_their_method_alone() -> None:
     with pytest.raises(PlanError, match=naming("scores")):
         Plan("x", scores={"name": "a", "path": "b"})
     with pytest.raises(PlanError, match=naming("scores")):
-        _result(Plan("x", "given-scores"), dataset())
+        run_plan(Plan("x", "given-scores"), dataset())
 
 
 def test_the_given_order_is_that_of_the_file() -> None:
     data = dataset()
-    result = _result(Plan("x", "given-order"), data)
+    result = run_plan(Plan("x", "given-order"), data)
     for fold, found in zip(data.folds, result.folds, strict=True):
         assert fold.test is not None
         expected = evaluate(fold.test.y, -np.arange(fold.test.n_documents), fold.test.qid, measures=["MAP"])
@@ -190,7 +185,7 @@ def test_a_trec_run_is_found_by_ids_in_any_order(tmp_path: Path) -> None:
             for row in rows.tolist()
         )
     )
-    result = _result(plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", path, data)[0], data)
+    result = run_plan(given(path, data), data)
     missed = np.setdiff1d(np.arange(test.n_documents), rows)
     scores[missed] = -np.inf
     expected = evaluate(test.y, scores, test.qid, measures=["MAP", "NDCG@10"])
@@ -216,33 +211,27 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, files: dict[str, str], sen
     for name, text in files.items():
         (tmp_path / "s" / name).write_text(text)
     with pytest.raises(RankStudioError, match=naming(sentence)):
-        plan_of_given(GIVEN_SCORES.key, Plan("x"), "neural", tmp_path / "s", data)
+        given(tmp_path / "s", data)
 
 
 def test_folds_made_anew_need_ids(tmp_path: Path) -> None:
     _written(tmp_path / "data")
     data = open_dataset(tmp_path / "data" / "train.txt")
-    from rankstudio.engine.experiment.plan.protocol import parse_protocol  # noqa: PLC0415
-
     divided = parse_protocol("3-fold").divide(data, 0)
     path = tmp_path / "all.scores"
     path.write_text("0.5\n" * data.folds[0].train.n_documents)
     with pytest.raises(DatasetError, match="were created by"):
-        plan_of_given(GIVEN_SCORES.key, Plan("x", protocol="3-fold"), "neural", path, divided)
+        given(path, divided, protocol="3-fold")
 
 
 def test_a_file_of_another_length_is_compared_with_the_first_part_and_its_others(tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("1\n")
     with pytest.raises(DatasetError, match=naming("4 1 documents scores")):
-        plan_of_given(GIVEN_SCORES.key, Plan("x"), "short", tmp_path / "short.txt", dataset(5))
+        given(tmp_path / "short.txt", dataset(5))
 
 
 def test_a_plan_of_scores_is_a_command_and_a_program(tmp_path: Path) -> None:
     data = dataset()
-    plan, _ = plan_of_given(
-        GIVEN_SCORES.key, Plan("x", rule="one-se"), "a net", _scores(tmp_path, data), data
-    )
+    plan = given(_scores(tmp_path, data), data, "a net", rule="one-se")
     assert as_command(plan) == f"rankstudio run --data x --scores 'a net={tmp_path}' --convention letor4"
-    values: dict[str, object] = {}
-    exec(as_python(plan).split("result = ")[0], values)
-    assert values["plan"] == plan
+    assert plan_of_program(plan) == plan

@@ -7,39 +7,44 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment.small import assert_same, dataset, ended, plan_of_program, quick
 from wording import naming
 
 from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DataError, DatasetError, PlanError
-from rankstudio.engine.experiment.plan.as_code import as_command, as_python
+from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_as_toml, plan_from_dict, read_toml
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.reports import MODELS, chosen_model, write_results
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.given_fold import plan_of_given
 from rankstudio.engine.export.models import load_model, save_model
 from rankstudio.engine.methods.catalog import method
 from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
 from rankstudio.engine.metrics.evaluation import evaluate
-from tests.engine.experiment.small import assert_same, dataset, ended, quick
 
 
 def _learned(folder: Path, key: str = "greedy-rankrls", folds: int = 2) -> tuple[FoldedDataset, RunResult]:
     """Run a method, and write its results."""
     data = dataset(folds)
-    result = ended(run(Plan("small", key, quick(method(key))), data))
+    result = run_plan(Plan("small", key, quick(method(key))), data)
     write_results(result, folder)
     return data, result
 
 
+def given(place: Path, data: FoldedDataset, base: Plan | None = None, name: str = "former") -> Plan:
+    """Return the plan of the models that stand somewhere."""
+    return plan_of_given(GIVEN_MODEL.key, base or Plan("small"), name, place, data)[0]
+
+
 def _given(place: Path, data: FoldedDataset, base: Plan | None = None) -> RunResult:
-    plan, _ = plan_of_given(GIVEN_MODEL.key, base or Plan("small"), "former", place, data)
-    return ended(run(plan, data))
+    return run_plan(given(place, data, base), data)
 
 
 @pytest.mark.parametrize("key", ["greedy-rankrls", "rankboost", "lambdamart", "kernel-rankrls"])
@@ -82,9 +87,7 @@ def test_a_model_of_all_documents_knows_them_all(tmp_path: Path) -> None:
     train = data.folds[0].train
     data = replace(data, folds=(replace(data.folds[0], vali=None, test=None),))
     divided = Plan("small", "rankrls", quick(method("rankrls")), protocol="3-fold")
-    result = ended(run(divided, data))
-    from rankstudio.engine.experiment.plan.protocol import parse_protocol  # noqa: PLC0415
-
+    result = run_plan(divided, data)
     folds = parse_protocol("3-fold").divide(data, 0)
     save_model(tmp_path / "all.json", refit(result, folds))
     (note,) = _given(tmp_path / "all.json", folds, Plan("small", protocol="3-fold")).notes
@@ -103,19 +106,19 @@ def test_a_fold_without_a_model_is_left_out(tmp_path: Path) -> None:
     plan, left_out = plan_of_given(GIVEN_MODEL.key, Plan("small"), "former", tmp_path, data)
     assert left_out == (2,) and plan.folds == (1,)
     with pytest.raises(PlanError, match=naming("2 fold")):
-        ended(run(plan.changed(folds=(1, 2)), data))
+        run_plan(plan.changed(folds=(1, 2)), data)
 
 
 def test_a_study_and_a_plan_bring_it_back(tmp_path: Path) -> None:
     data, _ = _learned(tmp_path, "lambdamart")
-    plan, _ = plan_of_given(GIVEN_MODEL.key, Plan("small"), "former", tmp_path / MODELS, data)
+    plan = given(tmp_path / MODELS, data)
     path = tmp_path / "again.toml"
     path.write_text(plan_as_toml(plan))
     back = plan_from_dict(read_toml(path))
     assert back == plan and set(back.scores["files"]) == {"fold1.json", "fold2.json"}
     with Study.create(tmp_path / "s.rankstudio") as study:
         first = ended(run_stored(plan, data, study))
-    assert_same(first, ended(run(back, data)))
+    assert_same(first, run_plan(back, data))
     for file in (tmp_path / MODELS).iterdir():
         file.unlink()
     with Study.open(tmp_path / "s.rankstudio") as study:
@@ -130,7 +133,7 @@ def test_a_study_and_a_plan_bring_it_back(tmp_path: Path) -> None:
 def test_a_study_keeps_what_has_to_be_said(tmp_path: Path) -> None:
     data, _ = _learned(tmp_path)
     data = replace(data, folds=(data.folds[0], replace(data.folds[1], test=data.folds[0].vali)))
-    plan, _ = plan_of_given(GIVEN_MODEL.key, Plan("small"), "former", tmp_path / MODELS / "fold1.json", data)
+    plan = given(tmp_path / MODELS / "fold1.json", data)
     with Study.create(tmp_path / "s.rankstudio") as study:
         first = ended(run_stored(plan, data, study))
     with Study.open(tmp_path / "s.rankstudio") as study:
@@ -141,10 +144,10 @@ def test_a_study_keeps_what_has_to_be_said(tmp_path: Path) -> None:
 
 def test_other_contents_are_refused(tmp_path: Path) -> None:
     data, _ = _learned(tmp_path)
-    plan, _ = plan_of_given(GIVEN_MODEL.key, Plan("small"), "former", tmp_path, data)
+    plan = given(tmp_path, data)
     (tmp_path / MODELS / "fold1.json").write_bytes((tmp_path / MODELS / "fold2.json").read_bytes())
     with pytest.raises(DatasetError, match=naming("fold1.json")):
-        ended(run(plan, data))
+        run_plan(plan, data)
 
 
 def test_nothing_is_learned_of_it_and_no_model_written_again(tmp_path: Path) -> None:
@@ -160,11 +163,9 @@ def test_nothing_is_learned_of_it_and_no_model_written_again(tmp_path: Path) -> 
 
 def test_a_plan_of_models_is_a_command_and_a_program(tmp_path: Path) -> None:
     data, _ = _learned(tmp_path)
-    plan, _ = plan_of_given(GIVEN_MODEL.key, Plan("small"), "a net", tmp_path, data)
+    plan = given(tmp_path, data, name="a net")
     assert as_command(plan) == f"rankstudio run --data small --models 'a net={tmp_path}' --convention letor4"
-    values: dict[str, object] = {}
-    exec(as_python(plan).split("result = ")[0], values)
-    assert values["plan"] == plan
+    assert plan_of_program(plan) == plan
 
 
 def test_a_model_that_does_not_fit_is_refused(tmp_path: Path) -> None:
@@ -175,15 +176,15 @@ def test_a_model_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     first = replace(model.features[0], id=47, name="BM25")
     save_model(other, replace(model, features=(first, *model.features[1:])))
     with pytest.raises(DatasetError, match=naming("other.json 47 BM25 1 6")):
-        plan_of_given(GIVEN_MODEL.key, Plan("small"), "x", other, data)
+        given(other, data)
     save_model(other, replace(model, origin={**model.origin, "normalize": "query_minmax"}))
     with pytest.raises(DatasetError, match=naming("query_minmax")):
-        plan_of_given(GIVEN_MODEL.key, Plan("small"), "x", other, data)
+        given(other, data)
     alone = replace(data, folds=tuple(replace(fold, vali=None, test=None) for fold in data.folds))
     with pytest.raises(DatasetError, match=naming("test validation")):
-        plan_of_given(GIVEN_MODEL.key, Plan("small"), "x", path, alone)
+        given(path, alone)
     with pytest.raises(PlanError, match=naming("name path")):
-        ended(run(Plan("small", "given-model"), data))
+        run_plan(Plan("small", "given-model"), data)
 
 
 @pytest.mark.parametrize(
@@ -201,20 +202,20 @@ def test_what_is_no_model_is_refused(tmp_path: Path, files: dict[str, str], sent
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=naming(sentence)):
-        plan_of_given(GIVEN_MODEL.key, Plan("small"), "x", tmp_path, dataset())
+        given(tmp_path, dataset())
 
 
 def test_names_that_differ_are_said(tmp_path: Path) -> None:
     data, _ = _learned(tmp_path)
-    named = tuple(
-        replace(fold, **{n: replace(p, feature_names=tuple("abcdef")) for n, p in fold.parts.items()})
-        for fold in data.folds
-    )
-    learned = ended(run(Plan("small", "rankrls", quick(method("rankrls"))), replace(data, folds=named)))
+
+    def named(names: str) -> FoldedDataset:
+        folds = (
+            replace(fold, **{n: replace(p, feature_names=tuple(names)) for n, p in fold.parts.items()})
+            for fold in data.folds
+        )
+        return replace(data, folds=tuple(folds))
+
+    learned = run_plan(Plan("small", "rankrls", quick(method("rankrls"))), named("abcdef"))
     save_model(tmp_path / "m.json", chosen_model(learned, learned.folds[0]))
-    renamed = tuple(
-        replace(fold, **{n: replace(p, feature_names=tuple("bacdef")) for n, p in fold.parts.items()})
-        for fold in data.folds
-    )
-    (note,) = _given(tmp_path / "m.json", replace(data, folds=renamed)).notes
+    (note,) = _given(tmp_path / "m.json", named("bacdef")).notes
     assert naming("1 a b").search(note.what)

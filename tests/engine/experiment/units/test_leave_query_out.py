@@ -18,8 +18,8 @@ from wording import naming
 from rankstudio.cli.output.run_summary import summary
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.sample import open_sample
 from rankstudio.engine.data.splitting.splits import leave_query_out, select_queries
+from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.execution.data_transport import write_folds
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -28,10 +28,10 @@ from rankstudio.engine.experiment.reports import metrics_table, results_as_dict
 from rankstudio.engine.experiment.results.events import RunFinished, UnitFinished
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.experiment.storage import data_fingerprint as fingerprints
-from rankstudio.engine.experiment.storage.data_fingerprint import fingerprint
+from rankstudio.engine.experiment.runner import run, run_plan
+from rankstudio.engine.experiment.storage import study_contents
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import fingerprint
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
 
@@ -50,9 +50,7 @@ def others(data: RankingDataset, query: int) -> RankingDataset:
 
 
 def finished(plan: Plan, data: FoldedDataset, **beside: Any) -> RunResult:
-    *_, last = run(plan, data, **beside)
-    assert isinstance(last, RunFinished)
-    return last.result
+    return run_plan(plan, data, **beside)
 
 
 def test_each_query_is_tested_once_by_all_others_and_nothing_is_copied_for_it() -> None:
@@ -161,8 +159,8 @@ def test_what_is_undefined_in_one_query_is_left_out_of_the_mean() -> None:
 
 def test_the_data_are_hashed_once_and_any_change_of_them_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[int] = []
-    of_arrays = fingerprints._of_arrays
-    monkeypatch.setattr(fingerprints, "_of_arrays", lambda p: hashed.append(p.n_documents) or of_arrays(p))
+    of_arrays = study_contents._of_arrays
+    monkeypatch.setattr(study_contents, "_of_arrays", lambda p: hashed.append(p.n_documents) or of_arrays(p))
     first = fingerprint(leave_query_out(one_file()))
     m = one_file().folds[0].train.n_documents
     assert sum(hashed) == 2 * m  # the whole, and every query alone

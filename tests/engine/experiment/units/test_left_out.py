@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, dataset, ended, part
+from experiment.small import assert_same, dataset, ended, relearned, unvalidated
 from kernel_oracles import kernel_matrix, left_out_by_retraining
 from scipy.stats import ttest_rel
 from wording import naming
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -25,11 +22,9 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.fold_context import FoldContext
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import FoldContext, make_fold_context
 from rankstudio.engine.methods.left_out import first_twins
 from rankstudio.engine.methods.rankers import rankrls_shards
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 MAP = "leave-query-out MAP"
 GRID = {"regularization": (0.25, 4.0)}
@@ -50,28 +45,6 @@ PLANS = {
 EVERY = pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 
 
-def unvalidated(queries: int = 12) -> FoldedDataset:
-    """A fold without a validation part; some documents are there twice, with different labels."""
-    data = part(5, queries)
-    X = data.X.copy()
-    X[1::5] = X[:-1:5][: len(X[1::5])]
-    return FoldedDataset("One", None, (Fold(1, replace(data, X=X), None, part(6)),))
-
-
-def with_qid(data: RankingDataset) -> Any:
-    return np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
-
-
-def retrained(train: RankingDataset, selected: tuple[int, ...], regularization: float) -> np.ndarray:
-    """Scores of each query by the model learned without it."""
-    qid, X, scores = with_qid(train), train.X[:, sorted(selected)], np.zeros(train.n_documents)
-    for q in range(train.n_queries):
-        own = qid == q
-        model = RankRLS(regularization).fit(X[~own], train.y[~own], qid=qid[~own])
-        scores[own] = model.predict(X[own])
-    return scores
-
-
 @pytest.mark.parametrize("name", ["RankRLS", "greedy", "ranked by RankRLS"])
 @pytest.mark.parametrize("fits", [True, False])
 def test_each_step_measures_what_models_learned_without_each_query_do(
@@ -82,11 +55,11 @@ def test_each_step_measures_what_models_learned_without_each_query_do(
         monkeypatch.setattr(rankrls_shards, "_TIMES", 0)
     data, plan = unvalidated(), PLANS[name]
     train = data.folds[0].train
-    qid = with_qid(train)
+    qid = train.query_index
     for path in run_plan(plan, data).folds[0].paths:
         given = path.unit.combination.ranker if plan.ranker else path.unit.parameters
         for k, step in enumerate(path.steps):
-            scores = retrained(train, step.selected, given["regularization"])
+            scores = relearned(train, train.X[:, sorted(step.selected)], given["regularization"])
             expected = evaluate(train.y, scores, qid, measures=plan.evaluated, convention=plan.convention)
             found = {n: float(path.validation[f"leave-query-out {n}"][k]) for n in plan.evaluated}
             assert found == pytest.approx(dict(expected), abs=1e-12)
@@ -97,7 +70,7 @@ def test_a_kernel_leaves_a_querys_basis_vectors_out_with_it(n_basis: int | None)
     data = unvalidated()
     train = data.folds[0].train
     plan = PLANS["kernel"].changed(parameters={**PLANS["kernel"].parameters, "n_basis": n_basis})
-    qid = with_qid(train)
+    qid = train.query_index
     for path in run_plan(plan, data).folds[0].paths:
         values, step = path.unit.parameters, path.steps[0]
         basis = None if n_basis is None else step.basis  # type: ignore[attr-defined]
@@ -185,9 +158,9 @@ def test_the_smallest_is_compared_with_the_best_over_the_left_out_queries() -> N
     fold = run_plan(plan, data).folds[0]
     path = fold.paths[fold.chosen.unit.position]
     train = data.folds[0].train
-    qid, left_out = with_qid(train), []
+    qid, left_out = train.query_index, []
     for step in path.steps:
-        scores = retrained(train, step.selected, path.unit.parameters["regularization"])
+        scores = relearned(train, train.X[:, sorted(step.selected)], path.unit.parameters["regularization"])
         own = [qid == q for q in range(train.n_queries)]
         left_out.append([evaluate(train.y[q], scores[q], qid[q], measures=("MAP",))["MAP"] for q in own])
     best = int(path.validation[MAP].argmax())

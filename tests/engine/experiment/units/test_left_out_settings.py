@@ -10,20 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiment.small import part
+from experiment.small import relearned, unvalidated
 from kernel_oracles import features_of, kernel_matrix, spanned
 from scipy.sparse import csr_array
 from wording import naming
 
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.preferences.preferences import Preferences, sample_preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run_plan
-from rankstudio.engine.experiment.units.left_out_path import measure_left_out
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.metrics.evaluation import evaluate
 
@@ -60,28 +59,16 @@ def cases(losses: Sequence[dict[str, Any]], some: Sequence[dict[str, Any]]) -> p
 EVERY_COST = cases(COSTS, SOME)
 
 
-def unvalidated() -> FoldedDataset:
+def one_label() -> FoldedDataset:
     """A fold without a validation part; one query has a single label, and some documents are there twice."""
-    data = part(5, 10)
-    X, y = data.X.copy(), data.y.copy()
-    X[1::5] = X[:-1:5][: len(X[1::5])]
-    y[: data.query_ptr[1]] = 1.0
-    return FoldedDataset("One", None, (Fold(1, replace(data, X=X, y=y), None, part(6)),))
-
-
-def relearned(train: RankingDataset, X: np.ndarray, **settings: Any) -> np.ndarray:
-    """Scores of each query by RankRLS that is learned without it."""
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
-    scores = np.zeros(train.n_documents)
-    for q in range(train.n_queries):
-        own = qid == q
-        model = RankRLS(LAMBDA, **settings).fit(X[~own], train.y[~own], qid=qid[~own])
-        scores[own] = model.predict(X[own])
-    return np.round(scores, 9)  # equal documents have equal scores
+    fold = unvalidated(10).folds[0]
+    y = fold.train.y.copy()
+    y[: fold.train.query_ptr[1]] = 1.0
+    return FoldedDataset("One", None, (replace(fold, train=replace(fold.train, y=y)),))
 
 
 def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[FoldedDataset, PathResult]:
-    data = unvalidated()
+    data = one_label()
     grid = {} if changes.get("ranker") else {"regularization": LAMBDA}
     plan = Plan("small", method, {**grid, **parameters}, MAP, NAMES, **changes)
     path = run_plan(plan, data).folds[0].paths[0]
@@ -89,7 +76,7 @@ def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[Folded
     plain = plan.changed(select_by="criterion")
     result = run_plan(plain, data).folds[0].paths[0]
     fold = make_fold_context(plain, data.folds[0])
-    rows = list(measure_left_out(fold, result, NAMES, plan.convention))
+    rows = list(fold.measure_left_out(result, NAMES, plan.convention))
     for name in map(left_out_name, NAMES):
         assert [row[name] for row in rows] == path.validation[name].tolist()
     return data, path
@@ -97,8 +84,7 @@ def ran(method: str, parameters: dict[str, Any], **changes: Any) -> tuple[Folded
 
 def assert_measured(data: FoldedDataset, path: PathResult, k: int, scores: np.ndarray) -> None:
     train = data.folds[0].train
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
-    expected = evaluate(train.y, scores, qid, measures=NAMES, convention="letor4")
+    expected = evaluate(train.y, scores, train.query_index, measures=NAMES, convention="letor4")
     found = {name: float(path.validation[left_out_name(name)][k]) for name in NAMES}
     assert found == pytest.approx(dict(expected), abs=1e-12)
 
@@ -108,13 +94,13 @@ def assert_measured(data: FoldedDataset, path: PathResult, k: int, scores: np.nd
 def test_rankrls(loss: dict[str, Any], pairs: str) -> None:
     data, path = ran("rankrls", {**given(loss), "pairs": pairs})
     train = data.folds[0].train
-    assert_measured(data, path, 0, relearned(train, train.X, pairs=pairs, **loss))
+    assert_measured(data, path, 0, relearned(train, train.X, LAMBDA, pairs=pairs, **loss))
 
 
 def test_rankrls_on_documents_alone() -> None:
     data, path = ran("rankrls", {"pairs": "pointwise"})
     train = data.folds[0].train
-    assert_measured(data, path, 0, relearned(train, train.X, pairs="pointwise"))
+    assert_measured(data, path, 0, relearned(train, train.X, LAMBDA, pairs="pointwise"))
 
 
 @EVERY_COST
@@ -127,7 +113,7 @@ def assert_every_step(data: FoldedDataset, path: PathResult, loss: dict[str, Any
     train = data.folds[0].train
     for k, step in enumerate(path.steps):
         columns = sorted(step.selected)
-        assert_measured(data, path, k, relearned(train, train.X[:, columns], **(loss or {})))
+        assert_measured(data, path, k, relearned(train, train.X[:, columns], LAMBDA, **(loss or {})))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +152,7 @@ def test_rankrls_with_selected_features(pairs: str) -> None:
     train = data.folds[0].train
     for k, step in enumerate(path.steps):
         X = train.X[:, sorted(step.selected)]
-        assert_measured(data, path, k, relearned(train, X, pairs=pairs))
+        assert_measured(data, path, k, relearned(train, X, LAMBDA, pairs=pairs))
 
 
 @EVERY_COST
@@ -200,15 +186,14 @@ def assert_kernel(
     shape = {name: settings[name] for name in ("kernel", "gamma", "degree", "coef0") if name in settings}
     features = features_of(kernel_matrix(train.X, shape))
     basis: np.ndarray = step.basis  # type: ignore[attr-defined]
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
     if settings.get("n_basis") is None:
-        scores = relearned(train, features, **loss)
+        scores = relearned(train, features, LAMBDA, **loss)
     else:
         scores = np.zeros(train.n_documents)
         for q in range(train.n_queries):
-            own = qid == q
+            own = train.query_index == q
             X = spanned(features, basis[~own[basis]])
-            model = RankRLS(LAMBDA, **loss).fit(X[~own], train.y[~own], qid=qid[~own])
+            model = RankRLS(LAMBDA, **loss).fit(X[~own], train.y[~own], qid=train.query_index[~own])
             scores[own] = model.predict(X[own])
     assert_measured(data, path, 0, np.round(scores, 8))
 
@@ -216,7 +201,7 @@ def assert_kernel(
 @pytest.mark.parametrize("method", ["rankrls", "kernel-rankrls"])
 @pytest.mark.parametrize("cost", ["magnitude", "unit"])
 def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
-    train = unvalidated().folds[0].train
+    train = one_label().folds[0].train
     sampled = sample_preferences(train, share=0.5, noise=0.2, seed=0)
     path = tmp_path / "preferences.csv"
     place = np.arange(train.n_documents) - np.repeat(train.query_ptr[:-1], np.diff(train.query_ptr))
@@ -231,10 +216,9 @@ def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
     settings = {"kernel": "linear"} if method == "kernel-rankrls" else {}
     named = {"path": str(path)}
     data, found = ran(method, {"cost": cost, **settings}, preferences=named)
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
     scores = np.zeros(train.n_documents)
     for q in range(train.n_queries):
-        own = qid == q
+        own = train.query_index == q
         place = np.cumsum(~own) - 1
         kept = ~own[sampled.winner]
         others = Preferences(
@@ -244,19 +228,20 @@ def test_preferences(method: str, cost: str, tmp_path: Path) -> None:
             sampled.weight[kept],
         )
         model = RankRLS(LAMBDA, cost=cost)
-        model.fit(train.X[~own], preferences=others, qid=qid[~own])
+        model.fit(train.X[~own], preferences=others, qid=train.query_index[~own])
         scores[own] = model.predict(train.X[own])
     assert_measured(data, found, 0, np.round(scores, 9))
 
 
 def test_conjugate_gradients_and_sparse_features() -> None:
-    train = unvalidated().folds[0].train
-    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
+    train = one_label().folds[0].train
     by_gradients = RankRLS(LAMBDA, solver="cg", tol=1e-14)
-    found = by_gradients.leave_query_out(train.X, train.y, qid=qid)
+    found = by_gradients.leave_query_out(train.X, train.y, qid=train.query_index)
     for q in range(train.n_queries):
-        own = qid == q
-        expected = by_gradients.fit(train.X[~own], train.y[~own], qid=qid[~own]).predict(train.X[own])
+        own = train.query_index == q
+        expected = by_gradients.fit(train.X[~own], train.y[~own], qid=train.query_index[~own]).predict(
+            train.X[own]
+        )
         np.testing.assert_allclose(found[own], expected - expected.mean(), atol=1e-8)
     with pytest.raises(ParameterError, match=naming("X dense")):
-        by_gradients.leave_query_out(csr_array(train.X), train.y, qid=qid)
+        by_gradients.leave_query_out(csr_array(train.X), train.y, qid=train.query_index)

@@ -15,15 +15,15 @@ from wording import naming
 from rankstudio.engine import RankSVM, evaluate
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting import splits as protocols
-from rankstudio.engine.data.splitting.inner_folds import inner_folds
+from rankstudio.engine.data.splitting.splits import inner_folds
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import Protocol, parse_protocol
 from rankstudio.engine.experiment.results.events import StepDone, UnitFinished, UnitProgress
 from rankstudio.engine.experiment.resume import run_stored
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.experiment.units.nested_cv import make_fold_context
+from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 
 LAMBDAS = (0.25, 2.0, 16.0)
@@ -96,7 +96,7 @@ def greedy(regularization: float):
 @pytest.mark.parametrize("rule", ["best", "one-se", "smallest", "at most 2"])
 def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(validated: bool, rule: str) -> None:
     given = data(validated)
-    result = ended(run(PLAN.changed(rule=rule), given))
+    result = run_plan(PLAN.changed(rule=rule), given)
     for fold, found in zip(given.folds, result.folds, strict=True):
         tables = [by_hand(fold, 3, 7, greedy(value)) for value in LAMBDAS]
         means = np.array([table.mean(axis=0) for table in tables])
@@ -127,7 +127,7 @@ def test_the_chosen_model_is_that_of_a_nested_cross_validation_by_hand(validated
 def test_of_an_optimisers_iterations_the_last_ones_count_on_every_inner_fold() -> None:
     plan = PLAN.changed(method="ranksvm", parameters={"C": (0.01, 1.0)})
     given = data()
-    found = ended(run(plan, given)).folds[0]
+    found = run_plan(plan, given).folds[0]
     for path, C in zip(found.paths, (0.01, 1.0), strict=True):
         table = by_hand(given.folds[0], 3, 7, lambda X, y, qid, C=C: [RankSVM(C=C).fit(X, y, qid=qid).coef_])
         assert path.validation["MAP"][-1] == pytest.approx(table.mean(), rel=1e-13)
@@ -156,8 +156,8 @@ def test_no_query_is_learned_from_and_validated_or_tested() -> None:
 @every("plan", two_settings())
 def test_every_method_is_validated_so_and_has_the_same_bits_on_an_executor(plan: Plan) -> None:
     plan = plan.changed(protocol="nested 2-fold", folds=(1,))
-    alone = ended(run(plan, data()))
-    assert_same(ended(run(plan, data(), executor=AtOnce())), alone)
+    alone = run_plan(plan, data())
+    assert_same(run_plan(plan, data(), executor=AtOnce()), alone)
     (fold,) = alone.folds
     assert set(fold.validation) == set(plan.measures)
     assert np.isfinite(fold.validation["MAP"])
@@ -168,7 +168,7 @@ def test_every_method_is_validated_so_and_has_the_same_bits_on_an_executor(plan:
 def test_an_interrupted_run_goes_on_and_chooses_by_the_stored_standard_errors(tmp_path: Path) -> None:
     plan = PLAN.changed(rule="one-se")
     divided = parse_protocol(plan.protocol).divide(data(), plan.seed)
-    whole = ended(run(plan, divided))
+    whole = run_plan(plan, divided)
     with Study.create(tmp_path / "a.rankstudio") as study:
         done = 0
         for event in run_stored(plan, divided, study):
@@ -245,5 +245,5 @@ def test_inner_folds_too_large_for_the_memory_are_refused_before_any_work(monkey
 def test_leaving_each_query_out_can_be_nested_too() -> None:
     alone = FoldedDataset("One", None, (Fold(1, data().folds[0].train),))
     plan = PLAN.changed(protocol="leave-query-out, nested 2-fold", folds=(3,))
-    (fold,) = ended(run(plan, alone)).folds
+    (fold,) = run_plan(plan, alone).folds
     assert np.isfinite(fold.validation["MAP"])

@@ -11,22 +11,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment.small import assert_same, ended
+from experiment.small import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 from slow_measures import slow, slow_beyond_letor
 
 import rankstudio
 from rankstudio.engine.analysis.queries.measurement import Measurement
-from rankstudio.engine.analysis.queries.query_values import validation_values
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
+from rankstudio.engine.analysis.tried_models import validation_values
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import select_queries
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.methods.left_out import measured_left_out
@@ -37,7 +37,6 @@ from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, average
-from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import finish
 
@@ -90,7 +89,7 @@ def one_feature(protocol: str, **changes: object) -> Plan:
 
 
 def results(plan: Plan, data: FoldedDataset, **given: object) -> RunResult:
-    return ended(run(plan, data, **given))  # type: ignore[arg-type]
+    return run_plan(plan, data, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("key", list(CONVENTIONS))
@@ -223,7 +222,3 @@ def test_every_evaluator_is_told_of_what_dataset_it_measures() -> None:
     ]
     assert len(calls) > 12
     assert [where for where, call in calls if "grading=" not in call] == []
-
-
-def test_names_are_those_of_measures() -> None:
-    assert [measure(name).name for name in EVERY] == list(EVERY)

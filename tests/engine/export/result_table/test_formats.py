@@ -29,8 +29,7 @@ from rankstudio.engine.export.result_table.table import (
     ResultTable,
     TableStyle,
 )
-from rankstudio.engine.support.csv_cells import unguarded
-from rankstudio.engine.support.escaping import one_line
+from rankstudio.engine.support.escaping import one_line, unguarded
 
 VOID = {"meta", "br", "hr", "img"}
 

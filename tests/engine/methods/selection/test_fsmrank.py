@@ -14,8 +14,9 @@ from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import FSMSVM, FSMRank, FSMRankTop, RankSVM, evaluate, open_dataset
-from rankstudio.engine.arithmetic.linear_pairs import LinearPairs
 from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated
+from rankstudio.engine.arithmetic.optimisers.pair_problem import LocalPairs
+from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
@@ -26,7 +27,7 @@ from rankstudio.engine.methods.selection.feature_importance import (
 )
 from rankstudio.engine.methods.selection.fsmrank import FSMStep, IndefiniteSimilarityWarning, top_features
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import WorkProgress, finish
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -99,7 +100,7 @@ def ranking(seed: int = 0, m: int = 400, n: int = 6) -> tuple[np.ndarray, np.nda
 def objective(lambda1: float = 0.3) -> FSMObjective:
     X, y, qid = ranking()
     data = group(X, y, qid)
-    problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr))
+    problem = LocalPairs(LinearPairs(data.centred[0], Pairs(data.y, data.ptr)))
     return FSMObjective(problem, similarity(data, "pearson"), importance(data, "pearson"), lambda1, 0.01)
 
 
@@ -108,10 +109,10 @@ def test_the_gradient_is_that_of_the_smooth_part(seed: int) -> None:
     at, w = objective(), np.random.default_rng(seed).random(12)
 
     def value(w: np.ndarray) -> float:
-        return at.smooth(w, at.scores(w))[0]
+        return finish(at.at(w, at.scores(w)))[0]
 
     def gradient(w: np.ndarray) -> np.ndarray:
-        return at.gradient(w, at.smooth(w, at.scores(w))[1])
+        return at.gradient(w, finish(at.at(w, at.scores(w)))[1].slopes)
 
     assert check_grad(value, gradient, w) < 1e-5 * np.linalg.norm(gradient(w))
 
@@ -140,7 +141,7 @@ def gentle() -> FSMObjective:
     """An objective whose φ curves by at most 2 max ||x_i - x_j||² < 4e-5."""
     X, y, qid = ranking()
     data = group(1e-3 * X, y, qid)
-    problem = LinearPairs(data.centred[0], Pairs(data.y, data.ptr))
+    problem = LocalPairs(LinearPairs(data.centred[0], Pairs(data.y, data.ptr)))
     return FSMObjective(problem, np.eye(6), np.ones(12), 0.0, 1e-5)
 
 
@@ -156,7 +157,7 @@ def test_iterations_are_those_of_algorithm_1() -> None:
     at = gentle()
     w, z, alpha = np.zeros(12), np.zeros(12), 1.0
     for now in accelerated(at, 0.0, 6):
-        g = at.gradient(z, at.smooth(z, at.scores(z))[1])
+        g = at.gradient(z, finish(at.at(z, at.scores(z)))[1].slopes)
         new = np.maximum(z - (g + at.costs) / (at.bound / 1024), 0.0)
         alpha, last = (1 + np.sqrt(1 + 4 * alpha**2)) / 2, alpha
         w, z = new, new + (last - 1) / alpha * (new - w)

@@ -4,16 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
 
-from rankstudio.ui.plots.curves.curve_set import Band, CurveSet
-from rankstudio.ui.plots.curves.curve_values import MOST_LINES, neighbour, numbers, value_lines
-from rankstudio.ui.plots.frame import Frame
+from rankstudio.ui.plots.curves.curve_set import MOST_LINES, Band, CurveSet, neighbour, numbers, value_lines
+from rankstudio.ui.plots.layers import Frame
 from rankstudio.ui.style.colors import DARK, LIGHT
 
 FRAME = Frame(QRectF(0, 0, 100, 100), QRectF(0, 0, 100, 100), (0.0, 10.0), (0.0, 10.0))
 
 
-def family(*curves, kind="ordered"):
-    made = CurveSet(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))], kind)
+def family(*curves):
+    made = CurveSet(list(range(len(curves))), [f"curve {i}" for i in range(len(curves))])
     for key, ys in enumerate(curves):
         made[key].xs = [float(i + 1) for i in range(len(ys))]
         made[key].ys = list(ys)
@@ -44,7 +43,8 @@ def test_a_pixel_means_the_nearest_x_and_there_the_nearest_curve(curves, px, py)
 def test_of_coinciding_points_the_one_on_top_is_meant():
     made = family([5.0], [5.0], [5.0])
     assert made.pointed(FRAME, 10, 50) == (2, 1.0)
-    assert made.pointed(FRAME, 10, 50, top=0) == (0, 1.0)
+    made.choice = (0, 1.0)
+    assert made.pointed(FRAME, 10, 50) == (0, 1.0)
 
 
 def test_the_latest_value_at_an_x_counts():
@@ -56,14 +56,12 @@ def test_the_latest_value_at_an_x_counts():
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK])
-def test_an_ordered_family_is_solid_a_small_one_and_categories_are_dashed_too(colors):
+def test_a_family_is_solid_and_a_small_one_dashed_too(colors):
     many = family(*[[1.0]] * 11).strokes(colors)
     assert {dash for _, dash in many.values()} == {()}
     assert len({color.name() for color, _ in many.values()}) == 11
     few = family(*[[1.0]] * 3).strokes(colors)
     assert len({dash for _, dash in few.values()}) == 3
-    runs = family(*[[1.0]] * 6, kind="category").strokes(colors)
-    assert len({dash for _, dash in runs.values()}) == 6
 
 
 def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
@@ -77,7 +75,8 @@ def test_a_stranger_takes_the_accent_and_changes_no_other_colour():
 
 def test_lines_list_what_a_click_would_choose_first_then_the_chosen_curve_and_the_others():
     made = family([1.0], [3.0], [2.0], [4.0], [float("nan")])
-    lines = value_lines(made, 1.0, LIGHT, pointed=2, chosen=0, at="k = 1")
+    made.choice = (0, 1.0)
+    lines = value_lines(made, 1.0, LIGHT, pointed=2, at="k = 1")
     assert [(line.text, line.value, line.bold) for line in lines] == [
         ("k = 1 · curve 2", "2.0000", True),
         ("curve 0", "1.0000", False),
@@ -87,19 +86,20 @@ def test_lines_list_what_a_click_would_choose_first_then_the_chosen_curve_and_th
 
 
 def test_the_value_of_a_lone_curve_is_beside_its_k():
-    (line,) = value_lines(family([0.5]), 1.0, LIGHT, 0, None, "k = 1")
+    (line,) = value_lines(family([0.5]), 1.0, LIGHT, 0, "k = 1")
     assert (line.text, line.value, line.bold) == ("k = 1", "0.5000", True)
 
 
 def test_many_curves_are_counted_not_listed():
-    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, None, "k = 1")
+    lines = value_lines(family(*[[float(i)] for i in range(20)]), 1.0, LIGHT, None, "k = 1")
     assert len(lines) == MOST_LINES + 1
     assert lines[-1].text == "and 8 more"
 
 
 def test_numbers_hold_every_point_and_the_band():
     made = family([0.5, float("nan")], [0.25])
-    header, rows = numbers(made, Band.of([1, 3], [1, 2], [0, 1], [2, 3]), "k")
+    made.band = Band(*map(np.array, ([1, 3], [1, 2], [0, 1], [2, 3])))
+    header, rows = numbers(made, "k")
     assert header == ["k", "curve 0", "curve 1", "mean", "low", "high"]
     assert rows[0] == [1, 0.5, 0.25, 1.0, 0.0, 2.0]
     assert [str(cell) for cell in rows[1]] == ["2", "nan", "nan", "nan", "nan", "nan"]
@@ -108,17 +108,21 @@ def test_numbers_hold_every_point_and_the_band():
 
 def test_neighbours_stop_at_the_ends_and_skip_empty_curves():
     made = family([1.0, 2.0, 3.0], [], [5.0, 6.0])
-    assert neighbour(made, None, 0, 0) == (0, 1.0)
-    assert neighbour(made, (0, 1.0), 1, 0) == (0, 2.0)
-    assert neighbour(made, (0, 3.0), 1, 0) == (0, 3.0)
-    assert neighbour(made, (0, 1.0), -1, 0) == (0, 1.0)
-    assert neighbour(made, (0, 3.0), 0, 1) == (2, 2.0)
-    assert neighbour(made, (2, 2.0), 0, 1) == (2, 2.0)
-    assert neighbour(made, ("gone", 2.0), 1, 1) == (0, 1.0)
-    assert neighbour(CurveSet(), None, 1, 0) is None
+    for choice, move, to in (
+        (None, (0, 0), (0, 1.0)),
+        ((0, 1.0), (1, 0), (0, 2.0)),
+        ((0, 3.0), (1, 0), (0, 3.0)),
+        ((0, 1.0), (-1, 0), (0, 1.0)),
+        ((0, 3.0), (0, 1), (2, 2.0)),
+        ((2, 2.0), (0, 1), (2, 2.0)),
+        (("gone", 2.0), (1, 1), (0, 1.0)),
+    ):
+        made.choice = choice
+        assert neighbour(made, *move) == to
+    assert neighbour(CurveSet(), 1, 0) is None
 
 
 def test_in_little_room_the_curve_under_the_mouse_is_told_first_of_all():
-    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, None, "k = 1", most=3)
+    lines = value_lines(family(*[[float(i)] for i in range(8)]), 1.0, LIGHT, 2, "k = 1", most=3)
     assert [line.value for line in lines] == ["2.0000", "7.0000", "6.0000", ""]
     assert lines[-1].text == "and 5 more"

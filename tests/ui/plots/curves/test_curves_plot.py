@@ -1,17 +1,41 @@
+"""Curves: what is picked, said and drawn, how it is zoomed, the level and the names beside them."""
+
+from __future__ import annotations
+
 import time
 
 import numpy as np
-from plot_hands import pixel
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor
+import pytest
+from hands import pixel, send
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from waiting import wait_until
 
 from rankstudio.ui.plots import CurvesPlot, export_plot
-from rankstudio.ui.plots.curves.curves_plot import extremes
+from rankstudio.ui.plots.curves.curve_layers import _free_room, extremes
 from rankstudio.ui.style.colors import DARK, LIGHT
 
 KS = np.arange(1, 47)
+
+
+@pytest.fixture
+def plot(theme, stage):
+    made = CurvesPlot(theme, "validation MAP")
+    stage(made, 480, 300)
+    made.set_family(range(3), ["λ = 2⁰", "λ = 2¹", "λ = 2²"], (1, 46))
+    for key in range(3):
+        made.set_curve(key, KS, 0.4 + 0.05 * key + 0.0005 * KS)
+    made.flush()
+    return made
+
+
+@pytest.fixture
+def picks(plot):
+    told = []
+    plot.picked.connect(lambda key, x: told.append((key, x)))
+    return told
 
 
 def test_a_click_picks_the_nearest_point_of_any_curve(plot, picks):
@@ -30,7 +54,7 @@ def test_a_click_beside_the_plot_area_picks_nothing(plot, picks):
 
 def test_a_pick_marks_nothing_by_itself(plot, picks):
     QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(plot, 1, 5).toPoint())
-    assert picks and plot.choice is None
+    assert picks and plot.family.choice is None
 
 
 def test_the_keys_move_the_choice(plot, picks):
@@ -174,9 +198,9 @@ def test_a_new_family_leaves_nothing_of_the_old(plot):
     plot.select(2, 4, ("note",))
     plot.set_band(KS, KS / 100, KS / 110, KS / 90)
     plot.hover(pixel(plot, 2, 9))
-    plot.set_family(["a"], ["A"], kind="category")
+    plot.set_family(["a"], ["A"])
     plot.flush()
-    assert plot.is_empty() and plot.choice is None and plot.band is None and plot.box.isHidden()
+    assert plot.is_empty() and plot.family.choice is None and plot.family.band is None and plot.box.isHidden()
     assert plot.numbers() == (["k", "A"], [])
     plot.set_curve("a", [3], [0.5])
     plot.flush()
@@ -193,6 +217,15 @@ def test_the_band_is_part_of_the_picture_the_numbers_and_the_box(plot):
         ("interval", "0.4200 – 0.6000"),
     ]
     assert plot.numbers()[1][0][-3:] == [0.44, 0.42, 0.6]
+
+
+def test_a_band_without_values_is_not_drawn(plot):
+    """A measure that no fold has, beside curves that have it: drawing would be an exception in the window."""
+    plot.flush()
+    before = plot.grab().toImage()
+    plot.set_band(KS, *(np.full(KS.size, np.nan),) * 3)
+    plot.flush()
+    assert plot.grab().toImage() == before
 
 
 def test_an_empty_plot_says_what_will_be_here(theme, stage):
@@ -283,3 +316,210 @@ def test_the_box_names_the_point_that_a_click_chooses(plot, picks):
             first = plot.box.lines()[0]
             assert first.text == f"k = {k} · {plot.family[key].label}"
             assert first.value == f"{plot.family[key].value_at(k):.4f}"
+
+
+def wheel(plot, at, clicks):
+    where = plot.viewport().mapToGlobal(at.toPoint()).toPointF()
+    event = QWheelEvent(
+        at, where, QPoint(), QPoint(0, 120 * clicks), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(plot.viewport(), event)
+
+
+def test_the_wheel_zooms_about_the_mouse_and_a_double_click_undoes_it(plot):
+    whole = plot.ranges()
+    wheel(plot, pixel(plot, 1, 10), 3)
+    (x0, x1), (y0, y1) = plot.ranges()
+    assert 1 <= x0 < 10 < x1 < 46
+    assert y0 < plot.family[1].value_at(10) < y1
+    assert plot.family[1].value_at(10) == pytest.approx(plot.family[1].value_at(10))
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, 100))
+    assert plot.ranges() == whole
+
+
+def test_a_double_click_that_shows_all_again_picks_no_model(plot, picks):
+    at = pixel(plot, 1, 10)
+    wheel(plot, at, 3)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    QTest.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert not plot._second.isActive()
+    assert picks == []
+    wheel(plot, at, 3)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(plot, 1, 10).toPoint())
+    wait_until(lambda: picks)
+    assert picks == [(1, 10)]
+
+
+def test_zooming_out_ends_at_the_data(plot):
+    whole = plot.ranges()
+    wheel(plot, pixel(plot, 1, 10), 2)
+    wheel(plot, pixel(plot, 1, 10), -12)
+    assert plot.ranges() == whole
+
+
+def test_a_drag_zooms_into_its_rectangle_and_picks_nothing(plot, picks):
+    first, last = pixel(plot, 2, 10), pixel(plot, 0, 20)
+    none = Qt.MouseButton.NoButton
+    send(plot, QEvent.Type.MouseMove, first, none, none)
+    send(plot, QEvent.Type.MouseButtonPress, first)
+    for share in (0.3, 0.6, 1.0):
+        time.sleep(0.012)  # pyqtgraph thins out moves that come faster than a mouse's
+        at = first + (last - first) * share
+        send(plot, QEvent.Type.MouseMove, at, Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton)
+    send(plot, QEvent.Type.MouseButtonRelease, last, held=Qt.MouseButton.NoButton)
+    (x0, x1), _ = plot.ranges()
+    assert (x0, x1) == pytest.approx((10, 20), abs=0.12)  # a pixel is a tenth
+    assert picks == []
+
+
+def test_growing_curves_do_not_undo_a_zoom(plot):
+    wheel(plot, pixel(plot, 1, 10), 3)
+    zoomed = plot.ranges()
+    plot.append(0, 47, 0.9)
+    plot.flush()
+    assert plot.ranges() == zoomed
+
+
+def far_apart(plot):
+    plot.may_be_logarithmic = True
+    for key in range(3):
+        plot.set_curve(key, KS, 10.0 ** (5 - KS / 10) + key)
+    plot.flush()
+
+
+def test_values_that_span_decades_get_a_logarithmic_axis_unless_the_user_says_otherwise(plot):
+    assert not plot.axes.log_y
+    far_apart(plot)
+    assert plot.axes.log_y
+    frame = plot.frame()
+    heights = [frame.y_px(value) for value in (100.0, 1000.0, 10_000.0)]
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2])
+    assert frame.y_px(0.0) == pytest.approx(frame.area.bottom())
+    assert [text for _, text in plot.axes.y_ticks(frame.y_range, frame.area.height())][-1] == "100,000"
+    QTest.keyClick(plot, Qt.Key.Key_L)
+    plot.flush()
+    assert not plot.axes.log_y
+    QTest.keyClick(plot, Qt.Key.Key_L)
+    plot.flush()
+    assert plot.axes.log_y
+    plot.set_curve(0, KS, KS - 10.0)  # which has no logarithm
+    plot.flush()
+    assert not plot.axes.log_y
+
+
+def test_a_zoom_into_a_logarithmic_axis_shows_what_was_framed(plot):
+    far_apart(plot)
+    plot.zoom.show_ranges((5.0, 20.0), (100.0, 10_000.0))
+    plot._on_zoom()
+    (x0, x1), (y0, y1) = plot.ranges()
+    assert (x0, x1) == pytest.approx((5.0, 20.0))
+    assert (y0, y1) == pytest.approx((100.0, 10_000.0))
+
+
+def test_linked_plots_zoom_in_x_together(plot, theme, stage):
+    other = CurvesPlot(theme, "criterion")
+    stage(other, 480, 300)
+    other.set_family([0], ["one"], (1, 46))
+    other.set_curve(0, KS, KS * 2.0)
+    other.flush()
+    told = []
+    other.zoomed.connect(told.append)
+    plot.zoomed.connect(other.follow_zoom)
+    y_range = other.ranges()[1]
+    plot.zoom.show_ranges((5.0, 20.0), plot.ranges()[1])
+    plot._on_zoom()
+    assert other.ranges()[0] == pytest.approx((5.0, 20.0))
+    assert other.ranges()[1] == pytest.approx(y_range)
+    plot.reset_zoom()
+    assert other.ranges()[0] == (1, 46)
+    assert told == []
+
+
+@pytest.mark.parametrize("beside", [np.full(46, 0.6), np.full(46, 0.1), np.linspace(0.1, 0.6, 46)])
+@pytest.mark.parametrize("others", [0.12, 0.35, 0.58])
+def test_it_is_where_no_curve_is(plot: CurvesPlot, beside: np.ndarray, others: float) -> None:
+    for key in range(3):
+        plot.set_curve(key, KS, np.full(46, others))
+    plot.family.set_beside("other", "left-out queries", KS, beside)
+    plot.flush()
+    frame = plot.frame()
+    room = _free_room(plot.family, frame, 120.0, 14.0)
+    assert frame.area.contains(room)
+    for curve in plot.family.curves.values():
+        px, py = frame.pixels(*curve.arrays())
+        columns = np.arange(room.left(), room.right())
+        drawn = np.interp(columns, px, py)
+        assert not ((drawn > room.top()) & (drawn < room.bottom())).any()
+
+
+def test_it_is_at_the_lower_right_where_there_is_room_everywhere(plot: CurvesPlot) -> None:
+    plot.family.set_beside("other", "left-out queries", [1], [0.9])
+    plot.flush()
+    area = plot.frame().area
+    room = _free_room(plot.family, plot.frame(), 60.0, 14.0)
+    assert room.center().x() > area.center().x()
+
+
+def test_a_lone_point_beside_the_others_is_in_sight_however_far_away_it_is(plot: CurvesPlot) -> None:
+    for key in range(30):
+        plot.set_curve(key, [46], [0.52 + key / 3000])
+    plot.family.set_beside("other", "left-out queries", [46], [0.1])
+    plot.flush()
+    frame = plot.frame()
+    assert frame.area.top() < frame.y_px(0.1) < frame.area.bottom()
+
+
+def row_at(plot, y):
+    """The row of pixels that a level is drawn on, over the width of the plot area."""
+    area, at = plot.frame().area, round(plot.frame().y_px(y))
+    image = plot.grab().toImage()
+    return [image.pixelColor(x, at) for x in range(int(area.left()) + 2, int(area.right()) - 2)]
+
+
+def test_a_level_to_compare_with_is_drawn_from_side_to_side_and_goes(plot):
+    before = row_at(plot, 0.48)
+    plot.set_reference(0.48, "best single feature: BM25")
+    plot.flush()
+    with_level = row_at(plot, 0.48)
+    differing = [i for i, (a, b) in enumerate(zip(before, with_level, strict=True)) if a != b]
+    assert len(differing) > 0.2 * len(before), "dotted, and so not every pixel"
+    assert min(differing) < 6
+    assert max(differing) > len(before) - 7
+    plot.set_reference(None)
+    plot.flush()
+    assert row_at(plot, 0.48) == before
+
+
+def test_the_box_lists_the_level_to_compare_with(plot):
+    plot.set_reference(0.48, "best single feature: BM25")
+    plot.hover(plot.frame().point(20, 0.41))
+    last = plot.box.lines()[-1]
+    assert (last.text, last.value) == ("best single feature: BM25", "0.4800")
+    plot.set_reference(None)
+    plot.hover(plot.frame().point(21, 0.4105))
+    assert [line.text for line in plot.box.lines()] == ["k = 21 · λ = 2⁰", "λ = 2²", "λ = 2¹"]
+
+
+def test_a_level_is_brought_into_sight_and_is_not_drawn_where_the_user_zoomed_past_it(plot):
+    plot.set_reference(0.8, "far above")
+    plot.flush()
+    assert plot.ranges()[1][1] > 0.8
+    QTest.keyClicks(plot, "++++")
+    assert plot.ranges()[1][1] < 0.8
+    out_of_sight = plot.grab().toImage()
+    plot.family.reference = None
+    plot.redraw()
+    assert plot.grab().toImage() == out_of_sight
+
+
+def test_a_level_alone_is_no_curve(plot):
+    plot.clear()
+    plot.set_reference(0.8, "best single feature")
+    plot.flush()
+    assert plot.is_empty()
+    assert plot.numbers() == (["k", "λ = 2⁰", "λ = 2¹", "λ = 2²"], [])
+    blank = plot.grab().toImage()
+    plot.set_reference(None)
+    plot.flush()
+    assert plot.grab().toImage() == blank

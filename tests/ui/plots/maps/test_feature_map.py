@@ -123,7 +123,7 @@ def test_fewer_features_take_the_chosen_cell_away(plot):
 def test_labels_keep_their_distance_and_order(seed):
     rng = np.random.default_rng(seed)
     wanted = np.sort(rng.uniform(0, 200, rng.integers(1, 15))).tolist()
-    places = spread(wanted, 0.0, 200.0, 13.0)
+    places = spread(wanted, 0.0, 200.0)
     assert len(places) == len(wanted)
     assert all(b - a >= 13.0 - 1e-9 for a, b in pairwise(places))
     assert -1e-9 <= places[0] <= places[-1] <= 200.0 + 1e-9

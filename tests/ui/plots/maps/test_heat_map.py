@@ -1,3 +1,7 @@
+"""Maps of two grids: cells, values and their one bar of colours."""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QRectF, Qt
@@ -5,6 +9,7 @@ from PySide6.QtTest import QTest
 
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.maps import heat_map
+from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot, MapFeature, MapValues
 from rankstudio.ui.style.palettes import viridis
 
 VALUES = np.arange(12.0).reshape(3, 4)
@@ -169,3 +174,34 @@ def test_long_labels_leave_the_cells_and_the_bar_their_room(theme, stage, width)
     assert 0 <= area.left() < area.right() < width
     assert area.width() >= 30
     assert not plot.grab().isNull()
+
+
+MAP_VALUES = MapValues(
+    np.eye(2),
+    ("one", "two"),
+    ("", ""),
+    (0.0, 1.0),
+    "|r|",
+    ((0.0, "0"), (1.0, "1")),
+    (("a", "b"), ("c", "d")),
+    "features",
+)
+
+
+@pytest.mark.parametrize("kind", [HeatMapPlot, FeatureMapPlot])
+def test_a_map_draws_one_bar(theme, stage, monkeypatch, kind):
+    drawn = []
+    monkeypatch.setattr(heat_map, "draw_color_bar", lambda _painter, bar, _colors: drawn.append(bar))
+    plot = kind(theme)
+    stage(plot, 400, 240)
+    if isinstance(plot, FeatureMapPlot):
+        plot.show_map([MapFeature(1, "one", 1), MapFeature(2, "two")], MAP_VALUES)
+    else:
+        plot.set_values(MAP_VALUES.values, ["a", "b"], ["1", "2"])
+    plot.flush()
+    drawn.clear()
+    plot.grab()
+    titles = [bar.title for bar in drawn]
+    assert titles == ["|r|" if isinstance(plot, FeatureMapPlot) else ""]
+    assert [share for share, _ in drawn[0].ticks] in ([0.0, 1.0], [0.0, 0.5, 1.0])
+    assert drawn[0].at.left() > plot.frame().area.right()

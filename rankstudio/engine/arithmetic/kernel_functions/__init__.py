@@ -1,1 +1,0 @@
-"""Kernel functions of two documents."""

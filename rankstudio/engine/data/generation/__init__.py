@@ -1,1 +1,0 @@
-"""Made-up data larger than memory, written as text query by query."""

@@ -1,0 +1,175 @@
+"""A folder of made-up ranking data as large as one likes, in the manner of MSLR-WEB30K."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstudio.engine.arrays import Bytes, Ints
+from rankstudio.engine.data import _letor_kernel as kernels
+from rankstudio.engine.errors import OutputError, ParameterError
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.files import make_folder
+
+PARTS = {"train": 0.6, "vali": 0.2, "test": 0.2}
+"""The share of the queries that each part has."""
+
+_PIECE = 1 << 14  # documents made at a time, or those of a query
+_N_FACTORS = 8  # features share them, so that they are correlated as real ones are
+_SKEW = 2.0  # of the sizes of queries: the shape of a gamma distribution
+_LABELS = (0.05, 1.0, 1.9, 2.35)  # least utility for the labels 1 … 4: 52, 32, 13, 2 and 1 percent
+_DECIMALS = (0, 6, 6)  # counts, shares from 0 to 1, scores such as BM25
+_COUNT, _SHARE = range(2)
+
+
+@dataclass(frozen=True)
+class LargeData:
+    """Made-up data in the manner of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
+
+    Hidden factors of a document make its relevance, the first the most; each feature sees one of them, some
+    clearly and some hardly, and every eighth sees none. What is made depends on these values alone, and is
+    made some queries at a time.
+
+    Attributes
+    ----------
+    n_documents : int
+        Of all queries together; a query has at least one, and some have many times the mean.
+    n_queries : int
+        At least five.
+    n_features : int
+    seed : int
+        Equal seeds give equal data.
+
+    Raises
+    ------
+    ParameterError
+        Where there are too few of something.
+    """
+
+    n_documents: int = 3_771_125
+    n_queries: int = 31_531
+    n_features: int = 136
+    seed: int = 0
+    sizes: Ints = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("n_queries", self.n_queries, 5),
+            ("n_documents", self.n_documents, self.n_queries),
+            ("n_features", self.n_features, 1),
+            ("seed", self.seed, 0),
+        ):
+            if value < least:
+                raise ParameterError(name, value, tr("a number of at least {least}").format(least=least))
+        weights = np.random.default_rng([self.seed, 0]).gamma(_SKEW, size=self.n_queries)
+        spread = (self.n_documents - self.n_queries) * np.cumsum(weights) / weights.sum()
+        spread[-1] = self.n_documents - self.n_queries
+        object.__setattr__(self, "sizes", 1 + np.diff(np.floor(spread).astype(np.int64), prepend=0))
+
+    def queries(self, part: str) -> range:
+        """Return which queries a part has, from 0."""
+        bounds = np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries).astype(int).tolist()
+        position = list(PARTS).index(part)
+        return range(bounds[position], bounds[position + 1])
+
+    def text(self, part: str) -> Iterator[tuple[int, Bytes]]:
+        """Yield the LETOR text of a part, some queries at a time, with the number of documents in each piece.
+
+        Notes
+        -----
+        Time O(mn); memory O(n s) for s documents of the largest query.
+        """
+        decimals = np.array([_DECIMALS[j % 3] for j in range(self.n_features)], dtype=np.int64)
+        longest = len(str(self.n_features)) + 2 + kernels.LONGEST
+        queries = self.queries(part)
+        first = queries.start
+        while first < queries.stop:
+            ends = np.cumsum(self.sizes[first : queries.stop])
+            last = first + max(int(np.searchsorted(ends, _PIECE, side="right")), 1)
+            labels, units = self._documents(first, last)
+            query_ids = np.repeat(np.arange(first + 1, last + 1), self.sizes[first:last])
+            out = np.empty(len(labels) * (32 + longest * self.n_features), dtype=np.uint8)
+            yield len(labels), out[: kernels.format_lines(units, decimals, labels, query_ids, out)]
+            first = last
+
+    def _documents(self, first: int, last: int) -> tuple[Ints, NDArray[np.int32]]:
+        """Draw the labels and features of some queries, the features as whole numbers of their last digit."""
+        rng = np.random.default_rng([self.seed, 1, first])
+        sizes = self.sizes[first:last]
+        m, n = int(sizes.sum()), self.n_features
+        factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
+        weights = 0.7 ** np.arange(_N_FACTORS)
+        signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
+        for factor, weight in zip(factors.T, (weights / np.sqrt(np.sum(weights**2))).tolist(), strict=True):
+            signal += weight * factor
+        of_query = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
+        utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + of_query
+        labels = np.searchsorted(_LABELS, utility, side="right").astype(np.int64)
+        shared = np.repeat(rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0)
+        values = rng.standard_normal((m, n), dtype=np.float32)
+        for j in range(n):
+            clear = np.float32(0.0 if j % 8 == 7 else 0.9 - 0.8 * (j * 37 % 101) / 101)
+            column = np.float32(1 - clear) * values[:, j] + clear * factors[:, j % _N_FACTORS]
+            values[:, j] = _shaped(column, shared[:, j % 3], j % 3)
+        return labels, values.astype(np.int32)
+
+
+def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
+    """Write train.txt, vali.txt and test.txt, each whole or not at all; yield the documents written so far.
+
+    Parameters
+    ----------
+    data : LargeData
+    folder : Path
+        Made where it is missing; files of these names are replaced.
+
+    Raises
+    ------
+    OutputError
+        Where one cannot be written.
+    """
+    make_folder(folder)
+    done = 0
+    for part, path in written_files(folder).items():
+        try:
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".rankstudio-", suffix=".part") as aside:
+                written = Path(aside) / path.name
+                with written.open("wb", buffering=0) as file:
+                    for documents, piece in data.text(part):
+                        if file.write(piece.data) != len(piece):
+                            raise OSError(errno.ENOSPC, "no space left on the disk")
+                        done += documents
+                        yield done
+                written.replace(path)
+        except OSError as error:
+            raise OutputError(
+                tr("{path} could not be written: {strerror}.").format(
+                    path=path, strerror=error.strerror or error
+                )
+            ) from error
+
+
+def written_files(folder: Path) -> dict[str, Path]:
+    """Return the file of each part."""
+    return {part: folder / f"{part}.txt" for part in PARTS}
+
+
+def _shaped(column: NDArray[Any], shared: NDArray[Any], kind: int) -> NDArray[Any]:
+    """Return a feature in the units of its last decimal, by operations that round alike everywhere."""
+    shaped: NDArray[Any]
+    if kind == _COUNT:  # many small, few large
+        raised = np.maximum(column + np.float32(0.5) * shared + np.float32(0.8), np.float32(0.0))
+        shaped = np.float32(3) * raised * raised * raised
+    elif kind == _SHARE:
+        shaped = np.float32(5e5) * (column / (np.float32(1) + np.abs(column)) + np.float32(1))
+    else:
+        shaped = np.float32(6e6) * np.maximum(column + shared + np.float32(1.0), np.float32(0.0))
+    shaped = np.floor(shaped)
+    return shaped

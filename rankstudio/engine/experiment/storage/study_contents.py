@@ -1,0 +1,278 @@
+"""What a study tells without opening the data of its runs.
+
+Which runs there are and on which data, whether the test part is sealed, and what was written for the report.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
+from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.support.file_pages import release
+
+_ROWS = 1 << 15  # of data that are hashed at a time
+_TIMES = {1: "once", 2: "twice"}
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """A run of a study.
+
+    Attributes
+    ----------
+    id : int
+        Its number in the study, from 1.
+    plan : Plan
+    feature_ids : tuple of int
+        Of the dataset's columns, 1-based.
+    """
+
+    id: int
+    plan: Plan
+    feature_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunLabel:
+    """What a person says of a run; it changes nothing of its numbers.
+
+    Attributes
+    ----------
+    name : str
+        What it is called; "" for what it runs.
+    note : str
+    tags : tuple of str
+    hidden : bool
+        Whether a list leaves it out.
+    """
+
+    name: str = ""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run as a list of runs shows it.
+
+    Attributes
+    ----------
+    key : RunKey
+    data_name : str
+    created, finished : str
+        When, in UTC after ISO 8601; ``finished`` is "" for a run that is not.
+    seconds : float
+        How long its finished units took, or the whole of a finished run.
+    n_finished, n_units : int
+        How many units are done, and how many there are.
+    versions : Mapping of str to str
+        By which it is computed; others do not go on with it.
+    damage : str
+        What of it is damaged, as a sentence; "" where nothing is.
+    """
+
+    key: RunKey
+    data_name: str
+    created: str
+    finished: str
+    seconds: float
+    n_finished: int
+    n_units: int
+    versions: Mapping[str, str]
+    damage: str = ""
+
+
+@dataclass(frozen=True)
+class RecordedData:
+    """The data of a run as its study recorded them.
+
+    Attributes
+    ----------
+    name : str
+    place : str
+        The file or folder that was opened; "" for data made in memory.
+    checksum : str
+        Of all parts of all folds, as in a `Fingerprint`.
+    files : tuple of Source
+        Those that were read.
+    folds : tuple of int
+        Numbers of the folds.
+    feature_ids, feature_names
+        Of the columns.
+    """
+
+    name: str
+    place: str
+    checksum: str
+    files: tuple[Source, ...]
+    folds: tuple[int, ...]
+    feature_ids: tuple[int, ...]
+    feature_names: tuple[str, ...]
+
+    def opened_by(self, plan: Plan) -> str:
+        """Return what opens them again: the place, or what a plan calls them where that is no place."""
+        return plan.data if plan.data == SAMPLE or not self.place else self.place
+
+    def difference(self, dataset: FoldedDataset) -> str:
+        """Return, as a sentence, why a dataset is not the one that was recorded; "" where it is."""
+        found = fingerprint(dataset)
+        if found.checksum == self.checksum:
+            return ""
+        changed = change(self.files, found.files)
+        return f"{changed or f'{self.place or self.name}: these are other data than those of the run'}."
+
+    def without_documents(self, *, validated: bool = True, tested: bool = True) -> FoldedDataset:
+        """Return what stands for the data where they are not at hand: folds and features, no documents.
+
+        Parameters
+        ----------
+        validated, tested : bool
+            Whether the folds had a validation and a test part.
+        """
+        path = Path(self.place) if self.place else None
+        part = _empty(self.feature_ids, self.feature_names)
+        vali, test = (part if there else None for there in (validated, tested))
+        return FoldedDataset(self.name, path, tuple(Fold(number, part, vali, test) for number in self.folds))
+
+
+def _empty(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:
+    start = np.zeros(1, dtype=np.int64)
+    return RankingDataset(
+        np.empty((0, len(ids))), np.empty(0), start, (), np.array(ids, dtype=np.int64), names, ()
+    )
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """The identity of a dataset.
+
+    Attributes
+    ----------
+    checksum : str
+        Of all parts of all folds; datasets that are equal for any plan have the same.
+    files : tuple of Source
+        Those that were read, each once.
+    """
+
+    checksum: str
+    files: tuple[Source, ...]
+
+
+def fingerprint(dataset: FoldedDataset) -> Fingerprint:
+    """Return a dataset's fingerprint.
+
+    The reader hashed the very bytes that it parsed, so nothing is read again and neither names nor times
+    are trusted. Parts that were put together in memory are hashed as they are, in O(mn).
+    """
+    files: dict[str, Source] = {}
+    whole: dict[int, str] = {}
+    lines = []
+    for fold in dataset.folds:
+        for name, part in fold.parts.items():
+            if part.source is not None:
+                files.setdefault(str(part.source.path.absolute()), part.source)
+            checksum = _of_left_out(part, whole) if isinstance(part, LeftOut) else _of_part(part)
+            lines.append(f"{fold.number} {name} {part.n_features} {checksum}")
+    return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
+
+
+def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
+    """Return, in words, the first file that has other contents than were recorded; "" where there is none."""
+    by_path = {source.path.absolute(): source for source in recorded}
+    for now in found:
+        then = by_path.get(now.path.absolute(), now)
+        if then.checksum != now.checksum:
+            size = f"{now.size:,} bytes" if now.size != then.size else "the same size with different contents"
+            return f"{now.path}: the file changed: expected {then.size:,} bytes, found {size}"
+    return ""
+
+
+def _of_part(part: RankingDataset) -> str:
+    return part.source.checksum if part.source is not None else _of_arrays(part)
+
+
+def _of_left_out(part: LeftOut, known: dict[int, str]) -> str:
+    """Return that of the data and of the query that is not in it: the data are hashed once for all folds."""
+    if id(part.whole) not in known:
+        known[id(part.whole)] = _of_part(part.whole)
+    return f"{known[id(part.whole)]} without query {part.query}"
+
+
+def _of_arrays(part: RankingDataset) -> str:
+    digest = hashlib.sha256()
+    for array in (part.X, part.y, part.query_ptr, part.feature_ids):
+        digest.update(f"{array.dtype.str} {array.shape}".encode())
+        for first in range(0, len(array), _ROWS):
+            rows = np.ascontiguousarray(array[first : first + _ROWS])
+            digest.update(rows.data)
+            release(rows)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _sha256(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class SealMark:
+    """One click: the test part was sealed, or the seal was broken.
+
+    Attributes
+    ----------
+    sealed : bool
+    happened : str
+        When, in UTC: "2026-11-22T02:30:00+00:00".
+    """
+
+    sealed: bool
+    happened: str
+
+    @classmethod
+    def now(cls, *, sealed: bool) -> SealMark:
+        """Return a mark of this moment."""
+        return cls(sealed, datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def is_sealed(marks: Sequence[SealMark]) -> bool:
+    """Return whether the test part is sealed after these clicks; at the beginning it is not."""
+    return bool(marks) and marks[-1].sealed
+
+
+def n_looks(marks: Sequence[SealMark]) -> int:
+    """Return how often the seal was broken."""
+    return sum(not mark.sealed for mark in marks)
+
+
+def seal_text(marks: Sequence[SealMark]) -> str:
+    """Return the state in a report: "test part sealed", "test part shown twice"; "" if never sealed."""
+    looks = n_looks(marks)
+    often = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
+    if is_sealed(marks):
+        return f"test part sealed, {often} before" if often else "test part sealed"
+    return f"test part {often}" if often else ""
+
+
+@dataclass(frozen=True)
+class ReportSettings:
+    """What a report says besides what runs found.
+
+    Attributes
+    ----------
+    question, notes : str
+        In the user's words.
+    sections : tuple of (str, bool)
+        Keys of sections in their order, each with whether it is wanted; empty for all as they usually stand.
+    """
+
+    question: str = ""
+    notes: str = ""
+    sections: tuple[tuple[str, bool], ...] = ()

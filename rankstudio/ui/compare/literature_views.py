@@ -1,0 +1,185 @@
+"""Literature: the runs by every program's rules, and beside what papers and LETOR print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rankstudio.engine.analysis.conventions import ConventionRow, reversed_pairs
+from rankstudio.engine.analysis.published import PublishedRow, known_datasets, published_rows
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+from rankstudio.ui.compare.view import RUN_DOT, View
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column
+
+_EMPTY = tr(
+    "Compares the finished runs on the open data under the convention of every evaluation "
+    "program: the mean of the shown measure and the place of each run."
+)
+
+
+class ConventionsView(View):
+    """A row for every finished run, a column for every convention."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._shape: tuple[str, str] = ("", "")
+        about = tr("Mean of the measure and place of each run, by convention.")
+        self.table = self.add_table(
+            "conventions",
+            tr("Conventions"),
+            about,
+            _EMPTY,
+            lambda row: row.key,
+            tr("Runs by convention"),
+        )
+        self.body.addWidget(self.table)
+
+    def show_rows(self, rows: Sequence[ConventionRow], name: str, looked_at: str, part: str) -> None:
+        """Show runs by a measure.
+
+        Parameters
+        ----------
+        rows : sequence of ConventionRow
+        name : str
+            Of the measure.
+        looked_at : str
+            Key of the convention that everything else follows now.
+        part : str
+            What was measured: "test" or "validation".
+        """
+        if (name, looked_at) != self._shape:
+            self._shape = name, looked_at
+            self.table.set_rows(())
+            self.table.set_columns(_columns(name, looked_at))
+        self.table.set_rows(rows)
+        self.set_caption(_caption(tuple(rows), name, looked_at, part))
+
+
+def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: str) -> str:
+    """Return whose order differs most from that of the convention that is looked at."""
+    if not rows:
+        return ""
+    turned = {key: reversed_pairs(rows, looked_at, key) for key in CONVENTIONS if key != looked_at}
+    most = max(turned, key=lambda key: turned[key][0])
+    n_turned, n_pairs = turned[most]
+    here = convention(looked_at).label
+    if len(rows) < 2:
+        text = tr("mean {name} of the {part} part, with the place")
+    elif not n_turned:
+        text = tr(
+            "mean {name} of the {part} part, with the place · all conventions agree with the order of {here}"
+        )
+    else:
+        text = tr(
+            "mean {name} of the {part} part, with the place · {label} reverses {n_turned} of {n_pairs} pairs "
+            "of runs compared with {here}"
+        )
+    label = convention(most).label
+    return text.format(name=name, part=part, label=label, n_turned=n_turned, n_pairs=n_pairs, here=here)
+
+
+def _columns(name: str, looked_at: str) -> list[Column]:
+    by_place = [_by(key, name, looked_at) for key in CONVENTIONS]
+    return [
+        RUN_DOT,
+        Column("key", tr("run"), "right", width=44),
+        Column("method", tr("method"), width=170, stretch=True),
+        *by_place,
+    ]
+
+
+def _by(key: str, name: str, looked_at: str) -> Column:
+    rules = convention(key)
+    here = convention(looked_at).label
+    bold = (
+        tr("Bold: the place differs from {here}.").format(here=here)
+        if key != looked_at
+        else tr("It is the current convention.")
+    )
+    return Column(
+        key,
+        rules.label,
+        "right",
+        lambda value: f"{value[0]:.4f}   {value[1]}",
+        value=lambda row: (row.means[key], row.places[key]) if key in row.places else None,
+        sort=lambda row: row.means[key] if key in row.places else None,
+        tooltip=tr("{name}, then the run's place. {summary} {bold}").format(
+            name=name, summary=tr(rules.summary), bold=bold
+        ),
+        bold=lambda row: row.places.get(key) != row.places.get(looked_at),
+        tone="text" if key == looked_at else "muted",
+        width=max(104, 24 + 7 * len(rules.label)),
+    )
+
+
+def _identity(row: PublishedRow) -> tuple[int, str, str]:
+    return row.key, row.measure, row.printed.source
+
+
+def known_datasets_text() -> str:
+    """Return for which datasets and methods numbers are known, as sentences."""
+    told = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
+    return tr(
+        "Published averages appear here next to those of a finished run, if they are known: "
+        "all five given folds, and the measures of the run.\n\n{known}"
+    ).format(known=told)
+
+
+class PublishedView(View):
+    """A row for every number that is printed for a method and a dataset that were run."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        about = tr("Published results for the methods of the runs, next to ours.")
+        said, self._known = tr("Published results"), known_datasets_text()
+        self.table = self.add_table("published", tr("Published results"), about, self._known, _identity, said)
+        self.table.set_columns(_COLUMNS)
+        self.body.addWidget(self.table)
+
+    def show_runs(self, runs: Iterable[tuple[int, RunResult]], why: str = "") -> None:
+        """Show what is printed for finished runs, or why nothing may be shown."""
+        self.table.placeholder = why or self._known
+        rows = published_rows(runs)
+        self.table.set_rows(rows)
+        self.set_caption(tr("mean of the five test parts · difference: ours minus published") if rows else "")
+
+
+_COLUMNS = (
+    RUN_DOT,
+    Column("key", tr("run"), "right", width=44),
+    Column("method", tr("method"), value=lambda row: row.run.plan.title, width=170),
+    Column(
+        "set", tr("set"), stretch=True, tooltip=tr("Parameters that differ from their defaults"), tone="muted"
+    ),
+    Column(
+        "data",
+        tr("data"),
+        value=lambda row: f"{row.run.data_name} · {convention(row.run.plan.convention).label}",
+        width=160,
+        tone="muted",
+        tooltip=tr("Dataset, and the convention of our measures"),
+    ),
+    Column("measure", tr("measure"), width=92),
+    Column("ours", tr("ours"), "right", ".4f", width=76),
+    Column("printed", tr("published"), "right", ".4f", value=lambda row: row.printed.value, width=76),
+    Column(
+        "difference",
+        tr("difference"),
+        "right",
+        lambda value: signed(value, 4),
+        tooltip=tr("Our value minus the published one"),
+        width=92,
+    ),
+    Column(
+        "label",
+        tr("called"),
+        value=lambda row: row.printed.label,
+        width=116,
+        tooltip=tr("Name of the method in the source"),
+        tone="muted",
+    ),
+    Column("source", tr("source"), value=lambda row: row.printed.source, width=236, tone="muted"),
+)

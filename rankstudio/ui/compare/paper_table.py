@@ -1,0 +1,494 @@
+"""The table of a paper, made of the runs that are compared: its dialog, and what makes it on the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextOption
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.storage.study_contents import RecordedData
+from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
+from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.files import write_bytes
+from rankstudio.engine.support.templates import rendered
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.compare.comparison_dialog import Offer, tick_list, ticked
+from rankstudio.ui.compare.feeders import ComparisonScope
+from rankstudio.ui.language import tr
+from rankstudio.ui.process.files_read import refuse_read
+from rankstudio.ui.style.fonts import family
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.widgets import Segmented
+from rankstudio.ui.widgets.choices import choice_box
+from rankstudio.ui.widgets.layout import fill, named
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.report.source import DataOpener
+    from rankstudio.engine.analysis.result_table.builder import Documents
+
+_SIDE = 300
+_BEST = _USUAL = ""
+_BY = (("measures", tr("measures")), ("folds", tr("folds")), ("datasets", tr("datasets")))
+_SHEET = """
+QTextBrowser, QTextBrowser:focus { background: #ffffff; color: #1b2330; border: none; border-radius: 6px; }
+"""
+_MARGIN = 20
+
+
+class TableDialog(QDialog):
+    """Choose what is in the table; copy or save it.
+
+    Parameters
+    ----------
+    measures : sequence of Offer
+        Those that can be ticked.
+    folder : Path
+        Where to suggest to write.
+    stem : str
+        Suggested file name without its suffix.
+    parent : QWidget, optional
+    """
+
+    asked = Signal(object)
+    """Another table is wanted (TableQuery)."""
+    saved = Signal(object)
+    """It was written to a file (Path)."""
+
+    def __init__(
+        self, measures: Sequence[Offer], folder: Path, stem: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("table-dialog")
+        self.setWindowTitle(tr("Export table"))
+        self._folder, self._stem = folder, stem
+        self._table: ResultTable | None = None
+        self._confirmed: Path | None = None
+        self.measures = tick_list("table-measures", tr("Measures"), measures)
+        self.others = named(
+            QLineEdit(),
+            "table-other-measures",
+            tr("Other measures"),
+            tr("Any measures by their names, separated by commas"),
+        )
+        self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
+        self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("Content of the columns"))
+        self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
+        self.marks = _check("table-marks", tr("&Marks of significance"), True)
+        tests = tuple((key, tr(name)) for key, name in TESTS.items())
+        self.test = named(choice_box(tests), "table-test", tr("Test of significance"))
+        self.sd = _check("table-sd", tr("Mean ± s&d over the folds"), False)
+        self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
+        self.against.addItem(tr("the best of the first column"), _BEST)
+        digits = (
+            (_USUAL, tr("{n}, all in CSV, Excel …").format(n=DIGITS)),
+            *((str(n),) * 2 for n in range(1, 9)),
+        )
+        self.digits = named(choice_box(digits), "table-digits", tr("Digits after the point"))
+        self.format = named(
+            choice_box(tuple((one.key, f"{one.label} ({one.suffix})") for one in FORMATS)),
+            "table-format",
+            tr("Format"),
+        )
+        options = (("table", tr("table")), ("text", tr("text")))
+        self.shown = named(Segmented(options, tr("preview")), "table-preview-kind")
+        self.sheet = named(TableSheet(), "table-preview", tr("Preview of the table"))
+        self.message = named(PlainLabel(), "table-message", role="muted")
+        self.message.setWordWrap(True)
+        self.copy = named(QPushButton(tr("&Copy")), "table-copy")
+        self.save = named(QPushButton(tr("&Save…")), "table-save", role="primary")
+        self._close = QPushButton(tr("Close"))
+        self._lay_out()
+        self._connect()
+
+    # What is asked for
+
+    @property
+    def query(self) -> TableQuery:
+        """What the table is asked for."""
+        names = (*ticked(self.measures), *(one.strip() for one in self.others.text().split(",")))
+        by, against = str(self.by.value()), str(self.against.currentData() or "")
+        test = str(self.test.currentData())
+        return TableQuery(tuple(filter(None, names)), by, against, self.marks.isChecked(), test=test)  # type: ignore[arg-type]
+
+    @property
+    def style_of_table(self) -> TableStyle:
+        """How it is printed."""
+        bold, marks, sd = (box.isChecked() for box in (self.bold, self.marks, self.sd))
+        digits = str(self.digits.currentData())
+        return TableStyle(int(digits) if digits else None, bold, marks, sd)
+
+    @property
+    def chosen_format(self) -> TableFormat:
+        """The format that is chosen."""
+        return table_format(str(self.format.currentData()))
+
+    # What is shown
+
+    def show_table(self, table: ResultTable) -> None:
+        """Show a table, and offer its rows to be tested against."""
+        self._table = table
+        chosen = str(self.against.currentData() or "")
+        titles = [row.title for row in table.rows]
+        if titles != [self.against.itemText(at) for at in range(1, self.against.count())]:
+            while self.against.count() > 1:
+                self.against.removeItem(1)
+            for title in titles:
+                self.against.addItem(title, title)
+            self.against.setCurrentIndex(max(0, self.against.findData(chosen)))
+        self.say("")
+        self._show()
+
+    def say(self, sentence: str, role: str = "muted") -> None:
+        """Show a sentence under the preview."""
+        self.message.setText(sentence)
+        self.message.setProperty("role", role)
+        self.message.style().unpolish(self.message)
+        self.message.style().polish(self.message)
+
+    def refuse(self, why: str) -> None:
+        """Show why there is no table."""
+        self._table = None
+        self.sheet.clear()
+        self._enable()
+        self.say(why, "error")
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for the table of what is chosen now."""
+        try:
+            names = [measure(name).name for name in self.query.measures]
+        except RankStudioError as error:
+            self.refuse(str(error))
+            return
+        if not names:
+            self.refuse(tr("Nothing to show: select a measure."))
+            return
+        self.say(tr("Creating the table …"))
+        self.asked.emit(self.query)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show the table that is there as it is to be printed."""
+        self._enable()
+        if self._table is None:
+            return
+        as_text, form = self.shown.value() == "text", self.chosen_format
+        try:
+            if as_text and form.text is not None:
+                self.sheet.show_text(form.text(self._table, self.style_of_table))
+            else:
+                self.sheet.show_table(self._table, self.style_of_table)
+        except RankStudioError as error:
+            self.refuse(str(error))
+
+    def _enable(self) -> None:
+        there, form = self._table is not None, self.chosen_format
+        self.save.setEnabled(there)
+        self.copy.setEnabled(there and form.text is not None)
+        self.shown.setEnabled(form.text is not None)
+        self.against.setEnabled(self.marks.isChecked())
+        self.test.setEnabled(self.marks.isChecked())
+
+    @Slot()
+    def _on_marks(self) -> None:
+        """Test where marks are wanted; what is there can be shown without them."""
+        if self.marks.isChecked():
+            self.ask()
+        else:
+            self._show()
+
+    # What is done with it
+
+    @Slot()
+    def copy_table(self) -> None:
+        """Put the table on the clipboard: HTML as such, so that a word processor has a table of it."""
+        form, table = self.chosen_format, self._table
+        if table is None or form.text is None:
+            return
+        data, text = QMimeData(), form.text(table, self.style_of_table)
+        data.setText(text)
+        if form.key == "html":
+            data.setHtml(text)
+        QGuiApplication.clipboard().setMimeData(data)
+        self.say(tr("The table is on the clipboard as {label}.").format(label=form.label), "ok")
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask where to, and write the table."""
+        form = self.chosen_format
+        suggested = str(self._folder / f"{self._stem}{form.suffix}")
+        filters = f"{form.label} (*{form.suffix})"
+        path, _ = QFileDialog.getSaveFileName(self, tr("Export table"), suggested, filters)
+        if path:
+            whole = Path(path) if Path(path).suffix else Path(path + form.suffix)
+            if str(whole) != path and whole.exists() and whole != self._confirmed:  # nobody was asked of it
+                self._confirmed = whole
+                text = tr("{name} already exists. Save again to replace it.")
+                self.say(text.format(name=whole.name), "warning")
+                return
+            self.save_as(whole)
+
+    def save_as(self, path: Path) -> None:
+        """Write the table, in the format that is chosen."""
+        if self._table is None:
+            return
+        try:
+            refuse_read(self, [path])
+            write_bytes(path, self.chosen_format.content(self._table, self.style_of_table))
+        except RankStudioError as error:
+            self.say(str(error), "error")
+            return
+        self._confirmed, self._folder = None, path.parent
+        self.say(tr("Written to {path}.").format(path=path), "ok")
+        self.saved.emit(path)
+
+    # Making
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setHorizontalSpacing(12)
+        form.setVerticalSpacing(8)
+        form.addRow(tr("Columns"), self.by)
+        form.addRow(self.bold)
+        form.addRow(self.marks)
+        form.addRow(tr("&Test"), self.test)
+        form.addRow(tr("&Against"), self.against)
+        form.addRow(self.sd)
+        form.addRow(tr("Di&gits"), self.digits)
+        form.addRow(tr("&Format"), self.format)
+        side = QWidget()
+        side.setFixedWidth(_SIDE)
+        title = named(PlainLabel(tr("Measures")), role="title")
+        fill(QVBoxLayout(side), title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
+        buttons = fill(QHBoxLayout(), (self.message, 1), self._close, self.copy, self.save, spacing=8)
+        head = fill(QHBoxLayout(), named(PlainLabel(tr("Preview")), role="title"), 1, self.shown, spacing=8)
+        right = fill(QVBoxLayout(), head, (self.sheet, 1), spacing=8)
+        above = fill(QHBoxLayout(), side, (right, 1), spacing=16)
+        fill(QVBoxLayout(self), (above, 1), buttons, margins=(16, 16, 16, 16), spacing=12)
+        self.save.setDefault(True)
+        self.resize(1000, 600)
+
+    def _connect(self) -> None:
+        self.measures.itemChanged.connect(self.ask)
+        self.others.editingFinished.connect(self._on_others)
+        self.by.chosen.connect(self.ask)
+        self.against.activated.connect(self.ask)
+        self.test.activated.connect(self.ask)
+        self.marks.toggled.connect(self._on_marks)
+        for signal in (self.bold.toggled, self.sd.toggled, self.digits.currentIndexChanged):
+            signal.connect(self._show)
+        self.format.currentIndexChanged.connect(self._show)
+        self.shown.chosen.connect(self._show)
+        self.copy.clicked.connect(self.copy_table)
+        self.save.clicked.connect(self.ask_save)
+        self._close.clicked.connect(self.close)
+
+    @Slot()
+    def _on_others(self) -> None:
+        if self.others.isModified():
+            self.others.setModified(False)
+            self.ask()
+
+
+def _check(name: str, text: str, on: bool) -> QCheckBox:
+    made = named(QCheckBox(text), name, text.replace("&", ""))
+    made.setChecked(on)
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return made
+
+
+class TableSheet(QTextBrowser):
+    """A white sheet that shows a table, or a text in letters of one width."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setOpenLinks(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setStyleSheet(_SHEET)
+        self.document().setDocumentMargin(_MARGIN)
+
+    def show_table(self, table: ResultTable, style: TableStyle) -> None:
+        """Show a table as it is printed."""
+        self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
+        self.setFont(QFont(family()))
+        self.setHtml(rendered("result_sheet.html", table=table, style=style, family=family() or "sans-serif"))
+
+    def show_text(self, text: str) -> None:
+        """Show the text of a file, line by line."""
+        self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        fixed.setPixelSize(12)
+        self.setFont(fixed)
+        self.setPlainText(text)
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Return what is marked as text."""
+        data = QMimeData()
+        data.setText(self.textCursor().selection().toPlainText())
+        return data
+
+
+_PAPER_MEASURES = ("MAP", "NDCG@5", "NDCG@10", "P@10", "ERR", "RR")
+"""Measures that papers print, offered whatever the plans measure."""
+
+
+class TableController(QObject):
+    """Offers the ticked finished runs as the table of a paper.
+
+    Parameters
+    ----------
+    scope : ComparisonScope
+        Which runs are compared.
+    over : QWidget
+        Over which the dialog opens.
+    """
+
+    def __init__(self, scope: ComparisonScope, over: QWidget, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._scope, self._over = scope.session, scope.runs, scope, over
+        self._folder = Path.home()
+        self._query: TableQuery | None = None
+        self._made = OnDemand(scope.worker, self._key, self._make, slot="result table", parent=self)
+        self._made.failed.connect(self._refuse)
+        self.dialog: TableDialog | None = None
+        tip = tr("The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …")
+        self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
+        self.button.setFixedHeight(28)
+        self.button.clicked.connect(self.open)
+
+    @Slot()
+    def open(self) -> None:
+        """Open the dialog, and show the table of what is usual."""
+        names = [run.data_name for run in self._scope.finished().values()]
+        stem = "-".join(dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names))
+        stem = f"{stem.lower()}-table".lstrip("-")
+        dialog = TableDialog(self._offers(), self._folder, stem, self._over)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.asked.connect(self._ask)
+        dialog.saved.connect(self._remember)
+        dialog.finished.connect(self._end)
+        self.dialog = dialog
+        dialog.open()
+        dialog.ask()
+
+    @Slot(object)
+    def _ask(self, query: TableQuery) -> None:
+        """Have a table made of what is ticked now."""
+        self._query = query
+        self._made.forget()
+        self._made.update()
+
+    def _key(self) -> Key | None:
+        return (self._query,) if self.dialog is not None else None
+
+    def _make(self) -> Computation | None:
+        dialog, query, listed = self.dialog, self._query, self._listed()
+        if dialog is None or query is None:
+            return None
+        if not listed:
+            dialog.refuse(tr("No finished run is ticked."))
+            return None
+        given = listed, query, self._session.sealed
+        return computation(tr("Creating the table"), dialog.show_table, table_of, *given)
+
+    @Slot(str)
+    def _refuse(self, why: str) -> None:
+        if self.dialog is not None:
+            self.dialog.refuse(why)
+
+    def _listed(self) -> list[ListedResult]:
+        found = []
+        for key, result in self._scope.finished().items():
+            record = self._runs.record(key)
+            name = record.label.name
+            found.append(ListedResult(result, name, record.dataset, record.plan, record.recorded))
+        return found
+
+    def _offers(self) -> tuple[Offer, ...]:
+        """Return the measures to tick: that which is shown, those of the plans, those that papers have."""
+        plans = [run.plan for run in self._scope.finished().values()]
+        own = list(dict.fromkeys(name for plan in plans for name in plan.measures))
+        shown = self._session.measure
+        ticked = {shown, *(own[:3] if shown in own[:3] else own[:2])}
+        offered = dict.fromkeys((shown, *own, *_PAPER_MEASURES))
+        return tuple(Offer(name, name, name in ticked) for name in offered)
+
+    @Slot(object)
+    def _remember(self, path: Path) -> None:
+        self._folder = path.parent
+
+    @Slot()
+    def _end(self) -> None:
+        self._made.forget()
+        self.dialog = None
+
+
+@dataclass(frozen=True, eq=False)
+class ListedResult:
+    """A finished run that is compared.
+
+    Attributes
+    ----------
+    result : RunResult
+        As it is measured now.
+    name : str
+        What the user calls it.
+    dataset : FoldedDataset
+        Maybe without documents.
+    plan : Plan
+        Its own.
+    recorded : RecordedData or None
+        Where its data are, when the dataset has no documents.
+    """
+
+    result: RunResult
+    name: str
+    dataset: FoldedDataset
+    plan: Plan
+    recorded: RecordedData | None
+
+
+def table_of(listed: Sequence[ListedResult], query: TableQuery, sealed: bool) -> ResultTable:
+    """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
+    from rankstudio.engine.analysis.report.source import DataOpener  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.result_table.builder import TableRun, result_table  # noqa: PLC0415
+
+    opener = DataOpener()
+    runs: list[TableRun] = [TableRun(one.result, one.name, _documents(one, opener), sealed) for one in listed]
+    return result_table(runs, query)
+
+
+def _documents(one: ListedResult, opener: DataOpener) -> Documents:
+    """Return what reads the documents of a run where they are not at hand."""
+
+    def read() -> FoldedDataset | None:
+        if one.dataset.folds[0].train.n_documents:
+            return one.dataset
+        if one.recorded is None:
+            return None
+        return opener(one.plan.changed(data=one.recorded.opened_by(one.plan)), one.recorded)
+
+    return read

@@ -1,0 +1,202 @@
+"""What the user changes of runs, with undo, kept in the study: names, notes, tags, and which are removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QWidget
+
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
+from rankstudio.ui.compare.runs_panel import RunsPanel
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import LastingChange, Session
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.widgets import Notices, Question
+
+_NO_LABEL = tr("{path}: this study is read-only.")
+_NO_REMOVAL = tr("{path}: run {key} stays in the list, because this study is read-only.")
+
+
+class RunChanges(Controller):
+    """Takes what is written into the table of runs into their records and the study, and removes runs.
+
+    A removed run leaves the list; the study marks it, and keeps what it found.
+
+    Parameters
+    ----------
+    models : Models
+    panel : RunsPanel
+    notice : Notices
+        Offers to undo a removal.
+    parent : QWidget
+        Over which the question opens.
+    """
+
+    def __init__(self, models: Models, panel: RunsPanel, notice: Notices, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._models, self._runs, self._undo = models, models.runs, models.session.undo
+        self._notice, self._window = notice, parent
+        self._offer = ""
+        panel.written.connect(self._write)
+        panel.hiddenAsked.connect(self._hide)
+        self._runs.storageBegan.connect(self._store_named)
+        self._runs.marked.connect(self._mark)
+        self._runs.cleared.connect(self._forget)
+        self._undo.indexChanged.connect(self._withdraw)
+
+    @Slot(object)
+    def ask_removal(self, record: RunRecord) -> None:
+        """Remove a run, if the user means it."""
+        if self._is_refused(record, _NO_REMOVAL):
+            return
+        if record.state.ended:
+            text = tr("Delete run {key}, {title} on {name}? You can undo this until the study is closed.")
+        else:
+            text = tr(
+                "Stop and delete run {key}, {title} on {name}? You can undo this until the study is closed."
+            )
+        text = text.format(key=record.key, title=record.plan.title, name=record.dataset.name)
+        if Question.ask(self._window, tr("Remove run"), text, tr("&Delete")):
+            self._undo.push(_Removal(self._models.session, self._runs, record))
+            self._offer = tr("Run {key} is removed.").format(key=record.key)
+            self._notice.say(self._offer, "info", tr("Undo"), self._undo.undo)
+
+    @Slot(int, str, str)
+    def _write(self, key: int, what: str, text: str) -> None:
+        record, text = self._runs.record(key), " ".join(text.split())
+        if what == "tags":
+            tags = tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+            label = replace(record.label, tags=tags)
+        elif what == "note":
+            label = replace(record.label, note=text)
+        else:
+            label = replace(record.label, name="" if text == record.plan.title else text)
+        if label != record.label and not self._is_refused(record, _NO_LABEL):
+            self._undo.push(_Relabelling(self._relabel, record, label, what))
+
+    @Slot(int)
+    def _hide(self, key: int) -> None:
+        """Hide a run, which is not compared then, or show it again."""
+        record = self._runs.record(key)
+        self._models.marks.tick(key, record.label.hidden)
+        self._relabel(record, replace(record.label, hidden=not record.label.hidden))
+
+    def _relabel(self, record: RunRecord, label: RunLabel) -> None:
+        if label != record.label and not self._is_refused(record, _NO_LABEL):
+            record.label = label
+            self._runs.changed.emit(record)
+            self._runs.labelled.emit(record)
+            self._store_label(record)
+
+    def _is_refused(self, record: RunRecord, why: str) -> bool:
+        """Return whether the study takes no changes of a run, and tell so."""
+        study = self._models.study_store.study
+        if study is None or not study.read_only or record.stored is None:
+            return False
+        self.failed.emit(why.format(path=study.path, key=record.key))
+        return True
+
+    @Slot()
+    def _forget(self) -> None:
+        """Let no change of runs be undone any more whose study is closed."""
+        changes = (self._undo.command(i) for i in range(self._undo.count()))
+        if any(isinstance(change, _Relabelling | _Removal) for change in changes):
+            self._undo.clear()
+
+    @Slot()
+    def _withdraw(self) -> None:
+        """Offer no undo any more, which by now would take back something else."""
+        if self._offer:
+            self._notice.withdraw(self._offer)
+
+    @Slot(object)
+    def _store_named(self, record: RunRecord) -> None:
+        """Note what was written before the study knew the run."""
+        if record.label != RunLabel():
+            self._store_label(record)
+
+    def _store_label(self, record: RunRecord) -> None:
+        """Note it in the study; a run that has not begun is not there yet."""
+        study, key = self._models.study_store.study, record.stored
+        if study is not None and key is not None:
+            what = tr("Storing the name of run {key}").format(key=record.key)
+            self._store(what, partial(study.set_label, key, record.label))
+
+    @Slot(object, bool)
+    def _mark(self, record: RunRecord, removed: bool) -> None:
+        """Note in the study whether a run is removed."""
+        study, key = self._models.study_store.study, record.stored
+        if study is not None and key is not None:
+            what = tr("{removed} run {key}").format(
+                removed=tr("Removing") if removed else tr("Restoring"), key=record.key
+            )
+            self._store(what, partial(study.remove if removed else study.restore, key))
+
+    def _store(self, what: str, write: Callable[[], None]) -> None:
+        store = self._models.study_store
+        store.note(write)
+        self._models.task_worker.task(what, store.write_notes, on_error=self.failed.emit)
+
+
+_CHANGED = {
+    "note": tr("the note of run {key}"),
+    "tags": tr("the tags of run {key}"),
+}
+
+
+class _Relabelling(LastingChange):
+    """One name, note or list of tags that was written.
+
+    With ``before`` it is the same change again, after other data were opened.
+    """
+
+    def __init__(
+        self,
+        relabel: Callable[[RunRecord, RunLabel], None],
+        record: RunRecord,
+        label: RunLabel,
+        what: str,
+        before: RunLabel | None = None,
+    ) -> None:
+        super().__init__(_CHANGED.get(what, tr("the name of run {key}")).format(key=record.key))
+        self._relabel, self._record, self._what = relabel, record, what
+        self._before, self._after = record.label if before is None else before, label
+        self._done = before is not None
+
+    def again(self) -> _Relabelling:
+        return _Relabelling(self._relabel, self._record, self._after, self._what, self._before)
+
+    def redo(self) -> None:
+        if not self._done:
+            self._relabel(self._record, self._after)
+        self._done = False
+
+    def undo(self) -> None:
+        self._relabel(self._record, self._before)
+
+
+class _Removal(LastingChange):
+    """One removed run."""
+
+    def __init__(self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
+        super().__init__(tr("removing run {key}").format(key=record.key))
+        self._session, self._runs, self._record, self._was_shown = session, runs, record, was_shown
+
+    def again(self) -> _Removal:
+        return _Removal(self._session, self._runs, self._record, self._was_shown)
+
+    def redo(self) -> None:
+        if self._record in self._runs.records:
+            self._was_shown = self._runs.shown is self._record
+            self._runs.remove(self._record)
+
+    def undo(self) -> None:
+        self._runs.restore(self._record)
+        if self._was_shown and self._record.dataset is self._session.dataset:
+            self._runs.show(self._record)

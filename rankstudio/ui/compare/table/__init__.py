@@ -1,1 +1,0 @@
-"""The table of a paper, made of the runs that are compared."""

@@ -1,0 +1,202 @@
+"""Preferences in place of labels: opened, counted and shown on the Data page, and taken off again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.preferences.preferences import PreferenceSummary
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Fact, KeyValue, RemovableNote
+from rankstudio.ui.widgets.layout import fill, named
+
+_Counted = tuple[tuple[tuple[str, str], ...], int | None]
+"""Of which file, and of which fold: None for all."""
+
+
+class PreferencesView(QWidget):
+    """The name of the file, what is counted of it, and a button that takes it off.
+
+    Attributes
+    ----------
+    appeared : Signal()
+        It has come to be seen: what it shows may be old.
+    removed : Signal()
+        The user wants to learn from labels again.
+    """
+
+    appeared = Signal()
+    removed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        named(self, "preferences-view", tr("preferences between documents"))
+        self._title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
+        self._title.removed.connect(self.removed)
+        self._facts = KeyValue()
+        self.rows: tuple[Fact, ...] = ()
+        fill(QVBoxLayout(self), self._title, self._facts, margins=(0, 6, 0, 0), spacing=6)
+        self.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Announce it."""
+        super().showEvent(event)
+        self.appeared.emit()
+
+    def show_file(self, name: str, where: str = "") -> None:
+        """Show that a file is learned from, in words where; "" hides all."""
+        title = tr("preferences: {file}").format(file=name)
+        self._title.say(" · ".join(filter(None, (title, where))) if name else "")
+        self.setVisible(bool(name))
+
+    def show_summary(self, summary: PreferenceSummary | None) -> None:
+        """Show what is counted; None while it is not known."""
+        self.rows = () if summary is None else preference_facts(summary)
+        self._facts.set_rows(self.rows)
+
+
+def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
+    """Return what is counted of preferences, and what that means, as facts."""
+    queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(n=summary.n_queries)
+    about = tr("Between {n:,} documents.").format(n=summary.n_documents)
+    facts = [
+        Fact(tr("preferences"), f"{summary.n_preferences:,}", queries, "muted", about),
+        Fact(
+            tr("pairs"),
+            f"{summary.n_pairs:,}",
+            tooltip=tr("Different pairs of documents, in either direction."),
+        ),
+        Fact(
+            tr("contradictions"),
+            f"{summary.n_contradictions:,}",
+            tooltip=tr("Pairs with preferences in both directions: every ranking contradicts one of them."),
+        ),
+    ]
+    cycles = tr("largest {n}").format(n=summary.largest) if summary.n_cycles else ""
+    meaning = tr(
+        "Preference cycles: no ranking can satisfy all {inside:,} preferences inside these "
+        "groups of documents. All other preferences can be satisfied together."
+    )
+    inside = meaning.format(inside=summary.n_cyclic)
+    return (*facts, Fact(tr("cycles"), f"{summary.n_cycles:,}", cycles, tooltip=inside))
+
+
+class PreferencesController(Controller):
+    """Puts a file of preferences into the plan, and shows on the Data page what is counted of it.
+
+    Parameters
+    ----------
+    models : Models
+    view : PreferencesView
+    parent : QWidget
+        Over which the dialog opens.
+    """
+
+    def __init__(self, models: Models, view: PreferencesView, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._worker = models.session, models.task_worker
+        self._view, self._window = view, parent
+        self._dataset: FoldedDataset | None = None
+        self._summaries: dict[_Counted, PreferenceSummary] = {}
+        self._counted = OnDemand(
+            self._worker, self._key, self._count, panel=view, on=(view.appeared,), parent=self
+        )
+        self._counted.failed.connect(self.failed)
+        view.removed.connect(self.remove)
+        for signal in (self._session.datasetChanged, self._session.planChanged, self._session.foldChanged):
+            signal.connect(self._show)
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a file of preferences."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return
+        folder = dataset.path.parent if dataset.path is not None else Path.home()
+        kinds = tr("Preferences (*.csv *.tsv *.csv.* *.tsv.*);;All files (*)")
+        title = tr("Preferences: a table of qid, winner, loser")
+        path, _ = QFileDialog.getOpenFileName(self._window, title, str(folder), kinds)
+        if path:
+            self.open(path)
+
+    @Slot(str)
+    def open(self, path: str) -> None:
+        """Read preferences, and let the plan learn from them, unless other data were opened meanwhile."""
+        session = self._session
+        dataset = session.dataset
+        if dataset is None or not session.has_documents:
+            self.failed.emit(tr("Preferences refer to documents: open the data first."))
+            return
+
+        def use(named: dict[str, str]) -> None:
+            if dataset is session.dataset:
+                session.change(tr("the preferences"), preferences=named)
+                text = tr("The next run learns from the preferences of {file}")
+                self.said.emit(text.format(file=Path(path).name))
+
+        what, given = tr("Reading preferences"), (session.plan, dataset, Path(path))
+        self._worker.task(what, _named, *given, on_done=use, on_error=self.failed.emit, slot="preferences")
+
+    @Slot()
+    def remove(self) -> None:
+        """Learn from labels again."""
+        self._session.change(tr("removing the preferences"), preferences={})
+
+    @Slot()
+    def _show(self) -> None:
+        """Show the file of the plan, and what is known of it for the fold that is looked at."""
+        session, preferences = self._session, self._session.plan.preferences
+        if session.dataset is not self._dataset:
+            self._dataset, self._summaries = session.dataset, {}
+            self._counted.forget()
+        several = session.dataset is not None and len(session.dataset.folds) > 1
+        fold = (
+            tr("training part of fold {fold}").format(fold=session.fold) if session.fold else tr("all parts")
+        )
+        name = Path(preferences["path"]).name if preferences and session.dataset is not None else ""
+        self._view.show_summary(self._summaries.get(self._wanted))
+        self._view.show_file(name, fold if several else "")
+        self._counted.update()
+
+    @property
+    def _wanted(self) -> _Counted:
+        return tuple(self._session.plan.preferences.items()), self._session.fold
+
+    def _key(self) -> Key | None:
+        dataset, wanted = self._session.dataset, self._wanted
+        if dataset is None or wanted in self._summaries or not self._session.has_documents:
+            return None
+        return dataset, *wanted
+
+    def _count(self) -> Computation | None:
+        session, wanted, dataset = self._session, self._wanted, self._session.dataset
+        if dataset is None:
+            return None
+
+        def show(summary: PreferenceSummary) -> None:
+            self._summaries[wanted] = summary
+            self._view.show_summary(summary)
+
+        given = session.plan, dataset, session.fold
+        return computation(tr("Counting preferences"), show, _described, *given)
+
+
+def _named(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
+    from rankstudio.engine.experiment.units.preferred import named_for  # noqa: PLC0415 - on the worker only
+
+    return named_for(plan, dataset, path)
+
+
+def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> PreferenceSummary:
+    from rankstudio.engine.experiment.units.preferred import describe_preferences  # noqa: PLC0415 - on the worker only
+
+    return describe_preferences(plan, dataset, fold)

@@ -1,0 +1,140 @@
+"""How the next runs are carried out: by which backend, and how much memory data and runs may take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.events import Event
+from rankstudio.engine.support import memory, threads
+from rankstudio.ui.model.run_queue import Runner, engine_run
+from rankstudio.ui.model.study_store import RunTarget
+from rankstudio.ui.process.settings import Settings
+
+LIVE, PROCESSES = "live", "processes"
+_KEY, _ADDRESS = "run/crew", "run/scheduler"
+
+
+class ExecutionBackend(QObject):
+    """Remembers which one was chosen. The numbers are the same bit for bit, whoever computes them.
+
+    Parameters
+    ----------
+    settings : Settings
+        Keeps it from one start to the next.
+    """
+
+    changed = Signal()
+
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+
+    @property
+    def choice(self) -> str:
+        """Who it is: "live", "processes", or the address of a scheduler."""
+        return self._settings.text(_KEY, LIVE)
+
+    @property
+    def address(self) -> str:
+        """The scheduler that was chosen last, "" before any."""
+        return self._settings.text(_ADDRESS)
+
+    @property
+    def n_processes(self) -> int:
+        """How many processes would work: one for each processor."""
+        return threads.processors()
+
+    def select(self, choice: str) -> None:
+        """Choose who carries out the runs that are started from now on."""
+        self._settings.set(_KEY, choice)
+        if choice not in (LIVE, PROCESSES):
+            self._settings.set(_ADDRESS, choice)
+        self.changed.emit()
+
+    def runner(self) -> Runner | None:
+        """Return what carries out a run by the present choice; None for the window itself."""
+        return None if self.choice == LIVE else partial(_run, self.choice, self.n_processes)
+
+
+def _run(
+    choice: str, n_processes: int, plan: Plan, dataset: FoldedDataset, target: RunTarget | None
+) -> Iterator[Event]:
+    """Carry out a run on workers, which come and go with it."""
+    from rankstudio.engine.experiment.execution.executors import (  # noqa: PLC0415 - for the runs' thread alone
+        on_cluster,
+        on_processes,
+    )
+
+    workers = on_processes(n_processes, gently=True) if choice == PROCESSES else on_cluster(choice)
+    with workers as executor:
+        yield from engine_run(plan, dataset, target, executor)
+
+
+_MEMORY = "run/memory"
+
+
+class MemoryBudget(QObject):
+    """Remembers it, and gives it to what this process opens and runs, on any thread, and to its workers.
+
+    What the environment says of a start goes before what was remembered, until the user says otherwise.
+
+    Parameters
+    ----------
+    settings : Settings
+        Keeps it from one start to the next.
+    """
+
+    changed = Signal()
+
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._before = os.environ.get(memory.VARIABLE)
+        if not self._before:
+            self._give(_valid(settings.text(_MEMORY)))
+
+    @property
+    def asked(self) -> str:
+        """The size that is in force, such as "4GB"; "" for half of what is free."""
+        return _valid(os.environ.get(memory.VARIABLE, ""))
+
+    def ask(self, size: str) -> None:
+        """Take another size from now on; "" for half of what is free.
+
+        Raises
+        ------
+        ParameterError
+            Where it is no size.
+        """
+        if size:
+            memory.n_bytes(size)
+        self._settings.set(_MEMORY, size or None)
+        self._give(size)
+        self.changed.emit()
+
+    def close(self) -> None:
+        """Leave the environment as it was."""
+        self._give(self._before or "")
+
+    def _give(self, size: str) -> None:
+        """Put it where threads and worker processes find it."""
+        if size:
+            os.environ[memory.VARIABLE] = size
+        else:
+            os.environ.pop(memory.VARIABLE, None)
+
+
+def _valid(size: str) -> str:
+    """Return a size, or "" for what is none."""
+    try:
+        memory.n_bytes(size)
+    except ParameterError:
+        return ""
+    return size

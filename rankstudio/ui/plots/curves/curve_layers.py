@@ -1,0 +1,370 @@
+"""What a family of curves looks like: curves, band, level, marks and keys, drawn in pixels of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from math import isnan
+
+import numpy as np
+from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
+
+from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.curves.curve_set import REFERENCE_DASH, Band, Curve, CurveSet
+from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.readout import Pixels
+from rankstudio.ui.style.colors import Colors, mix
+from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
+
+# One pixel wide and opaque is Qt's fast lane: a twentieth of the time of a wider or translucent line. So
+# the curves that step back are mixed with the ground, not made translucent.
+_CHOSEN, _PLAIN, _FADED = 2.6, 1.5, 1.0
+_FADE = 0.38
+# Points this far apart, in pixels, are drawn as points; closer ones would only thicken the line.
+_APART = 13.0
+_LONE = 3.4  # radius of a curve's only point, of which there is no line
+_CROWDED = 4  # points to a pixel column, from which on it is drawn by its extremes
+_SWATCH = 16.0
+_HEIGHTS = 7  # at which there is looked for room
+_OWN = 5  # times as bad it is to hide the curve that is named
+_BESIDE_SWATCH = 24.0  # of a curve whose dashes are long
+_GAP = 6.0
+_GRAIN = 4.0  # pixels between those of a ground that count as taken
+_MIDDLE = 9.0
+_LEAST_NAME = 70.0  # pixels
+_DIAMOND = 7.0  # radius of the smallest model's mark, seen around the circle of the chosen one
+_AWAY = 5.0  # pixels from it to its name
+
+
+def draw_curves(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the curves as they are, straight between points and open at NaN; the chosen one on top."""
+    chosen = family.chosen_key
+    strokes = family.strokes(colors)
+    for key, curve in family.curves.items():
+        if key != chosen:
+            color, dash = strokes[key]
+            if chosen is not None and not curve.beside:
+                color = QColor(mix(color.name(), colors.panel, _FADE))
+            plain = chosen is None or curve.beside
+            draw_curve(painter, frame, curve, color, _PLAIN if plain else _FADED, dash)
+    if chosen is not None and chosen in strokes:
+        color, dash = strokes[chosen]
+        draw_curve(painter, frame, family[chosen], color, _CHOSEN, dash)
+
+
+def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the interval over folds as a light area and the mean as a line, below the curves."""
+    band = family.band
+    if band is None:
+        return
+    xs = np.concatenate([band.xs, band.xs[::-1]])
+    ys = np.concatenate([band.low, band.high[::-1]])
+    seen = np.isfinite(ys)
+    if not seen.any():  # a measure that no fold has: pyqtgraph makes no polygon of no points
+        return
+    px, py = frame.pixels(xs[seen], ys[seen])
+    painter.setPen(Qt.PenStyle.NoPen)
+    permuted = band.p_values is not None
+    painter.setBrush(
+        colors.q("muted", 0.28) if permuted else colors.q("accent", 0.16 if colors.dark else 0.11)
+    )
+    painter.drawPolygon(arrayToQPolygonF(px, py))
+    if permuted:
+        _outline_band(band, painter, frame, colors)
+        return
+    mean = Curve(band.name, list(band.xs), list(band.mean))
+    draw_curve(painter, frame, mean, colors.q("accent", 0.85), 2.0, (5.0, 2.0))
+
+
+def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the ends of a band, which may be narrower than a pixel, and write its name."""
+    painter.setPen(pen(colors.q("muted"), 1.0))
+    for ends in (band.low, band.high):
+        painter.drawPath(arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
+    if band.xs.size == 1:  # no area: a bracket
+        low, high = (frame.point(float(band.xs[0]), float(ends[0])) for ends in (band.low, band.high))
+        painter.drawLine(low, high)
+        for end in (low, high):
+            painter.drawLine(end - QPointF(5, 0), end + QPointF(5, 0))
+    _name_band(band, painter, frame, colors)
+
+
+def _name_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write what a band is above its right end, or below it where there is no room."""
+    painter.setFont(font(SMALL))
+    metrics = painter.fontMetrics()
+    name = band.name
+    if metrics.horizontalAdvance(name) > frame.area.width() - 4:
+        name = name.partition(",")[0]
+    last = frame.point(float(band.xs[-1]), float(band.high[-1]))
+    left = min(last.x(), frame.area.right()) - metrics.horizontalAdvance(name) - 2
+    above = last.y() - metrics.descent() - 3
+    below = frame.y_px(float(band.low[-1])) + metrics.ascent() + 3
+    painter.setPen(colors.q("muted"))
+    fits = above - metrics.ascent() >= frame.area.top()
+    painter.drawText(QPointF(max(left, frame.area.left() + 2), above if fits else below), name)
+
+
+def draw_reference(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw a level to compare the curves with as a dotted line, unless it is out of sight."""
+    py = reference_pixel(family, frame)
+    if py is not None:
+        painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+        painter.drawLine(QPointF(frame.area.left(), py), QPointF(frame.area.right(), py))
+
+
+def reference_pixel(family: CurveSet, frame: Frame) -> float | None:
+    """Return where that level is; None where it cannot be seen."""
+    if family.reference is None or family.is_empty():
+        return None
+    py = round(frame.y_px(family.reference[0])) + 0.5
+    return py if frame.area.top() <= py <= frame.area.bottom() else None
+
+
+def draw_smallest(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the smallest model not significantly worse as a diamond, with its name unless it is chosen."""
+    at, mark = _smallest_pixel(family, frame), family.smallest
+    if at is None or mark is None:
+        return
+    corners = ((0.0, -_DIAMOND), (_DIAMOND, 0.0), (0.0, _DIAMOND), (-_DIAMOND, 0.0))
+    painter.setPen(pen(colors.q("accent"), 1.6))
+    painter.setBrush(colors.q("panel"))
+    painter.drawPolygon(QPolygonF([at + QPointF(*corner) for corner in corners]))
+    room = None if family.choice == (mark.key, mark.x) else _smallest_room(family, frame)
+    if room is not None:
+        painter.setFont(font(TINY))
+        painter.fillRect(room, colors.q("panel", 0.82))
+        painter.setPen(colors.q("accent"))
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, tr("smallest"))
+
+
+def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
+    """Return where the smallest model is; None where it is out of sight, or there is none."""
+    y = family.smallest_value()
+    if family.smallest is None or isnan(y):
+        return None
+    at = frame.point(family.smallest.x, y)
+    return at if frame.area.adjusted(-1, -1, 1, 1).contains(at) else None
+
+
+def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
+    """Return the place of its name, where that hides fewest points; None where there is no room."""
+    at = _smallest_pixel(family, frame)
+    if at is None:
+        return None
+    metrics = QFontMetricsF(font(TINY))
+    width, height = metrics.horizontalAdvance(tr("smallest")) + 4.0, metrics.height()
+    away = _DIAMOND + _AWAY
+    ground = QRectF(0.0, 0.0, width, height)
+    rooms = []
+    down, aside, half = away + height / 2, away + width / 2, width / 2
+    sides = (0, down), (0, -down), (aside, 0), (-aside, 0)
+    for shift in (*sides, (half, down), (half, -down), (-half, down), (-half, -down)):
+        ground.moveCenter(at + QPointF(*shift))
+        if frame.area.contains(ground):
+            rooms.append(QRectF(ground))
+    px, py = frame.pixels(*family.points(None, alone=False))
+
+    def hidden(room: QRectF) -> int:
+        inside = (px > room.left()) & (px < room.right()) & (py > room.top()) & (py < room.bottom())
+        return int(np.count_nonzero(inside))
+
+    return min(rooms, key=hidden, default=None)
+
+
+def draw_choice(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Draw the chosen point: a dashed line through its k and an open circle on it."""
+    choice = family.choice
+    if choice is None or family.is_empty():
+        return
+    key, x = choice
+    px = round(frame.x_px(x)) + 0.5
+    if not frame.area.left() - 1 <= px <= frame.area.right() + 1:
+        return
+    if any(len(curve.xs) > 1 for curve in family.curves.values()):
+        # Else all points are at this x, and the line would only cover them.
+        painter.setPen(pen(colors.q("accent"), 1.2, (3.0, 2.6)))
+        painter.drawLine(QPointF(px, frame.area.top() - 4), QPointF(px, frame.area.bottom()))
+    y = family[key].value_at(x) if key in family else float("nan")
+    if np.isfinite(y):
+        painter.setPen(pen(colors.q("accent"), 2.0))
+        painter.setBrush(colors.q("panel"))
+        painter.drawEllipse(QPointF(px, frame.y_px(y)), 4.5, 4.5)
+
+
+def draw_cursor(
+    family: CurveSet,
+    painter: QPainter,
+    frame: Frame,
+    colors: Colors,
+    x: float | None,
+    pointed: Hashable | None,
+) -> None:
+    """Draw the crosshair: a line at the mouse's x, and over the others the curve that is pointed at."""
+    if x is None:
+        return
+    px = round(frame.x_px(x)) + 0.5
+    painter.setPen(pen(colors.q("muted", 0.75), 1.0))
+    painter.drawLine(QPointF(px, frame.area.top()), QPointF(px, frame.area.bottom()))
+    if pointed is None or pointed not in family:
+        return
+    curve, (color, dash) = family[pointed], family.strokes(colors)[pointed]
+    if pointed != family.chosen_key:
+        draw_curve(painter, frame, curve, color, 2.0, dash)
+    y = curve.value_at(x)
+    if np.isfinite(y):
+        painter.setPen(pen(colors.q("panel"), 1.5))
+        painter.setBrush(color)
+        painter.drawEllipse(frame.point(x, y), 4.0, 4.0)
+
+
+def draw_curve(
+    painter: QPainter, frame: Frame, curve: Curve, color: QColor, width: float, dash: tuple[float, ...] = ()
+) -> None:
+    """Draw a curve through its points, open at NaN, with the points themselves where there are few."""
+    xs, ys = curve.arrays()
+    if xs.size == 0:
+        return
+    px, py = frame.pixels(xs, ys)
+    fewer = extremes(px, py, painter.transform().m11())
+    if fewer is not None:
+        (px, py), width = fewer, min(width, _FADED)  # or it takes twenty times as long
+    painter.setPen(pen(color, width, dash))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if px.size > 1:
+        painter.drawPath(arrayToQPath(px, py, connect="finite"))
+    dots = _dots(px, py)
+    if dots.any():
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        radius = 1.2 + 0.6 * width if px.size > 1 else _LONE
+        for x, y in zip(px[dots], py[dots], strict=True):
+            painter.drawEllipse(QPointF(x, y), radius, radius)
+
+
+def extremes(px: Floats, py: Floats, scale: float) -> tuple[Floats, Floats] | None:
+    """Return the first, the lowest, the highest and the last point of each pixel column, which look the same.
+
+    None where points are that few already, come back, or are missing: then they are drawn as they are.
+
+    Parameters
+    ----------
+    px, py : ndarray
+        Points in logical pixels.
+    scale : float
+        Device pixels to a logical one.
+    """
+    columns = np.floor(px * scale)
+    begins = np.flatnonzero(np.diff(columns, prepend=-np.inf))
+    if px.size < _CROWDED * begins.size or not np.isfinite(py).all() or (np.diff(px) < 0).any():
+        return None
+    ends = np.append(begins[1:], px.size) - 1
+    lowest, highest = np.minimum.reduceat(py, begins), np.maximum.reduceat(py, begins)
+    ys = np.column_stack((py[begins], lowest, highest, py[ends]))
+    xs = np.column_stack((px[begins], px[begins], px[ends], px[ends]))
+    return xs.ravel(), ys.ravel()
+
+
+def _dots(px: Floats, py: Floats) -> Bools:
+    """Return which points are drawn as points: all where they are few, else those without a neighbour."""
+    seen = np.isfinite(py)
+    if px.size < 2 or float(np.ptp(px)) / (px.size - 1) >= _APART:
+        return seen
+    before = np.concatenate([[False], seen[:-1]])
+    after = np.concatenate([seen[1:], [False]])
+    alone: Bools = seen & ~before & ~after
+    return alone
+
+
+def draw_reference_key(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors, title: str) -> None:
+    """Write beside the title what the dotted line is: without its name where there is no room for that.
+
+    The box beside the mouse has it in full.
+    """
+    if family.reference is None or reference_pixel(family, frame) is None:
+        return
+    painter.setFont(font(TINY))
+    room = frame.outer.width() - QFontMetricsF(font()).horizontalAdvance(title) - _SWATCH - 4 * _GAP
+    if room < _LEAST_NAME:
+        return
+    metrics, text = painter.fontMetrics(), family.reference[1]
+    if metrics.horizontalAdvance(text) > room:
+        text = text.partition(":")[0]
+    text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room))
+    width = metrics.horizontalAdvance(text) + 1
+    box = QRectF(frame.outer.right() - width, 0, width + 1, 2 * _MIDDLE)
+    painter.setPen(colors.q("muted"))
+    painter.drawText(box, LEFT, text)
+    left = box.left() - _GAP
+    painter.setPen(pen(colors.q("muted"), 1.2, REFERENCE_DASH))
+    painter.drawLine(QPointF(left - _SWATCH, _MIDDLE), QPointF(left, _MIDDLE))
+
+
+def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
+    """Write at an edge what the curve beside the chosen one is, in two lines at most."""
+    found = _beside_key(family, frame)
+    if found is None:
+        return
+    key, lines, ground = found
+    color, dash = family.strokes(colors)[key]
+    painter.setFont(font(TINY))
+    height = ground.height() / len(lines)
+    painter.fillRect(ground, colors.q("panel", 0.82))
+    painter.setPen(pen(color, 1.5, dash))
+    left, middle = ground.left() + _GAP, ground.top() + height / 2
+    painter.drawLine(QPointF(left, middle), QPointF(left + _BESIDE_SWATCH, middle))
+    painter.setPen(colors.q("muted"))
+    for at, line in enumerate(lines):
+        box = QRectF(left + _BESIDE_SWATCH + _GAP, ground.top() + at * height, ground.width(), height)
+        painter.drawText(box, LEFT, line)
+
+
+def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
+    """Return the pixels that the note about the choice had better not hide: all points, and that writing.
+
+    The chosen curve counts five times.
+    """
+    points = frame.pixels(*family.points(family.chosen_key, alone=False))
+    beside = _beside_key(family, frame)
+    for ground in (beside[2] if beside is not None else None, _smallest_room(family, frame)):
+        if ground is not None:
+            spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
+            x, y = np.meshgrid(*(np.arange(*span) for span in spans))
+            points = np.append(points[0], x), np.append(points[1], y)
+    return points
+
+
+def _beside_key(family: CurveSet, frame: Frame) -> tuple[Hashable, list[str], QRectF] | None:
+    """Return the curve beside the chosen one, the lines that name it, and where there is room for them."""
+    found = [(key, curve) for key, curve in family.curves.items() if curve.beside and curve.xs]
+    metrics = QFontMetricsF(font(TINY))
+    room = frame.area.width() - _BESIDE_SWATCH - 4 * _GAP
+    if not found or room < _LEAST_NAME:
+        return None
+    key, curve = found[0]
+    lines = [curve.label] if metrics.horizontalAdvance(curve.label) <= room else curve.label.split(", ", 1)
+    lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, int(room)) for line in lines]
+    width = max(map(metrics.horizontalAdvance, lines)) + _BESIDE_SWATCH + 3 * _GAP
+    return key, lines, _free_room(family, frame, width, metrics.height() * len(lines))
+
+
+def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> QRectF:
+    """Return a place at an edge that hides least of the curves, the lowest at the right where several do."""
+    area = frame.area
+    tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _HEIGHTS).tolist()
+    rooms = [QRectF(x, y, width, height) for y in tops for x in (area.right() - width, area.left() + 4)]
+    hidden = [0] * len(rooms)
+    for curve in family.curves.values():
+        values = curve.arrays()
+        seen = np.isfinite(values[1])
+        if not seen.any():
+            continue
+        px, py = frame.pixels(values[0][seen], values[1][seen])
+        for at, room in enumerate(rooms):
+            columns = np.arange(max(room.left(), px.min()), min(room.right(), px.max()) + 1)
+            drawn = np.interp(columns, px, py)
+            inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
+            hidden[at] += int(inside.sum()) * (_OWN if curve.beside else 1)
+    return rooms[hidden.index(min(hidden))]

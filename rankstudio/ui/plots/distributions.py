@@ -1,0 +1,394 @@
+"""Distributions: where a feature's values lie, by relevance class, and how often whole numbers occur."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pyqtgraph.functions import arrayToQPath, arrayToQPolygonF
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    FigureAxis,
+    Series,
+)
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, floats
+from rankstudio.ui.plots.layers import Frame, hairline, pen
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style import palettes
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import BELOW, LEFT, SMALL, TINY, font
+from rankstudio.ui.style.theme import Theme
+
+_LINE = 16.0
+_SWATCH = 16.0
+_BETWEEN = 12.0
+_AIR = 6.0
+_MOST_LEGEND = 0.4  # of the height of a plot
+_ZERO_BAR = 34.0  # pixels of a class's bar of zeros, with its share above
+_MOST_ZEROS = 0.5  # share of the plot's width that these bars may take
+_ZEROS = float("-inf")  # what the mouse finds over them
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """The density of one class.
+
+    Attributes
+    ----------
+    label : str
+        "not relevant".
+    xs, ys : ndarray of shape (N,)
+        Values, ascending, and densities there.
+    zeros : float
+        Share of the class whose value is 0, where the densities are of the others; else NaN.
+    """
+
+    label: str
+    xs: Floats
+    ys: Floats
+    zeros: float = float("nan")
+
+
+class DensityPlot(Plot):
+    """A few densities over one axis, told apart by colour and dash, with a legend.
+
+    Where many values are 0 their shares stand as bars at the left, and the densities are of the other values.
+
+    Parameters
+    ----------
+    theme : Theme
+    x_label : str
+        What the axes measure.
+    """
+
+    def __init__(self, theme: Theme, x_label: str = tr("value (height: density)")) -> None:
+        self.densities: list[Density] = []
+        self.subject = ""  # whose values these are, said in files
+        super().__init__(theme, Axes("", x_label, show_y=False))
+        self.add_layer(self._draw, 0.0)
+        self.add_layer(self._draw_zeros, 0.0, clipped=False)
+        self.add_layer(self._draw_legend, 2.0, clipped=False)
+        self.add_layer(self._draw_cursor, 1.0)
+
+    def set_densities(self, densities: Sequence[Density]) -> None:
+        """Show other densities, in the order of their classes."""
+        self.densities = list(densities)
+        self.under_mouse = None
+        self.mark_dirty()
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the range of the values, and from zero to a little over the highest density."""
+        filled = [d for d in self.densities if d.xs.size]
+        if not filled:
+            return (0.0, 1.0), (0.0, 1.0)
+        low, high = min(float(d.xs[0]) for d in filled), max(float(d.xs[-1]) for d in filled)
+        top = max(float(np.nanmax(d.ys)) for d in filled)
+        return (low, high) if high > low else (low - 0.5, low + 0.5), (0.0, top * 1.06 or 1.0)
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Leave room for the legend above the curves, where it hides none of them."""
+        frame = super().frame_for(size)
+        if self.is_empty():
+            return frame
+        left, top = round(self._strip(size.width())), round(self._legend_height(size))
+        return replace(frame, area=frame.area.adjusted(left, top, 0, 0))
+
+    def _legend_height(self, size: QSizeF) -> float:
+        """Return the room of the legend; none in a plot so small that the curves would be lost under it."""
+        area = super().frame_for(size).area
+        height = self.legend_spots(area.width())[1] * _LINE + _AIR
+        return height if height <= _MOST_LEGEND * area.height() else 0.0
+
+    def legend_spots(self, width: float) -> tuple[list[tuple[float, int]], int]:
+        """Return where the legend's entries begin, as pixel and line, and how many lines they take."""
+        metrics = QFontMetricsF(font(SMALL))
+        spots: list[tuple[float, int]] = []
+        x, row = 0.0, 0
+        for density in self.densities:
+            wide = _SWATCH + 6 + metrics.horizontalAdvance(density.label)
+            if x > 0 and x + wide > width:
+                x, row = 0.0, row + 1
+            spots.append((x, row))
+            x += wide + _BETWEEN
+        return spots, row + 1
+
+    def _with_zeros(self) -> list[Density]:
+        return [d for d in self.densities if not np.isnan(d.zeros)]
+
+    def _strip(self, width: float) -> float:
+        """Return how much of the plot's width the bars of zeros take."""
+        n = len(self._with_zeros())
+        return min(n * _ZERO_BAR + _BETWEEN, _MOST_ZEROS * width) if n else 0.0
+
+    def is_empty(self) -> bool:
+        """Return whether there is no density."""
+        return not any(d.xs.size for d in self.densities)
+
+    def summary(self) -> str:
+        """Return in words where each class has most of its values, and how many of them are 0."""
+        shown = [d for d in self.densities if d.xs.size]
+        told = [
+            tr("{label} most often near {xs:.3g}").format(label=d.label, xs=d.xs[int(np.argmax(d.ys))])
+            for d in shown
+        ]
+        return ", ".join(
+            told
+            + [
+                tr("{zeros} of {label} are 0").format(zeros=percent(d.zeros), label=d.label)
+                for d in self._with_zeros()
+            ]
+        )
+
+    def figure(self) -> CurvesFigure:
+        """Return densities by class; of a class with zeros the name says how many."""
+        series = []
+        for at, one in enumerate(self.densities):
+            label = one.label
+            if not isnan(one.zeros):
+                label = tr("{label} ({zeros:.0f} % are 0)").format(label=label, zeros=100 * one.zeros)
+            series.append(Series(label, floats(one.xs), floats(one.ys), kind="area", number=at))
+        title = self.subject or self.accessibleName()
+        x = FigureAxis(tr("value of {feature}").format(feature=self.subject) if self.subject else tr("value"))
+        return CurvesFigure(NAME, title, "", x, FigureAxis(tr("density")), tuple(series))
+
+    def numbers(self) -> Numbers:
+        """Return class, value and density, one row per point, and a row with the share of zeros."""
+        rows: list[list[CellValue]] = [
+            [d.label, float(x), float(y)] for d in self.densities for x, y in zip(d.xs, d.ys, strict=True)
+        ]
+        rows += [[d.label, tr("share of zeros"), float(d.zeros)] for d in self._with_zeros()]
+        return ["class", "value", "density"], rows
+
+    def hit_test(self, at: QPointF) -> float | None:
+        """Return the value at a pixel, minus infinity over the bars of zeros."""
+        frame = self.frame()
+        if self.is_empty():
+            return None
+        strip = self._strip(frame.outer.width())
+        if strip and frame.area.adjusted(-strip, 0, 0, 0).contains(at) and at.x() < frame.area.left():
+            return _ZEROS
+        return frame.x_at(at.x()) if frame.area.contains(at) else None
+
+    def readout(self, x: float) -> list[Line]:
+        """Return the densities at a value."""
+        if x == _ZEROS:
+            looks = [palettes.category(self.theme.colors, i) for i in range(len(self.densities))]
+            shares = [
+                Line(d.label, "–" if np.isnan(d.zeros) else percent(d.zeros), look.color, look.dash)
+                for d, look in zip(self.densities, looks, strict=True)
+            ]
+            return [Line(tr("value 0"), bold=True), *shares]
+        lines = [Line(f"{x:.3g}", bold=True)]
+        for i, density in enumerate(self.densities):
+            look = palettes.category(self.theme.colors, i)
+            y = float(np.interp(x, density.xs, density.ys)) if density.xs.size else float("nan")
+            lines.append(Line(density.label, f"{y:.3g}", look.color, look.dash))
+        return lines
+
+    def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw all fills, then all lines, so that no line is covered."""
+        drawn = [(i, d) for i, d in enumerate(self.densities) if d.xs.size]
+        painter.setPen(Qt.PenStyle.NoPen)
+        for i, density in drawn:
+            color = palettes.category(colors, i).color
+            color.setAlphaF(0.18 if colors.dark else 0.15)
+            painter.setBrush(color)
+            xs = np.concatenate([density.xs[:1], density.xs, density.xs[-1:]])
+            ys = np.concatenate([[0.0], density.ys, [0.0]])
+            painter.drawPolygon(arrayToQPolygonF(*frame.pixels(xs, ys)))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for i, density in drawn:
+            look = palettes.category(colors, i)
+            painter.setPen(pen(look.color, 1.8, look.dash))
+            points = frame.pixels(density.xs, density.ys)
+            painter.drawPath(arrayToQPath(*points, connect="finite"))
+
+    def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the share of zeros of each class as a bar, of which the whole height is all documents."""
+        drawn = [(i, d) for i, d in enumerate(self.densities) if not np.isnan(d.zeros)]
+        if not drawn:
+            return
+        strip, area = self._strip(frame.outer.width()), frame.area
+        wide = (strip - _BETWEEN) / len(drawn)
+        left = area.left() - strip
+        painter.setFont(font(TINY))
+        for place, (i, density) in enumerate(drawn):
+            look = palettes.category(colors, i)
+            height = density.zeros * (area.height() - _LINE)
+            bar = QRectF(left + place * wide + 2, area.bottom() - height, wide - 4, height)
+            filling = QColor(look.color)
+            filling.setAlphaF(0.35)
+            painter.setBrush(filling)
+            painter.setPen(pen(look.color, 1.4, look.dash))
+            painter.drawRect(bar)
+            text = percent(density.zeros)
+            if painter.fontMetrics().horizontalAdvance(text) <= wide:
+                painter.setPen(colors.q("text"))
+                above = QRectF(bar.center().x() - 30, bar.top() - _LINE, 60, _LINE)
+                painter.drawText(above, Qt.AlignmentFlag.AlignCenter, text)
+        hairline(
+            painter,
+            colors.q("line"),
+            QPointF(left, area.bottom()),
+            QPointF(left + strip - _BETWEEN, area.bottom()),
+        )
+        painter.setPen(colors.q("muted"))
+        below = QRectF(left - 10, area.bottom() + 4, strip - _BETWEEN + 20, 16)
+        painter.drawText(below, BELOW, tr("zeros"))
+
+    def _draw_legend(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw which line is which class, above the curves, in as many lines as the width asks for."""
+        if self.is_empty() or not self._legend_height(frame.outer.size()):
+            return
+        strip = self._strip(frame.outer.width())
+        spots, rows = self.legend_spots(frame.area.width() + strip)
+        painter.setFont(font(SMALL))
+        for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
+            look = palettes.category(colors, i)
+            left = frame.area.left() - strip + x
+            y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
+            painter.setPen(pen(look.color, 1.8, look.dash))
+            painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
+            painter.setPen(colors.q("text"))
+            box = QRectF(left + _SWATCH + 6, y - 9, frame.outer.right() - left, 18)
+            painter.drawText(box, LEFT, density.label)
+
+    def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw a line at the mouse's value."""
+        if self.under_mouse is not None and self.under_mouse != _ZEROS:
+            x = round(frame.x_px(self.under_mouse)) + 0.5
+            painter.setPen(pen(colors.q("muted", 0.75), 1.0))
+            painter.drawLine(QPointF(x, frame.area.top()), QPointF(x, frame.area.bottom()))
+
+
+def percent(share: float) -> str:
+    """Return a share as it is written: "62 %", "under 1 %"."""
+    if 0 < share < 0.005:
+        return tr("under 1 %")
+    return f"{100 * share:.0f} %"
+
+
+MOST_BINS = 40
+
+
+class HistogramPlot(Plot):
+    """Bars over bins of whole numbers, all of one width.
+
+    Parameters
+    ----------
+    theme : Theme
+    title : str
+        What is counted: "queries".
+    x_label : str
+        What the numbers are: "documents in the query".
+    """
+
+    def __init__(self, theme: Theme, title: str, x_label: str) -> None:
+        self.starts: Ints = np.zeros(0, dtype=np.int64)
+        self.counts: Ints = np.zeros(0, dtype=np.int64)
+        self.width_of_bins = 1
+        super().__init__(theme, Axes(title, x_label, integer_x=True))
+        self.add_layer(self._draw, 0.0)
+
+    def set_numbers(self, numbers: ArrayLike) -> None:
+        """Show how often numbers occur.
+
+        Parameters
+        ----------
+        numbers : array of int, shape (N,)
+        """
+        values = np.asarray(numbers, dtype=np.int64)
+        if values.size == 0:
+            self.starts = self.counts = np.zeros(0, dtype=np.int64)
+        else:
+            low, high = int(values.min()), int(values.max())
+            self.width_of_bins = width = -(-(high - low + 1) // MOST_BINS)
+            first = low // width * width
+            self.counts = np.bincount((values - first) // width)
+            self.starts = first + width * np.arange(self.counts.size)
+        self.under_mouse = None
+        self.mark_dirty()
+
+    def summary(self) -> str:
+        """Return in words how many numbers there are, and between which most of them lie."""
+        most, wide = int(self.counts.argmax()), self.width_of_bins
+        first = int(self.starts[most])
+        where = (
+            f"{first}"
+            if wide == 1
+            else tr("{first} to {first_2}").format(first=first, first_2=first + wide - 1)
+        )
+        said = tr("{title}: {sum} in all").format(title=self.axes.title, sum=int(self.counts.sum()))
+        return tr("{said}, most often {where} {x_label} ({counts})").format(
+            said=said, where=where, x_label=self.axes.x_label, counts=int(self.counts[most])
+        )
+
+    def is_empty(self) -> bool:
+        """Return whether there are no numbers."""
+        return self.starts.size == 0
+
+    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the range of the bins, and from zero to a little over the longest bar."""
+        if self.is_empty():
+            return (0.0, 1.0), (0.0, 1.0)
+        # A bin of the one number 7 lies around 7; a bin of 0 to 9 begins at 0.
+        shift = 0.5 if self.width_of_bins == 1 else 0.0
+        low = float(self.starts[0]) - shift
+        return (low, low + self.width_of_bins * self.starts.size), (0.0, float(self.counts.max()) * 1.05)
+
+    def figure(self) -> CurvesFigure:
+        """Return how often numbers occur, a bar a bin."""
+        half = (self.width_of_bins - 1) / 2
+        x, y = tuple(float(start) + half for start in self.starts), floats(self.counts)
+        axes = FigureAxis(self.axes.x_label, whole=True), FigureAxis(self.axes.title, whole=True, low=0.0)
+        return CurvesFigure(NAME, self.axes.title, "", *axes, (Series("", x, y, kind="bars"),))
+
+    def numbers(self) -> Numbers:
+        """Return first and last number of each bin, and how often they occur."""
+        last = self.starts + self.width_of_bins - 1
+        rows = zip(self.starts.tolist(), last.tolist(), self.counts.tolist(), strict=True)
+        return ["from", "to", self.axes.title], [list(row) for row in rows]
+
+    def bars(self, frame: Frame) -> list[QRectF]:
+        """Return the rectangles of the bins."""
+        (x0, _), _y = self.ranges()
+        rects = []
+        for i, count in enumerate(self.counts.tolist()):
+            left = frame.x_px(x0 + i * self.width_of_bins)
+            right = frame.x_px(x0 + (i + 1) * self.width_of_bins)
+            top = min(frame.y_px(count), frame.area.bottom() - 1.5) if count else frame.area.bottom()
+            rects.append(
+                QRectF(QPointF(left + 1, top), QPointF(max(left + 2, right - 1), frame.area.bottom()))
+            )
+        return rects
+
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the number of the bin at a pixel."""
+        if self.is_empty() or not self.frame().area.contains(at):
+            return None
+        (x0, _), _y = self.ranges()
+        number = int((self.frame().x_at(at.x()) - x0) // self.width_of_bins)
+        return min(number, self.counts.size - 1)
+
+    def readout(self, number: int) -> list[Line]:
+        """Return the count of a bin."""
+        first, last = int(self.starts[number]), int(self.starts[number]) + self.width_of_bins - 1
+        span = str(first) if first == last else f"{first} – {last}"
+        return [Line(span, f"{int(self.counts[number]):,}", bold=True), Line(self.axes.title)]
+
+    def _draw(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw the bars, the one under the mouse in the accent's hover colour."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        for i, rect in enumerate(self.bars(frame)):
+            painter.setBrush(colors.q("accent_hover" if i == self.under_mouse else "accent"))
+            if rect.height() > 0:
+                painter.drawRect(rect)

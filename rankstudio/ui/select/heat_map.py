@@ -1,0 +1,356 @@
+"""The heat map: the measure of every model that was tried, over two grids, or over settings and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from rankstudio.engine.analysis.grid_map import Curve, GridMap, Pair, grid_map, grid_pairs
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
+from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.plan import Plan, has_map, longest_path
+from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.metrics.names import measure
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.select.shown_paths import ShownPaths
+from rankstudio.ui.style.number_format import axis_value
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.choices import choice_box
+from rankstudio.ui.widgets.layout import fill, named
+
+SIZES = "sizes"
+"""The map of settings and numbers of features, among those that are offered."""
+
+_NO_RUN = tr("Run a method to compare all combinations of its parameters and k.")
+_NO_RUN_OF_GRIDS = tr("Run a method to compare all combinations of its parameters.")
+_OF = (("validation", tr("validation")), ("left-out", tr("left-out")))
+_LETTERS = 4  # of a box that is cut: the form beside the panel has not much room either
+_WIDEST = 128  # pixels of a box
+
+
+class HeatView(QWidget):
+    """One row a value of one grid, one column a value of another one, or a k; brighter for a greater measure.
+
+    Attributes
+    ----------
+    picked : Signal(int, int)
+        Row and column of the cell that the user picked.
+    viewChanged : Signal()
+        The user wants another map, or another measure's.
+    """
+
+    picked = Signal(int, int)
+    viewChanged = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        named(self, "heat-view", said="λ × k")
+        self._left_out = False
+        self._views: tuple[tuple[object, str], ...] = ()
+        self._wanted: object = None
+        said = tr("rows and columns of the map")
+        self.views = named(choice_box(()), "heat-views", said=said, tip=tr("Rows and columns of the map"))
+        self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("What is measured"))
+        for box in (self.of, self.views):
+            box.setMinimumContentsLength(_LETTERS)
+            box.setMaximumWidth(_WIDEST)
+            box.hide()
+        self._caption = named(PlainLabel(), role="caption")
+        self._caption.setWordWrap(True)
+        self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        title = tr("validation measure"), tr("features selected, k")
+        self.plot = named(HeatMapPlot(theme, *title), "heat-map")
+        self.plot.placeholder = _NO_RUN
+        boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
+        fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
+        self.plot.picked.connect(self.picked)
+        self.views.activated.connect(self._on_view)
+        self.of.activated.connect(self._on_view)
+
+    def offer(
+        self, views: Sequence[tuple[object, str]], *, both: bool, left_out: bool, first: bool = True
+    ) -> None:
+        """Offer maps, with what they are called; the one that the user wanted stays where it can.
+
+        ``both`` says whether validation and left-out queries are measured, ``left_out`` whether the latter
+        are, ``first`` whether they are shown unless the user wants to see the validation.
+        """
+        if tuple(views) != self._views:
+            self._views = tuple(views)
+            self.views.clear()
+            for _, label in views:
+                self.views.addItem(label)
+            kept = next((at for at, (key, _) in enumerate(views) if key == self._wanted), 0)
+            self.views.setCurrentIndex(kept if views else -1)
+        if both != self.of.isVisibleTo(self) or (left_out and not both) or not left_out:
+            self.of.setCurrentIndex(int(left_out and first))
+        self._left_out = left_out
+        self.views.setVisible(len(views) > 1)
+        self.of.setVisible(both)
+
+    def caption(self) -> str:
+        """Return what a click does."""
+        return self._caption.text()
+
+    def view(self) -> object:
+        """Return which map is shown; None without any."""
+        at = self.views.currentIndex()
+        return self._views[at][0] if 0 <= at < len(self._views) else None
+
+    def left_out(self) -> bool:
+        """Return whether left-out queries are shown, and not the validation part."""
+        return self._left_out and self.of.currentIndex() == 1
+
+    def show_sizes(self, combinations: Sequence[str], matrix: ArrayLike, title: str, name: str) -> None:
+        """Show the measure of every model by its settings and size.
+
+        Parameters
+        ----------
+        combinations : sequence of str of length S
+            How the combinations are called.
+        matrix : array of shape (S, K)
+            Measure by combination and k = 1 … K; NaN where there is none (yet).
+        title : str
+            What is measured.
+        name : str
+            Of the parameters that make the combinations.
+        """
+        values = np.asarray(matrix, dtype=np.float64)
+        columns = [str(k + 1) for k in range(values.shape[1])]
+        self._show(values, combinations, columns, title, (name, "k"), tr("features selected, k"))
+        self._caption.setText(tr("click a cell to choose {name} and k").format(name=name))
+
+    def show_grids(
+        self,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        values: Floats,
+        best: tuple[int, int] | None,
+        title: str,
+        names: tuple[str, str],
+        others: Sequence[str],
+    ) -> None:
+        """Show the measure over two grids.
+
+        Parameters
+        ----------
+        rows, columns : sequence of str
+            The values of the grids.
+        values : ndarray of shape (R, C)
+        best : tuple of (int, int) or None
+            The cell with the best of all.
+        title : str
+            What is measured.
+        names : pair of str
+            Of the two parameters.
+        others : sequence of str
+            Of what else was tried: a cell has the best of it.
+        """
+        self._show(values, rows, columns, title, names, names[1])
+        self.plot.mark_best(best)
+        act = tr("click a cell to choose its model")
+        most = tr("each cell with its best {others}").format(others=", ".join(others)) if others else ""
+        self._caption.setText(" · ".join(filter(None, (most, act))))
+
+    def explain(self, why: str) -> None:
+        """Show why there are no values, else what to do."""
+        sizes = self.view() in (SIZES, None)
+        self.plot.placeholder = why or (_NO_RUN if sizes else _NO_RUN_OF_GRIDS)
+        self.plot.redraw()
+
+    def clear(self, why: str = "") -> None:
+        """Show no values, but perhaps why there are none."""
+        if self._views:
+            self.setAccessibleName(self.views.currentText())
+        self.explain(why)
+        self._caption.setText("")
+        self.plot.set_values(np.empty((0, 0)), (), ())
+        self.plot.select(None)
+
+    def _show(
+        self,
+        values: Floats,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        title: str,
+        names: tuple[str, str],
+        x_label: str,
+    ) -> None:
+        self.setAccessibleName(" × ".join(names))
+        self.plot.set_names(*names)
+        self.plot.set_axes(replace(self.plot.axes, title=title, x_label=x_label))
+        self.plot.set_values(values, list(rows), list(columns))
+
+    @Slot()
+    def _on_view(self) -> None:
+        self._wanted = self.view()
+        self.viewChanged.emit()
+
+
+_SEP = " · "
+
+
+class HeatController(QObject):
+    """Feeds the heat map, and turns clicks on it into combinations and sizes.
+
+    Parameters
+    ----------
+    theme : Theme
+    session : Session
+    shown : ShownPaths
+
+    Attributes
+    ----------
+    picked : Signal(int, int)
+        Position of the combination, and the place on its path, of the cell that the user picked.
+    """
+
+    picked = Signal(object, int)
+
+    def __init__(
+        self, theme: Theme, session: Session, shown: ShownPaths, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._shown = session, shown
+        self.panel = HeatView(theme)
+        self._drawn: RunRecord | None = None  # whose cells there are
+        self._grids: GridMap | None = None
+        self._pair: Pair | None = None
+        self._marked: tuple[RunRecord, int, int] | None = None
+        self.panel.picked.connect(self._pick)
+        self.panel.viewChanged.connect(self.draw)
+
+    def arrange(self, plan: Plan, measured: bool) -> bool:
+        """Offer the maps that there are of a plan, and return whether there are any.
+
+        ``measured`` says whether there is a validation part.
+        """
+        pairs = grid_pairs(plan.axes)
+        sizes = has_map(plan)
+        views: list[tuple[object, str]] = [(pair, _title(plan.axes, pair)) for pair in pairs]
+        if sizes:
+            views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _sized(plan.axes)))
+        left_out = plan.leaves_out or self._shown.leaves_out
+        first = plan.leaves_out or not measured
+        self.panel.offer(views, both=measured and left_out, left_out=left_out, first=first)
+        return (measured or left_out) and bool(views)
+
+    @Slot()
+    def draw(self) -> None:
+        """Draw what is known by now."""
+        record, dataset, why = self._shown.record, self._shown.dataset, self._shown.problem
+        self._drawn = self._grids = self._pair = None
+        self._shown.leave_out_of_all(self.panel.left_out())
+        view = self.panel.view()
+        if record is None or dataset is None or why or view is None or not record.plan.axes:
+            self.panel.clear(why)
+            return
+        self._drawn = record
+        title = tr("leave-query-out {name}") if self.panel.left_out() else tr("validation {name}")
+        title = title.format(name=self._session.measure)
+        if view == SIZES:
+            self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))
+        else:
+            self._draw_grids(record, title, view)  # type: ignore[arg-type]
+        self._mark()
+
+    def mark(self, combination: int | None, place: int = 0) -> None:
+        """Outline the current choice; None takes the outline away."""
+        record = self._shown.record
+        self._marked = None if combination is None or record is None else (record, combination, place)
+        self._mark()
+
+    def _draw_sizes(self, record: RunRecord, title: str, most: int) -> None:
+        lines = [self._curve(record, combination) for combination in range(len(record.combinations))]
+        longest = max(int(places.max(initial=0)) for places, _ in lines)
+        matrix = np.full((len(lines), max(longest, most)), np.nan)
+        for row, (places, values) in zip(matrix, lines, strict=True):
+            seen = places > 0  # a model without a feature has no cell
+            row[places[seen] - 1] = values[seen]
+        axes = record.plan.axes
+        varied = varied_axes(record.combinations)
+        labels = [_SEP.join(axis_value(axes[i], values[i]) for i in varied) for values in record.combinations]
+        self.panel.show_sizes(labels, matrix, title, _SEP.join(tr(axes[i].label) for i in varied))
+
+    def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
+        axes, higher = record.plan.axes, measure(self._session.measure).higher_is_better
+        self._pair = pair
+        found = grid_map(axes, record.combinations, pair, lambda at: self._curve(record, at), higher)
+        self._grids = found
+        others = [tr(axis.label) for at, axis in enumerate(axes) if at not in pair and len(axis.values) > 1]
+        several = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
+        others += ["k"] if several else []
+        labels = [[axis_value(axis, v) for v in axis.values] for axis in (found.rows, found.columns)]
+        names = _names(axes, pair)
+        self.panel.show_grids(labels[0], labels[1], found.values, found.best, title, names, others)
+
+    def _curve(self, record: RunRecord, combination: int) -> Curve:
+        """Return places and the shown measure of a path, or the mean over folds; nothing without one.
+
+        Of an optimiser's iterations only the last one is a model.
+        """
+        name, fold = self._session.measure, self._shown.fold
+        name = left_out_name(name) if self.panel.left_out() else name
+        last = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
+        if fold is None:
+            mean = self._shown.mean(record, combination)
+            across = mean.validation.get(name) if mean else None
+            if mean is not None and across is not None:
+                return mean.x_values[last], across.mean[last]
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        path = record.paths.get((fold, combination))
+        measured = self._shown.measures(record, (fold, combination), whole=True).get(name)
+        if path is not None and measured is not None:
+            return path.x_values[last], np.asarray(measured, dtype=np.float64)[last]
+        return np.empty(0, dtype=np.int64), np.empty(0)
+
+    def _mark(self) -> None:
+        drawn, marked = self._drawn, self._marked
+        if marked is None or drawn is None or drawn is not self._shown.record:
+            self.panel.plot.select(None)
+            return
+        record, combination, place = marked
+        if record is not drawn:  # the choice in the run that was shown before
+            self.panel.plot.select(None)
+        elif self._grids is None or self._pair is None:
+            self.panel.plot.select(combination, place - 1)
+        else:
+            values = record.combinations[combination]
+            cell = self._grids.cell([values[at] for at in self._pair])
+            self.panel.plot.select(*cell) if cell else self.panel.plot.select(None)
+
+    @Slot(int, int)
+    def _pick(self, row: int, column: int) -> None:
+        if self._grids is None:
+            self.picked.emit(row, column + 1)
+        elif self._grids.combinations[row, column] >= 0:
+            cell = row, column
+            self.picked.emit(int(self._grids.combinations[cell]), int(self._grids.places[cell]))
+
+
+def _sized(axes: tuple[Axis, ...]) -> str:
+    """Return how the map of one grid and sizes is called: "λ × k"."""
+    return f"{_SEP.join(tr(axis.label) for axis in axes)} × k"
+
+
+def _names(axes: tuple[Axis, ...], pair: Pair) -> tuple[str, str]:
+    """Return how the two grids are called: those of one method without its name."""
+    rows, columns = (axes[at] for at in pair)
+    if rows.ranker == columns.ranker:
+        return tr(rows.parameter.label), tr(columns.parameter.label)
+    return tr(rows.label), tr(columns.label)
+
+
+def _title(axes: tuple[Axis, ...], pair: Pair) -> str:
+    """Return how a map of two grids is called: "γ × λ"."""
+    return " × ".join(_names(axes, pair))

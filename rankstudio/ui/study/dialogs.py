@@ -1,0 +1,386 @@
+"""The dialogs of opening: which files or folder, and what the columns of a table are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEvent, QIdentityProxyModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
+from PySide6.QtGui import QIcon, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFileSystemModel,
+    QFormLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.fold_files import is_part_file
+from rankstudio.engine.data.table_preview import TablePreview, columns_of
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.icons import icon
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import fill, named
+
+_TOOL = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
+_DATA_NAME = re.compile(
+    r".*\.(txt|letor|dat|svm|svmlight|libsvm|csv|tsv|parquet|pq|feather|arrow|gz|bz2|xz|zst)", re.IGNORECASE
+)
+_TABLE_NAME = re.compile(r".*\.(csv|tsv|parquet|pq|feather|arrow)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
+_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
+_ICONS = {
+    "dataset": "data",
+    "fold": "sample",
+    "study": "compare",
+    "plan": "settings",
+    "table": "features",
+    "file": "report",
+}
+_VIEWS = ("listView", "treeView")
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+def holds_data(folder: Path) -> bool:
+    """Return whether a folder looks as if it could be opened as a dataset."""
+    try:
+        return bool(kind_of(folder)) or any(_DATA_NAME.fullmatch(child.name) for child in folder.iterdir())
+    except OSError:
+        return False
+
+
+def kind_of(path: Path) -> str:
+    """Return what can be opened: "dataset", "fold", "study", "plan", "table", "file", or "" for nothing."""
+    try:
+        if path.is_dir():
+            inside = [*path.iterdir()]
+            if any(_FOLD.fullmatch(child.name) for child in inside):
+                return "dataset"
+            return "fold" if any(map(is_part_file, inside)) else ""
+    except OSError:
+        return ""
+    suffix = path.suffix.lower()
+    by_suffix = {".rankstudio": "study", ".toml": "plan"}
+    if _TABLE_NAME.fullmatch(path.name):
+        return "table"
+    return by_suffix.get(suffix, "file" if _DATA_NAME.fullmatch(path.name) or is_part_file(path) else "")
+
+
+class _IconModel(QIdentityProxyModel):
+    """The files with icons of what they are; each is looked into once, when it is seen."""
+
+    def __init__(self, icons: Mapping[str, QIcon], parent: QObject) -> None:
+        super().__init__(parent)
+        self._icons = icons
+        self._kind = cache(kind_of)
+
+    def data(
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return our icon for what can be opened, and all else as it is."""
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
+            path = super().data(index, int(QFileSystemModel.Roles.FilePathRole))
+            known = self._icons.get(self._kind(Path(path))) if path else None
+            if known is not None:
+                return known
+        return super().data(index, role)
+
+
+class OpenDialog(QFileDialog):
+    """Chooses a data file, the files of a fold, a folder with folds, a plan or a study.
+
+    Qt's dialogs choose files or folders. This one opens a folder where it is a dataset or a fold, chosen or
+    double-clicked, and goes into it where it is not.
+
+    Parameters
+    ----------
+    theme : Theme
+    parent : QWidget, optional
+    folder : str
+        Where to begin.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None, folder: str) -> None:
+        super().__init__(parent, tr("Open a data file or a folder of folds"), folder)
+        self.setObjectName("open-dialog")
+        self.setOption(QFileDialog.Option.DontUseNativeDialog)
+        self.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        self.setNameFilters(
+            [
+                tr("All files (*)"),
+                tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
+                tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow)"),
+                tr("Plans (*.toml)"),
+                tr("Models (*.json)"),
+                tr("Studies (*.rankstudio)"),
+            ]
+        )
+        self._folder: str | None = None
+        icons = {kind: icon(theme, name, "accent") for kind, name in _ICONS.items()}
+        self.setProxyModel(_IconModel(icons, self))
+        self._views = [v for v in self.findChildren(QAbstractItemView) if v.objectName() in _VIEWS]
+        for view in self._views:
+            view.installEventFilter(self)
+            view.viewport().installEventFilter(self)
+        self.resize(820, 520)
+        self._take_on_the_theme()
+
+    def accept(self) -> None:
+        """Take the folder that is marked, or the files."""
+        chosen = self.selectedFiles()
+        if len(chosen) == 1 and Path(chosen[0]).is_dir() and holds_data(Path(chosen[0])):
+            self._open_folder(chosen[0])
+            return
+        super().accept()
+
+    def paths(self) -> list[str]:
+        """Return what was chosen."""
+        return [self._folder] if self._folder else self.selectedFiles()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Open the dataset or the fold that is double-clicked, or that Enter is pressed on."""
+        view = next((v for v in self._views if watched in (v, v.viewport())), None)
+        index = _entered(view, event) if view is not None else QModelIndex()
+        if index.isValid():
+            path = index.siblingAtColumn(0).data(int(QFileSystemModel.Roles.FilePathRole))
+            if path and kind_of(Path(path)) in ("dataset", "fold"):
+                self._open_folder(path)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _open_folder(self, path: str) -> None:
+        self._folder = path
+        self.done(QDialog.DialogCode.Accepted)
+
+    def _take_on_the_theme(self) -> None:
+        """Give Qt's own buttons the look of ours."""
+        for tool in self.findChildren(QToolButton):
+            tool.setStyleSheet(_TOOL)
+
+
+def _entered(view: QAbstractItemView, event: QEvent) -> QModelIndex:
+    """Return what is double-clicked or entered by key; an invalid index for any other event."""
+    if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonDblClick:
+        return view.indexAt(event.position().toPoint())
+    if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _ENTER:
+        return view.currentIndex()
+    return QModelIndex()
+
+
+_SIZE = (760, 560)
+_ROW = 27
+_WIDEST, _VALUE = 260, 130  # of columns, in pixels
+
+
+class ColumnsDialog(QDialog):
+    """Shows the columns of a table with their first values, and asks what they are.
+
+    Parameters
+    ----------
+    preview : TablePreview
+    told : DataColumns
+        What is known of the columns.
+    problem : str
+        Why it asks, as a sentence; "" where somebody wants to look.
+    parent : QWidget, optional
+    """
+
+    def __init__(
+        self, preview: TablePreview, told: DataColumns, problem: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        named(self, "columns-dialog", tr("Columns"))
+        self.setWindowTitle(tr("Columns of {name}").format(name=preview.path.name))
+        self._preview = preview
+        self._features: set[int] = set()
+        self._items: list[tuple[QTableWidgetItem, QTableWidgetItem]] = []
+        self._problem = named(PlainLabel(problem), "columns-problem", role="warning")
+        self._problem.setWordWrap(True)
+        self._problem.setVisible(bool(problem))
+        self._qid = named(QComboBox(), "columns-qid", tr("column of the query"))
+        self._label = named(QComboBox(), "columns-label", tr("column of the relevance label"))
+        self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
+        self._table = named(QTableWidget(), "columns-table", tr("columns and their first values"))
+        self._count = named(PlainLabel(), "columns-count", role="muted")
+        self._fill_boxes()
+        self._fill_table()
+        self._guess(told)
+        self._lay_out()
+        for box in (self._qid, self._label, self._part):
+            box.currentIndexChanged.connect(self._refresh)
+        self._table.itemChanged.connect(self._toggle)
+        self._refresh()
+        self.resize(*_SIZE)
+
+    def columns(self) -> DataColumns:
+        """Return what the user says of the columns."""
+        names, told = self._preview.names, self._told()
+        roles = set(self._roles())
+        comment = self._comment()
+        left_out = [
+            name
+            for i, name in enumerate(names)
+            if i not in roles and i not in self._features and (i != comment or names.count(name) > 1)
+        ]
+        return columns_of(self._preview, told.qid, told.label, left_out, told.part)
+
+    def _roles(self) -> tuple[int, int, int]:
+        """Return the columns of query, label and part; -1 for none."""
+        qid, label, part = (box.currentData() for box in (self._qid, self._label, self._part))
+        return qid, label, part
+
+    def _fill_boxes(self) -> None:
+        self._qid.addItem(
+            tr("as in {file}").format(file=self._preview.sizes) if self._preview.sizes else tr("choose …"), -1
+        )
+        self._label.addItem(tr("choose …"), -1)
+        self._part.addItem(tr("none"), -1)
+        for i, name in enumerate(self._preview.names):
+            for box in (self._qid, self._label, self._part):
+                box.addItem(name or tr("column {number}").format(number=i + 1), i)
+
+    def _fill_table(self) -> None:
+        """Show a row for each column of the file: its name, what it is, its first values."""
+        names, rows = self._preview.names, self._preview.rows
+        table = self._table
+        table.setRowCount(len(names))
+        table.setColumnCount(2 + len(rows))
+        titles = [tr("column"), tr("is")]
+        titles += [tr("document {number}").format(number=i + 1) for i in range(len(rows))]
+        table.setHorizontalHeaderLabels(titles)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(_ROW)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        for i, name in enumerate(names):
+            shown = QTableWidgetItem(name or tr("column {number}").format(number=i + 1))
+            self._items.append((shown, QTableWidgetItem()))
+            for j, item in enumerate(self._items[i]):
+                table.setItem(i, j, item)
+            for j, row in enumerate(rows):
+                table.setItem(i, 2 + j, QTableWidgetItem(row[i]))
+        header = table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+
+    def _guess(self, told: DataColumns) -> None:
+        """Set everything as it is told or recognised; a column of text is no feature."""
+        preview = self._preview
+        found = preview.recognised(told) or preview.recognised(DataColumns())
+        names = list(preview.names)
+        qid = found.qid if found else _index(names, told.qid)
+        label = found.label if found else _index(names, told.label)
+        part = found.part if found else _index(names, told.part)
+        for box, position in ((self._qid, qid), (self._label, label), (self._part, part)):
+            box.setCurrentIndex(box.findData(-1 if position is None else position))
+        if told.features:
+            self._features = {i for i, name in enumerate(names) if name in told.features}
+        else:
+            among = found.features if found else range(len(names))
+            left = set(told.ignore)
+            self._features = {i for i in among if not preview.is_text(i) and names[i] not in left}
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.addRow(tr("&Query"), self._qid)
+        form.addRow(tr("&Relevance label"), self._label)
+        form.addRow(tr("&Part"), self._part)
+        every = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
+        none = named(QPushButton(tr("&None")), "columns-none", role="quiet")
+        every.clicked.connect(self._mark_all)
+        none.clicked.connect(self._mark_none)
+        row = fill(QHBoxLayout(), self._count, 1, every, none, spacing=8)
+        self._buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel
+        )
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+        about = PlainLabel(
+            tr(
+                "{name} was read as {format}. Choose the query and label columns; only features are ticked."
+            ).format(name=self._preview.path.name, format=self._preview.format.label)
+        )
+        about.setWordWrap(True)
+        column = fill(QVBoxLayout(self), self._problem, about, form, margins=(16, 14, 16, 14), spacing=10)
+        fill(column, (self._table, 1), row, self._buttons)
+
+    def _comment(self) -> int | None:
+        found = self._preview.recognised(self._told())
+        return found.comment if found else None
+
+    def _told(self) -> DataColumns:
+        names = self._preview.names
+        qid, label, part = self._roles()
+        return DataColumns(
+            names[qid] if qid >= 0 else "",
+            names[label] if label >= 0 and label != qid else "",
+            part=names[part] if part >= 0 and part not in (qid, label) else "",
+        )
+
+    @Slot()
+    def _refresh(self) -> None:
+        """Show of every column what it is by now."""
+        (qid, label, part), comment = self._roles(), self._comment()
+        blocked = self._table.blockSignals(True)
+        n = 0
+        for i in range(self._table.rowCount()):
+            free = i not in (qid, label, part)
+            is_feature = i in self._features and free
+            n += is_feature
+            name, role = self._items[i]
+            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+            name.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if free else flags)
+            name.setCheckState(Qt.CheckState.Checked if is_feature else Qt.CheckState.Unchecked)
+            roles = {part: tr("part"), qid: tr("query"), label: tr("label")}
+            other = tr("comment") if i == comment else tr("left out")
+            role.setText(roles.get(i, tr("feature") if is_feature else other))
+        self._table.blockSignals(blocked)
+        self._table.resizeColumnsToContents()
+        for j in range(self._table.columnCount()):
+            self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, _WIDEST if j == 0 else _VALUE))
+        self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
+        fine = (qid >= 0 or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
+        fine = fine and (part < 0 or part not in (qid, label))
+        self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(fine)
+
+    @Slot(QTableWidgetItem)
+    def _toggle(self, item: QTableWidgetItem) -> None:
+        if item.column() == 0:
+            checked = item.checkState() == Qt.CheckState.Checked
+            (self._features.add if checked else self._features.discard)(item.row())
+            self._refresh()
+
+    @Slot()
+    def _mark_all(self) -> None:
+        """Tick every column whose first values are numbers."""
+        comment = self._comment()
+        self._features = {
+            i for i in range(len(self._preview.names)) if i != comment and not self._preview.is_text(i)
+        }
+        self._refresh()
+
+    @Slot()
+    def _mark_none(self) -> None:
+        self._features = set()
+        self._refresh()
+
+
+def _index(names: list[str], name: str) -> int | None:
+    return names.index(name) if name in names else None

@@ -1,0 +1,555 @@
+"""Controls that choose one of several values: segments, a slider, a combo box, a menu that is a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import cast
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QShowEvent,
+    QStandardItemModel,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStyleOptionSlider,
+    QStyleOptionViewItem,
+    QWidget,
+    QWidgetAction,
+)
+
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.fonts import BASE, LEFT, font
+from rankstudio.ui.style.number_format import power, power_and_value
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.widgets.layout import fill, named
+
+_STEPS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
+
+
+class _Segment(QPushButton):
+    """A button that can become narrow: its text is a figure or a short word."""
+
+    def sizeHint(self) -> QSize:
+        """Return room for the bold text, so that choosing does not move the neighbours."""
+        width = QFontMetrics(font(BASE, bold=True)).horizontalAdvance(self.text()) + 20
+        return QSize(max(30, width), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least width that still shows the text."""
+        return QSize(self.sizeHint().width() - 12, super().minimumSizeHint().height())
+
+
+class Segmented(QWidget):
+    """A row of buttons of which exactly one is chosen; one stop for Tab, arrows move within.
+
+    Parameters
+    ----------
+    options : sequence of (object, str)
+        Values and what is written on their buttons.
+    name : str
+        What is chosen here, for screen readers: "fold".
+
+    Attributes
+    ----------
+    chosen : Signal(object)
+        The value that the user chose; not emitted by `choose`.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, options: Sequence[tuple[object, str]] = (), name: str = "") -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._values: list[object] = []
+        self._group = QButtonGroup(self)
+        self._group.setExclusive(True)
+        self._group.buttonClicked.connect(self._on_clicked)
+        self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.set_options(options)
+
+    def set_options(self, options: Sequence[tuple[object, str]]) -> None:
+        """Offer other values; the first becomes the chosen one."""
+        for button in self._buttons():
+            self._group.removeButton(button)
+            self._row.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._values = [value for value, _ in options]
+        for i, (_, text) in enumerate(options):
+            self._group.addButton(self._button(text), i)
+        self._keep_place_in_tab_order()
+        if options:
+            self.select(self._values[0])
+
+    def options(self) -> list[tuple[object, str]]:
+        """Return what is offered: values and what is written on their buttons."""
+        texts = [button.text() for button in self._buttons()]
+        return list(zip(self._values, texts, strict=True))
+
+    def select(self, value: object) -> None:
+        """Make a value the chosen one. A value that is not offered is ignored."""
+        if value in self._values:
+            button = self._group.button(self._values.index(value))
+            button.setChecked(True)
+            self._keep_one_tab_stop()
+
+    def value(self) -> object:
+        """Return the chosen value; None where nothing is offered."""
+        return self._values[self._group.checkedId()] if self._group.checkedId() >= 0 else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the choice by the arrow keys."""
+        step = _STEPS.get(event.key())
+        at = self._group.checkedId()
+        if step is None or at < 0:
+            event.ignore()
+            return
+        to = at + step
+        if 0 <= to < len(self._values):
+            button = self._group.button(to)
+            button.setFocus(Qt.FocusReason.TabFocusReason)
+            button.click()
+        event.accept()
+
+    def _button(self, text: str) -> QPushButton:
+        """Make one button."""
+        name = self.accessibleName()
+        button = named(_Segment(text, self), said=f"{name} {text}" if name else text, role="segment")
+        button.setCheckable(True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.installEventFilter(self)
+        self._row.addWidget(button, 1)
+        return button
+
+    def eventFilter(self, watched: object, event: object) -> bool:
+        """Take the arrow keys from the buttons, which would move the focus out of the row."""
+        if not isinstance(event, QKeyEvent) or event.type() != QKeyEvent.Type.KeyPress:
+            return False
+        if event.key() not in _STEPS:
+            return False
+        self.keyPressEvent(event)
+        return True
+
+    def _buttons(self) -> list[QAbstractButton]:
+        """Return the buttons in order."""
+        return list(self._group.buttons())
+
+    def _keep_place_in_tab_order(self) -> None:
+        """Let Tab come to the buttons where it comes to the row: Qt puts new ones behind everything else."""
+        before: QWidget = self
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # without which Qt moves nothing behind the row
+        for button in self._buttons():
+            QWidget.setTabOrder(before, button)
+            before = button
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def _keep_one_tab_stop(self) -> None:
+        """Let Tab stop at the chosen button only, as it does for radio buttons."""
+        for button in self._buttons():
+            focusable = Qt.FocusPolicy.TabFocus if button.isChecked() else Qt.FocusPolicy.NoFocus
+            button.setFocusPolicy(focusable)
+
+    @Slot(QAbstractButton)
+    def _on_clicked(self, button: QAbstractButton) -> None:
+        """Emit what the user chose."""
+        self._keep_one_tab_stop()
+        self.chosen.emit(self._values[self._group.id(button)])
+
+
+LEAST_WIDTH = 160
+"""Pixels of the slider itself, with which its ticks can be told apart."""
+
+
+class TickedSlider(QSlider):
+    """A horizontal slider with ticks at some of its stops."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self._ticks: tuple[int, ...] = ()
+
+    def set_ticks(self, places: Sequence[int]) -> None:
+        """Draw ticks at stops, by their places."""
+        self._ticks = tuple(places)
+        self.update()
+
+    def ticks(self) -> tuple[int, ...]:
+        """Return the places of the ticks."""
+        return self._ticks
+
+    def tick_pixels(self) -> list[int]:
+        """Return where the ticks are: below the middle of the handle at each stop."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        part = QStyle.SubControl.SC_SliderHandle
+        slider = QStyle.ComplexControl.CC_Slider
+        handle = self.style().subControlRect(slider, option, part, self)
+        room, half = self.width() - handle.width(), handle.width() / 2
+        steps = max(1, self.maximum() - self.minimum())
+        return [round(half + room * (place - self.minimum()) / steps) for place in self._ticks]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the slider, and the ticks below its groove."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+        bottom = self.height() - 1
+        for x in self.tick_pixels():
+            painter.drawLine(x, bottom - 3, x, bottom)
+
+
+class LambdaSlider(QWidget):
+    """A slider whose stops are given values, with the present one beside it, "2⁶"; its tooltip: "2⁶ = 64".
+
+    Parameters
+    ----------
+    symbol : str
+        What is moved: "λ".
+    values : sequence of float
+        Ascending.
+
+    Attributes
+    ----------
+    moved : Signal(float)
+        The value the user moved to; not emitted by `select`.
+    """
+
+    moved = Signal(float)
+
+    def __init__(self, symbol: str = "λ", values: Sequence[float] = (1.0,)) -> None:
+        super().__init__()
+        self._values: tuple[float, ...] = ()
+        self._symbol = named(PlainLabel(symbol), role="muted")
+        self._slider = named(TickedSlider(), "lambda-slider", symbol)
+        self._slider.setMinimumWidth(LEAST_WIDTH)
+        self._slider.valueChanged.connect(self._on_value)
+        self._label = named(PlainLabel(), role="title")
+        row = (self._symbol, (self._slider, 1), self._label)
+        fill(QHBoxLayout(self), *row, margins=(0, 0, 0, 0), spacing=10)
+        self.setFocusProxy(self._slider)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.set_values(values)
+
+    def set_values(
+        self, values: Sequence[float], symbol: str = "", marked: Sequence[float] | None = None
+    ) -> None:
+        """Offer other values; the present one stays if it is among them, else the nearest is taken.
+
+        Those ``marked`` have ticks; by default all.
+        """
+        if symbol:
+            self._symbol.setText(symbol)
+            self._slider.setAccessibleName(symbol)
+        before = self.value() if self._values else None
+        self._values = tuple(values)
+        with QSignalBlocker(self._slider):
+            self._slider.setRange(0, max(0, len(values) - 1))
+        of = set(self._values if marked is None else marked)
+        self._slider.set_ticks([place for place, value in enumerate(self._values) if value in of])
+        self._slider.setPageStep(max(1, len(values) // 5))
+        self._slider.setEnabled(len(values) > 1)
+        if before is not None and values:
+            self.select(before)
+        self._fit_label()
+
+    def values(self) -> tuple[float, ...]:
+        """Return the values on offer."""
+        return self._values
+
+    def value(self) -> float:
+        """Return the present value."""
+        return self._values[self._slider.value()]
+
+    def select(self, value: float) -> None:
+        """Move to the nearest value without telling anybody."""
+        with QSignalBlocker(self._slider):
+            places = range(len(self._values))
+            self._slider.setValue(min(places, key=lambda i: abs(self._values[i] - value)))
+        self._show()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Make room for larger text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._values:
+            self._fit_label()
+
+    def _fit_label(self) -> None:
+        """Give the label the width of the widest text, so that nothing moves with the slider."""
+        metrics = QFontMetrics(font(BASE, bold=True))
+        widest = max((metrics.horizontalAdvance(power(v)) for v in self._values), default=0)
+        self._label.setFixedWidth(widest + 4)
+        self._show()
+
+    def _show(self) -> None:
+        """Write the present value beside the slider."""
+        text = power_and_value(self.value()) if self._values else ""
+        self._label.setText(power(self.value()) if self._values else "")
+        self._slider.setAccessibleDescription(text)
+        self._slider.setToolTip(f"{self._symbol.text()} = {text}" if text else "")
+
+    @Slot()
+    def _on_value(self) -> None:
+        """Emit where the user moved to."""
+        self._show()
+        self.moved.emit(self.value())
+
+
+NOTE = Qt.ItemDataRole.UserRole + 1
+"""Of an item of a box: what is to be known of the choice, shown below it."""
+
+_INSET = 2  # of a box's text in its field
+_LIST_MARGIN = 28  # of a list beside its longest text: scroll bar and padding
+_KIND = Qt.ItemDataRole.AccessibleDescriptionRole  # Qt marks separators by it; a screen reader reads notes
+_SEPARATOR, _SEPARATOR_HEIGHT = "separator", 9
+_NOTE_WIDTH = 380  # pixels: a longer note ends in an ellipsis, and is whole in the tooltip
+_NOTE_SCALE = 0.85  # of the text
+_SIDE = 9  # beside a note, as the style sheet has it beside a choice
+_MUTED = 0.65  # opacity of a note
+_GAP = 5  # below a note
+
+
+class _CalmComboBox(QComboBox):
+    """A combo box that scrolls the form past it, and not its own value, under the mouse's wheel.
+
+    Its list is as wide as its longest text, however narrow the form is; where the text of the box itself is
+    cut, there is an ellipsis.
+    """
+
+    cut = Qt.TextElideMode.ElideRight
+
+    def initStyleOption(self, option: QStyleOptionComboBox) -> None:
+        """Cut the text where it has no room."""
+        super().initStyleOption(option)
+        box, text = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(box, option, text, self).width() - _INSET
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), self.cut, room)
+
+    def showPopup(self) -> None:
+        """Open the list, wide enough for what is in it."""
+        view = self.view()
+        view.setTextElideMode(Qt.TextElideMode.ElideNone)
+        view.setMinimumWidth(max(self.width(), view.sizeHintForColumn(0) + _LIST_MARGIN))
+        super().showPopup()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the form."""
+        event.ignore()
+
+
+class _NotedDelegate(QStyledItemDelegate):
+    """Draws what is to be known of a choice as a second, muted line."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Return the size of a choice, with its note."""
+        size, note = super().sizeHint(option, index), index.data(NOTE)
+        if index.data(_KIND) == _SEPARATOR:
+            return QSize(0, _SEPARATOR_HEIGHT)
+        if not note:
+            return size
+        metrics = QFontMetrics(_small(option.font))
+        wide = min(metrics.horizontalAdvance(note), _NOTE_WIDTH) + 2 * _SIDE
+        return QSize(max(size.width(), wide), size.height() + metrics.height() + _GAP)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draw the choice, and below it its note."""
+        note = index.data(NOTE)
+        if index.data(_KIND) == _SEPARATOR:
+            y = option.rect.center().y()
+            painter.setPen(option.palette.color(QPalette.ColorRole.Mid))
+            painter.drawLine(option.rect.left() + _SIDE, y, option.rect.right() - _SIDE, y)
+            return
+        if not note:
+            super().paint(painter, option, index)
+            return
+        item = QStyleOptionViewItem(option)
+        self.initStyleOption(item, index)
+        name, item.text = item.text, ""
+        item.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, item, painter, item.widget)
+        small = _small(item.font)
+        above = QRect(item.rect).adjusted(_SIDE, 0, -_SIDE, -QFontMetrics(small).height() - _GAP)
+        below = QRect(above.left(), above.bottom(), above.width(), QFontMetrics(small).height())
+        text = item.palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Text)
+        muted = QColor(text)
+        muted.setAlphaF(_MUTED)
+        enabled = bool(item.state & QStyle.StateFlag.State_Enabled)
+        painter.save()
+        painter.setFont(item.font)
+        painter.setPen(text if enabled else muted)
+        painter.drawText(above, LEFT, name)
+        painter.setFont(small)
+        painter.setPen(muted)
+        mode = Qt.TextElideMode.ElideRight
+        painter.drawText(below, LEFT, painter.fontMetrics().elidedText(note, mode, below.width()))
+        painter.restore()
+
+
+def _small(font: QFont) -> QFont:
+    """Return the font of a note."""
+    made = QFont(font)
+    if font.pixelSize() > 0:
+        made.setPixelSize(max(1, round(font.pixelSize() * _NOTE_SCALE)))
+    else:
+        made.setPointSizeF(font.pointSizeF() * _NOTE_SCALE)
+    return made
+
+
+def choice_box(
+    choices: tuple[tuple[str, str], ...], cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+) -> QComboBox:
+    """Return a combo box over (key, label) pairs that fits into a narrow column.
+
+    Parameters
+    ----------
+    choices : tuple of (key, label)
+    cut : Qt.TextElideMode
+        Where a text gives way that has no room; in the middle for names, which begin alike.
+    """
+    box = _CalmComboBox()
+    box.cut = cut
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(6)
+    box.setMaxVisibleItems(24)
+    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    set_choices(box, choices)
+    return box
+
+
+def set_choices(box: QComboBox, choices: tuple[tuple[str, str], ...]) -> None:
+    """Offer (key, label) pairs instead of what a box offers."""
+    box.clear()
+    for key, label in choices:
+        box.addItem(label, key)
+
+
+def set_notes(
+    box: QComboBox, lacking: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Show in the list what is to be known of some choices, below each.
+
+    Parameters
+    ----------
+    box : QComboBox
+        Of :func:`choice_box`.
+    lacking : Mapping of str to str
+        Why some keys cannot be chosen, as sentences: they are disabled.
+    notes : Mapping of str to str
+        What is to be known of keys that can.
+    """
+    if not isinstance(box.itemDelegate(), _NotedDelegate):
+        box.setItemDelegate(_NotedDelegate(box))
+    model = cast("QStandardItemModel", box.model())
+    for place in range(box.count()):
+        key, item = box.itemData(place), model.item(place)
+        if key is None:  # a separator
+            continue
+        text = lacking.get(key) or notes.get(key, "")
+        item.setEnabled(key not in lacking)
+        item.setToolTip(plain(text) if text else "")
+        for role in (NOTE, _KIND):
+            item.setData(text or None, role)
+
+
+_ROWS = 14  # in sight at once
+_ROW_HEIGHT = 28
+_WIDTH = 180, 460
+
+
+class PickMenu(QMenu):
+    """A list in a popup, filled before it is shown; arrows, Enter and letters work as in any list.
+
+    Parameters
+    ----------
+    name : str
+        For screen readers: "fold".
+
+    Attributes
+    ----------
+    picked : Signal(object)
+        The value that the user chose.
+    """
+
+    picked = Signal(object)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._list = named(QListWidget(), f"{name.replace(' ', '-')}-list", tr(name))
+        self._list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setUniformItemSizes(True)
+        action = QWidgetAction(self)
+        action.setDefaultWidget(self._list)
+        self.addAction(action)
+        self._list.itemActivated.connect(self._on_item)
+        self._list.itemClicked.connect(self._on_item)
+
+    def set_entries(self, entries: Sequence[tuple[object, str]], chosen: object) -> None:
+        """Offer values with their texts, and mark the present one."""
+        self._list.clear()
+        for value, text in entries:
+            item = QListWidgetItem(text)
+            item.setData(Qt.ItemDataRole.UserRole, (value,))
+            item.setToolTip(plain(text))
+            self._list.addItem(item)
+            if value == chosen:
+                self._list.setCurrentItem(item)
+        widest = max((self._list.sizeHintForColumn(0), _WIDTH[0]))
+        self._list.setFixedSize(min(widest + 28, _WIDTH[1]), min(len(entries), _ROWS) * _ROW_HEIGHT + 8)
+
+    def entries(self) -> list[tuple[object, str]]:
+        """Return what is on offer."""
+        items = [self._list.item(row) for row in range(self._list.count())]
+        return [(item.data(Qt.ItemDataRole.UserRole)[0], item.text()) for item in items]
+
+    def pick(self, value: object) -> None:
+        """Choose a value as a click does."""
+        for row, (offered, _) in enumerate(self.entries()):
+            if offered == value:
+                self._on_item(self._list.item(row))
+                return
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Let the keyboard be the list's."""
+        super().showEvent(event)
+        self._list.setFocus(Qt.FocusReason.PopupFocusReason)
+        current = self._list.currentItem()
+        if current is not None:
+            self._list.scrollToItem(current, QListWidget.ScrollHint.PositionAtCenter)
+
+    @Slot(QListWidgetItem)
+    def _on_item(self, item: QListWidgetItem) -> None:
+        self.close()
+        self.picked.emit(item.data(Qt.ItemDataRole.UserRole)[0])

@@ -1,0 +1,189 @@
+"""Facts as a grid, what at the left and how much at the right, and counts as rows with bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
+
+from rankstudio.ui.style import palettes
+from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, font, scaled
+from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact.
+
+    Attributes
+    ----------
+    key, value : str
+    note : str
+        After the value, in the colour of ``role``: "6 constant".
+    role : {"warning", "ok", "error", "muted"}
+        Of the note.
+    tooltip : str
+        Says more about the fact.
+    wraps : bool
+        Whether too long a value goes on in another line, at a blank, and is not cut.
+    """
+
+    key: str
+    value: str
+    note: str = ""
+    role: str = "warning"
+    tooltip: str = ""
+    wraps: bool = False
+
+
+class KeyValue(QWidget):
+    """A grid of facts; too long a value ends in "…" and shows in full as a tooltip.
+
+    Parameters
+    ----------
+    rows : sequence of Fact
+    """
+
+    def __init__(self, rows: Sequence[Fact] = ()) -> None:
+        super().__init__()
+        self._rows: tuple[Fact, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(5)
+        self._grid.setColumnStretch(1, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.set_rows(rows)
+
+    def set_rows(self, rows: Sequence[Fact]) -> None:
+        """Show other facts; the widgets of those that stay as they are stay too."""
+        for i, (before, row) in enumerate(zip_longest(self._rows, rows)):
+            if before == row:
+                continue
+            if before is not None and row is not None and _differ_in_value(before, row):
+                half = self._half(i, 1)
+                assert isinstance(half, _Value)
+                half.label.setText(row.value)
+                continue
+            if before is not None:
+                self._remove(i)
+            if row is not None:
+                self._grid.addWidget(named(PlainLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
+                self._grid.addWidget(_Value(row), i, 1)
+        self._rows = tuple(rows)
+
+    def _half(self, row: int, column: int) -> QWidget:
+        item = self._grid.itemAtPosition(row, column)
+        half = item.widget() if item is not None else None
+        assert half is not None  # every fact has both
+        return half
+
+    def _remove(self, row: int) -> None:
+        for column in range(2):
+            widget = self._half(row, column)
+            self._grid.removeWidget(widget)
+            widget.setParent(None)
+            widget.deleteLater()
+
+
+def _differ_in_value(one: Fact, other: Fact) -> bool:
+    """Return whether two facts look the same but for their values' texts."""
+    return bool(one.value) == bool(other.value) and replace(one, value=other.value) == other
+
+
+class _Value(QWidget):
+    """The right half of a fact; `label` shows its value."""
+
+    def __init__(self, row: Fact) -> None:
+        super().__init__()
+        named(self, tip=row.tooltip)
+        self.label = PlainLabel(row.value) if row.wraps else ElidedLabel(row.value)
+        self.label.setWordWrap(row.wraps)
+        self.label.setAlignment(RIGHT)
+        policy = QSizePolicy.Policy.Preferred if row.wraps else QSizePolicy.Policy.Fixed
+        self.label.setSizePolicy(QSizePolicy.Policy.Expanding, policy)
+        line = fill(QHBoxLayout(self), (self.label, 1), margins=(0, 0, 0, 0), spacing=0)
+        if row.note:
+            line.addWidget(named(PlainLabel(f" · {row.note}" if row.value else row.note), role=row.role))
+
+
+_ROW = 19
+_BAR = 8.0
+_GAP = 10
+
+
+class BarRows(QWidget):
+    """Rows of label, bar and count, the longest bar for the greatest count.
+
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        What is counted, for screen readers: "documents by relevance".
+    """
+
+    def __init__(self, theme: Theme, name: str = "") -> None:
+        super().__init__()
+        self._theme = theme
+        self._rows: tuple[tuple[str, int], ...] = ()
+        self.setAccessibleName(name)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def set_rows(self, rows: Sequence[tuple[str, int]]) -> None:
+        """Show other labels and counts."""
+        self._rows = tuple(rows)
+        told = "\n".join(f"{label}: {count:,}" for label, count in rows)
+        self.setAccessibleDescription(told)
+        self.setToolTip(plain(told))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of all rows."""
+        return QSize(160, max(1, len(self._rows)) * scaled(_ROW))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of all rows."""
+        return QSize(80, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the rows."""
+        if not self._rows:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(font(SMALL))
+        metrics = QFontMetrics(font(SMALL))
+        label = max(metrics.horizontalAdvance(text) for text, _ in self._rows)
+        number = max(metrics.horizontalAdvance(f"{count:,}") for _, count in self._rows)
+        most = max(count for _, count in self._rows) or 1
+        height = scaled(_ROW)
+        for i, (text, count) in enumerate(self._rows):
+            row = QRect(0, i * height, self.width(), height)
+            track = row.adjusted(label + _GAP, 0, -number - 2 * _GAP, 0)
+            self._draw_row(painter, row, QRectF(track), text, count, count / most, i)
+
+    def _draw_row(
+        self, painter: QPainter, row: QRect, track: QRectF, text: str, count: int, share: float, index: int
+    ) -> None:
+        """Draw one row."""
+        colors = self._theme.colors
+        painter.setPen(colors.q("muted"))
+        painter.drawText(row, LEFT, text)
+        painter.drawText(row, RIGHT, f"{count:,}")
+        bar = QRectF(track.left(), track.center().y() - _BAR / 2 + 0.5, track.width(), _BAR)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("line_soft"))
+        painter.drawRoundedRect(bar, 2, 2)
+        if count:
+            bar.setWidth(max(3.0, share * bar.width()))
+            painter.setBrush(palettes.category(self._theme.colors, index).color)
+            painter.drawRoundedRect(bar, 2, 2)

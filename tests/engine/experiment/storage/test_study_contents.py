@@ -1,0 +1,255 @@
+"""What a study tells without its data: runs, labels, the seal, the report; going on in another file."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment.small import dataset
+from experiment.stored import PLAN, fill, finished
+from wording import naming
+
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.dataset_writer import save_letor
+from rankstudio.engine.errors import ChangedDataError, StoreError
+from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
+from rankstudio.engine.experiment.reports import results_as_dict
+from rankstudio.engine.experiment.results.events import RunFinished, StepDone
+from rankstudio.engine.experiment.resume import run_stored
+from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.experiment.storage import study as store
+from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import (
+    ReportSettings,
+    RunLabel,
+    SealMark,
+    is_sealed,
+    seal_text,
+)
+
+
+def test_the_data_of_a_run_are_known_without_them(path: Path) -> None:
+    result, study = fill(path)
+    with study:
+        (summary,) = study.runs()
+        recorded = study.data(summary.key)
+        assert study.result(summary.key, study.finished_units(summary.key)).folds[0].fold == 1
+    assert (recorded.name, recorded.place, recorded.folds) == ("Small", "", (1, 2))
+    assert recorded.feature_ids == tuple(result.feature_ids.tolist())
+    assert recorded.difference(dataset()) == ""
+    assert recorded.difference(dataset(3)) == "Small: these are other data than those of the run."
+    assert recorded.opened_by(PLAN) == PLAN.data
+    there = recorded.without_documents(tested=False)
+    assert [fold.number for fold in there.folds] == [1, 2]
+    assert list(there.folds[0].parts) == ["train", "vali"]
+    assert there.feature_names == dataset().feature_names
+    assert there.folds[0].train.n_documents == 0
+
+
+def test_data_of_a_folder_are_opened_from_where_they_were(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "Made" / "Fold1"
+    folder.mkdir(parents=True)
+    for name, part in dataset().folds[0].parts.items():
+        save_letor(part, folder / f"{name}.txt", comments=False)
+    data = open_dataset(tmp_path / "Made")
+    with Study.create(path) as study:
+        recorded = study.data(study.begin(PLAN.changed(data="Made"), data))
+    assert recorded.opened_by(PLAN.changed(data="Made")) == str(tmp_path / "Made")
+    assert recorded.opened_by(PLAN.changed(data=SAMPLE)) == SAMPLE
+    file = folder / "test.txt"
+    file.write_text(file.read_text().replace("qid:1 ", "qid:99 "))
+    assert recorded.difference(open_dataset(tmp_path / "Made")).startswith(f"{file}: the file changed")
+
+
+def test_a_named_run_is_gone_on_with_where_a_later_one_is_equal(path: Path) -> None:
+    with Study.create(path) as study:
+        first = study.begin(PLAN, dataset())
+        study.save_unit(first, finished()[1][0].paths[0], 0.25)
+        *_, last = run_stored(PLAN, dataset(), study, anew=True)
+        assert isinstance(last, RunFinished)
+        events = list(run_stored(PLAN, dataset(), study, key=first))
+        assert (1, 0) not in {(e.unit.fold, e.unit.position) for e in events if isinstance(e, StepDone)}
+        assert results_as_dict(events[-1].result)["folds"] == results_as_dict(last.result)["folds"]
+        assert [bool(s.finished) for s in study.runs()] == [True, True]
+        with pytest.raises(ChangedDataError, match=naming("data")):
+            next(run_stored(PLAN, dataset(3), study, key=first))
+
+
+def test_a_run_of_other_versions_is_not_gone_on_with(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Study.create(path) as study:
+        monkeypatch.setattr(store, "versions", lambda: {"rankstudio": "0.0.1"})
+        key = study.begin(PLAN, dataset())
+        monkeypatch.undo()
+        with pytest.raises(StoreError, match=naming("1 0.0.1")):
+            study.check(key, dataset())
+
+
+def test_a_removed_run_is_not_listed_and_comes_back_with_all_it_had(path: Path) -> None:
+    result, study = fill(path)
+    with study:
+        (first,) = study.runs()
+        study.remove(first.key)
+        study.remove(first.key)  # as where it is asked for twice
+        assert study.runs() == []
+        assert study.begin(PLAN, dataset()).id == 2  # rather than go on with the removed one
+    with Study.open(path) as study:
+        assert [s.key.id for s in study.runs()] == [2]
+        assert study.last_id == 2
+        study.restore(first.key)
+        assert study.runs()[0] == first
+        assert results_as_dict(study.result(first.key)) == results_as_dict(result)
+
+
+def test_a_study_knows_how_often_its_test_part_was_looked_at(path: Path) -> None:
+    marks = [SealMark.now(sealed=sealed) for sealed in (True, False, True, False)]
+    with Study.create(path) as study:
+        assert (study.seal_marks, seal_text(study.seal_marks)) == ((), "")
+        texts = []
+        for mark in marks:
+            study.note_seal(mark)
+            texts.append(seal_text(study.seal_marks))
+        study.save_as(path.with_name("copy.rankstudio"))
+    assert texts == [
+        "test part sealed",
+        "test part shown once",
+        "test part sealed, shown once before",
+        "test part shown twice",
+    ]
+    with Study.open(path.with_name("copy.rankstudio")) as study:
+        assert list(study.seal_marks) == marks
+        assert not is_sealed(study.seal_marks)
+        assert study.damage() == ()
+
+
+def test_files_of_removed_runs_alone_may_change(path: Path, tmp_path: Path) -> None:
+    save_letor(dataset().folds[0].train, tmp_path / "train.txt", comments=False)
+    with Study.create(path) as study:
+        key = study.begin(PLAN, open_dataset(tmp_path / "train.txt"))
+        save_letor(dataset().folds[1].train, tmp_path / "train.txt", comments=False)
+        changed = open_dataset(tmp_path / "train.txt")
+        with pytest.raises(ChangedDataError, match="the file changed"):
+            study.begin(PLAN, changed)
+        study.remove(key)
+        study.begin(PLAN, changed)
+
+
+def test_a_study_goes_on_in_another_file(path: Path, tmp_path: Path) -> None:
+    _, study = fill(path)
+    other = tmp_path / "kept" / "other.rankstudio"
+    other.parent.mkdir()
+    study.save_as(other)
+    assert study.path == other
+    study.begin(PLAN, dataset(3))
+    theirs = tmp_path / "theirs.rankstudio"
+    with Study.create(theirs), pytest.raises(StoreError, match=naming("process")):
+        study.save_as(theirs)
+    assert study.path == other
+    study.close()
+    with Study.open(path) as old, Study.open(other) as new:
+        assert len(old.runs()) == 1
+        assert len(new.runs()) == 2
+        before, after = old.result(old.runs()[0].key), new.result(new.runs()[0].key)
+        assert results_as_dict(before) == results_as_dict(after)
+    assert [p.name for p in other.parent.iterdir()] == [other.name]
+
+
+def test_it_takes_the_place_of_a_study_and_of_nothing_else(path: Path, tmp_path: Path) -> None:
+    _, study = fill(path)
+    there, foreign = tmp_path / "there.rankstudio", tmp_path / "notes.txt"
+    Study.create(there, "The old one").close()
+    foreign.write_text("not a RankStudio study, but it could be anybody's thesis")
+    before = foreign.read_bytes()
+    with study:
+        with pytest.raises(StoreError, match="not a RankStudio study"):
+            study.save_as(foreign)
+        with pytest.raises(StoreError, match=r"nowhere/a\.rankstudio: "):
+            study.save_as(tmp_path / "nowhere" / "a.rankstudio")
+        assert study.path == path
+        assert foreign.read_bytes() == before
+        study.save_as(there)
+        assert study.title == "Small things"
+        study.save_as(there)  # to itself: nothing to do
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_run_goes_on_while_its_study_moves(path: Path, tmp_path: Path) -> None:
+    """The thread of a run writes on, and every unit is in the new file."""
+    study, moved = Study.create(path), threading.Event()
+
+    def work() -> None:
+        for event in run_stored(PLAN, dataset(), study):
+            if isinstance(event, StepDone) and event.unit.fold == 2:
+                moved.wait(10)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    study.save_as(tmp_path / "other.rankstudio")
+    moved.set()
+    thread.join()
+    (summary,) = study.runs()
+    result = study.result(summary.key)
+    study.close()
+    assert results_as_dict(result)["folds"] == results_as_dict(run_plan(PLAN, dataset()))["folds"]
+    assert np.isfinite(summary.seconds)
+
+
+LABEL = RunLabel("for the paper", "λ is at its end, look again", ("paper", "ü, with a comma"), True)
+
+
+def test_what_is_said_of_a_run_is_there_when_the_study_is_opened_again(path: Path) -> None:
+    with Study.create(path) as study:
+        first = study.begin(Plan("small"), dataset())
+        second = study.begin(Plan("small", "gas"), dataset())
+        assert study.label(first) == RunLabel()
+        study.set_label(first, RunLabel("first of all"))
+        study.set_label(first, LABEL)
+    with Study.open(path) as study:
+        assert (study.label(first), study.label(second)) == (LABEL, RunLabel())
+        assert study.damage() == ()
+
+
+WRITTEN = ReportSettings("Which features?", "λ at its end.\n\nAgain.", (("results", True), ("data", False)))
+
+
+def test_what_is_written_for_the_report_is_there_when_the_study_is_opened_again(path: Path) -> None:
+    with Study.create(path) as study:
+        assert study.report_settings == ReportSettings()
+        study.set_report_settings(ReportSettings("first"))
+        study.set_report_settings(WRITTEN)
+    with Study.open(path) as study:
+        assert study.report_settings == WRITTEN
+        assert study.damage() == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        *(
+            (f"label SET {change}", "the name and notes of a run are damaged and left out.")
+            for change in ("name = 'forged'", "tags = 'no json'", "hidden = 0")
+        ),
+        *(
+            (f"report SET {change}", "the texts for the report are damaged and left out.")
+            for change in ("question = 'forged'", "sections = 'no json'")
+        ),
+    ],
+)
+def test_what_is_damaged_is_left_out_and_told_and_the_run_is_sound(
+    path: Path, change: str, told: str
+) -> None:
+    with Study.create(path) as study:
+        run = study.begin(PLAN, dataset())
+        study.set_label(run, LABEL)
+        study.set_report_settings(WRITTEN)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"UPDATE {change}")
+    with Study.open(path) as study:
+        of_label = change.startswith("label")
+        assert study.label(run) == (RunLabel() if of_label else LABEL)
+        assert study.report_settings == (WRITTEN if of_label else ReportSettings())
+        assert study.damage() == (f"{study.path}: {told}",)
+        assert [summary.damage for summary in study.runs()] == [""]

@@ -1,0 +1,114 @@
+"""What the window exports of the plan, and of the data with the features of the current model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QGuiApplication
+from waiting import wait_until
+from windows import finish
+from wording import naming
+
+from rankstudio.engine import open_dataset
+from rankstudio.engine.data.formats.data_format import WRITTEN
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
+from rankstudio.engine.export import dataset_files
+from rankstudio.ui.export.dialog import ExportDialog
+from rankstudio.ui.main_window import MainWindow
+
+
+def test_every_format_of_a_plan_is_offered_saved_and_copied(window: MainWindow, tmp_path: Path) -> None:
+    dialog = window.export_controller.dialog()
+    labels = [dialog._list.item(row).text() for row in range(dialog._list.count())]
+    assert labels[-len(PLAN_FORMATS) :] == [form.label for form in PLAN_FORMATS]
+    for form in PLAN_FORMATS:
+        dialog.select(f"plan-{form.key}")
+        assert dialog.path.suffix == form.suffix
+        path = tmp_path / f"plan{form.suffix}"
+        dialog._path.setText(str(path))
+        dialog.save()
+        expected = form.text(window.session.plan, "", {})
+        assert path.read_text(encoding="utf-8") == expected
+        dialog.copy()
+        assert QGuiApplication.clipboard().text() == expected.rstrip()
+    dialog.deleteLater()
+
+
+def opened(window: MainWindow) -> ExportDialog:
+    """Return the dialog with the item selected."""
+    dialog = window.export_controller.dialog()
+    dialog.select("selected-data")
+    return dialog
+
+
+def save(dialog: ExportDialog, place: int, path: Path) -> str:
+    """Save in a format, and return what is said in the end."""
+    dialog._format.setCurrentIndex(place)
+    dialog._format.activated.emit(place)
+    dialog._path.setText(str(path))
+    dialog.save()
+    wait_until(lambda: not dialog._writing)
+    return dialog._message.text()
+
+
+def test_the_parts_of_the_fold_are_written_in_every_format(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    window.session.look_at(2)
+    model, dataset = window.current.model, window.session.dataset
+    assert model is not None and dataset is not None
+    columns = sorted(model.step.selected)
+    dialog = opened(window)
+    assert f"fold 2 with the {len(columns)} features" in dialog._help.text()
+    for place, form in enumerate(WRITTEN):
+        out = tmp_path / form.key
+        said = save(dialog, place, out)
+        assert said.startswith(f"Written to {out}.") and "names of features" not in said
+        found = open_dataset(out)
+        assert [fold.number for fold in found.folds] == [2]
+        assert found.feature_ids.tolist() == list(range(1, len(columns) + 1))
+        for name, part in model.fold.parts.items():
+            again = found.folds[0].parts[name]
+            np.testing.assert_array_equal(again.X, part.X[:, columns])
+            np.testing.assert_array_equal(again.y, part.y)
+        table = [line.split(",") for line in (out / "features.csv").read_text().splitlines()[1:]]
+        assert [int(old) for *_, old in table] == dataset.feature_ids[columns].tolist()
+    dialog.deleteLater()
+
+
+def test_nothing_is_replaced_before_it_is_asked_for_twice(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    dialog = opened(window)
+    out = tmp_path / "few"
+    out.mkdir()
+    (out / "features.csv").write_text("mine")
+    assert "features.csv already exists" in save(dialog, 0, out)
+    assert [path.name for path in out.iterdir()] == ["features.csv"]
+    dialog.save()
+    wait_until(lambda: not dialog._writing)
+    assert dialog._message.text().startswith("Written to") and open_dataset(out).folds
+    dialog.deleteLater()
+
+
+def test_a_full_disk_is_a_sentence(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OutputError("train.txt could not be written: No space left on device.")
+
+    monkeypatch.setattr(dataset_files, "save_dataset", full)
+    finish(window)
+    dialog = opened(window)
+    told: list[str] = []
+    dialog.exported.connect(lambda key, _: told.append(key))
+    assert naming("No space left on device").search(save(dialog, 0, tmp_path / "few"))
+    assert not told and dialog._save.isEnabled()
+    dialog.deleteLater()
+
+
+def test_without_a_model_it_says_why(window: MainWindow) -> None:
+    dialog = opened(window)
+    assert naming("model").search(dialog._message.text()) and not dialog._save.isEnabled()
+    dialog.deleteLater()
