@@ -127,7 +127,7 @@ def _results(
     with workers(args) as at_hand, study_at(args.study) as kept, stopping() as stop:
         for name, plan in plans.items():
             print(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
-            going = Going(plan, dataset, grouped, kept, whole=whole, workers=at_hand)
+            going = Going(plan, dataset, grouped, kept, at_hand, whole)
             if stop.asked or carry_on(going, stop):
                 return None
             results[name] = going.result()
