@@ -133,7 +133,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         "--to",
         choices=_TO,
         metavar="FORMAT",
-        help=f"output format: {endings}; by default that of --out's ending, else markdown",
+        help=f"output format: {endings}; by default determined by the ending of --out, otherwise markdown",
     )
 
 

@@ -207,8 +207,8 @@ _GROUP = Column(
     edited=lambda row: row.group,
     tooltip=(
         tr(
-            "Selectors select or leave the features of a group together. Double-click to edit, "
-            "Ctrl+G for all selected rows; an empty cell removes the feature from its group."
+            "Selectors select all features of a group or none. Double-click to edit, Ctrl+G for all "
+            "selected rows; an empty cell removes the feature from its group."
         )
     ),
     width=84,

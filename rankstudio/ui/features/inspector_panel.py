@@ -31,7 +31,7 @@ _ALONE = tr(
 )
 _WITH = tr("Pearson's correlation within queries with each feature of the selected model")
 _ALL_OF_THEM = tr("all of them, R²")
-_ALL = tr("Share of its variance within queries that a linear function of all selected features explains")
+_ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
 _LEAST_HEIGHT = 96  # pixels
 VALUES, CANDIDATES = "values", "candidates"
 """What is shown of a feature: its values, or how it did among the candidates of a step."""

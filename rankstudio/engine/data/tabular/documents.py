@@ -144,7 +144,7 @@ def read_documents(
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
         row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
-        expected = "a value for every feature, because missing values are set to be refused"
+        expected = "a value for every feature, because missing values are refused"
         position = found.features[kept[column]]
         raise table.error(row, _found(table, position, "nothing"), expected, True)
     comments = _comments(table, found)
