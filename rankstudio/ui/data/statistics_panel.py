@@ -231,7 +231,9 @@ def _alone(measure: str) -> Column:
         ".4f",
         value=lambda row: row.alone(measure),
         hint=lambda row: row.direction_text,
-        tooltip=tr("{measure} of this feature alone, in its better direction").format(measure=measure),
+        tooltip=tr("{measure} of ranking by this feature alone, in its better direction").format(
+            measure=measure
+        ),
         width=66 if measure == "MAP" else 84,
     )
 

@@ -60,7 +60,7 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
     worst = int(np.argmax(off))
     if off[worst] < 0:
         said = tr(
-            "No estimator is off by more than {least} and by more than twice its standard error."
+            "No mean deviation is both larger than {least} and more than twice its standard error."
         ).format(least=_LEAST)
     else:
         text, bias = names[worst], float(found.bias[worst])

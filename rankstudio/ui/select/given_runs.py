@@ -273,6 +273,6 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [alone]
-    own = trn("the one model, in its fold", "each of {n} models in its own fold", len(by_fold))
+    own = trn("the model, for its own fold only", "{n} models, each for its own fold", len(by_fold))
     several = (next(iter(by_fold.values())).parent, own.format(n=len(by_fold)))
     return [several] if first.is_dir() or len(paths) > 1 else [several, alone]

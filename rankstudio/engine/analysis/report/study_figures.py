@@ -266,7 +266,7 @@ def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigu
     asked = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in asked:
         if not any(_bears(one, name) for one in figures):
-            raise ParameterError("only", name, f"some of {', '.join(one.name for one in figures)}")
+            raise ParameterError("only", name, f"one or more of {', '.join(one.name for one in figures)}")
     return tuple(one for one in figures if not asked or any(_bears(one, name) for name in asked))
 
 

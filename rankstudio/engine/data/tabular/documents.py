@@ -137,7 +137,7 @@ def read_documents(
     y = _numbers(table, found.label, "a finite number as the relevance label")
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
-        raise table.error(row, _found(table, found.label, "nothing"), "a relevance label, which is a number")
+        raise table.error(row, _found(table, found.label, "nothing"), "a number as the relevance label")
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
     parts = _parts(table, found.part)
     X, kept = _features(table, found, check)
