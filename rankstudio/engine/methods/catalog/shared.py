@@ -65,7 +65,7 @@ MEASURE = Parameter(
     label="measure",
     kind=Kind.MEASURE,
     default="NDCG@10",
-    help="Measure of the training documents to optimise, by the convention of the run.",
+    help="Training measure to optimise, computed by the convention of the run.",
     option="--measure",
 )
 
