@@ -50,6 +50,7 @@ class ReportController(Controller):
         self._settings = ReportSettings()
         self._unwritten, self._sealed = False, session.sealed
         self._report: Report | None = None
+        self._folder = Path.home()
         self._demand = OnDemand(
             worker,
             self._key,
@@ -102,7 +103,8 @@ class ReportController(Controller):
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file, and save the report there."""
-        path, chosen = QFileDialog.getSaveFileName(self.preview, tr("Save report"), "report.html", _FILTERS)
+        window, suggested = self.preview.window(), str(self._folder / "report.html")
+        path, chosen = QFileDialog.getSaveFileName(window, tr("Save report"), suggested, _FILTERS)
         if path:
             ending = ".pdf" if chosen.startswith("PDF") else ".html"
             self.save(Path(path) if Path(path).suffix.lower() in WRITERS else Path(path + ending))
@@ -111,6 +113,7 @@ class ReportController(Controller):
         """Save the report as its ending says."""
 
         def tell(saved: Path) -> None:
+            self._folder = saved.parent
             self.said.emit(tr("The report is in {saved}").format(saved=saved))
 
         try:
@@ -161,7 +164,9 @@ class ReportController(Controller):
     def _show(self) -> None:
         report = self.report
         if report is not None and self.preview.isVisible():
+            tested = (fold.test for run in self.request().runs for fold in run.result.folds)
             self.preview.show_report(report)
+            self.preview.covered.setVisible(self._session.sealed and any(tested))
 
     def _arranged(self, report: Report) -> Report:
         """Return a report with what is written now, and the sections that are wanted."""
