@@ -16,6 +16,7 @@ from rankstudio.engine.analysis.report.document import SECTIONS, every_section, 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -122,6 +123,24 @@ class ReportController(Controller):
             self.failed.emit(str(error))
             return
         self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
+
+    def export(
+        self,
+        path: Path,
+        done: Callable[[str], object],
+        failed: Callable[[str], object],
+        suffix: str = ".html",
+    ) -> Job:
+        """Make the report, also where its page was never seen, and save it; return the job."""
+        asked, settings = self.request(), self._settings
+
+        def write() -> Path:
+            report = with_words(report_of(asked), settings).arranged(wanted_keys(settings.sections))
+            return WRITERS[suffix](report, path)
+
+        return self._worker.task(
+            tr("Saving the report"), write, on_done=lambda _: done(""), on_error=failed, slot="report file"
+        )
 
     @Slot()
     def open_in_browser(self) -> None:
