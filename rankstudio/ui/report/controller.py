@@ -125,11 +125,7 @@ class ReportController(Controller):
         self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
 
     def export(
-        self,
-        path: Path,
-        done: Callable[[str], object],
-        failed: Callable[[str], object],
-        suffix: str = ".html",
+        self, path: Path, done: Callable[[str], object], failed: Callable[[str], object], *, suffix: str
     ) -> Job:
         """Make the report, also where its page was never seen, and save it; return the job."""
         asked, settings = self.request(), self._settings

@@ -109,8 +109,8 @@ class ShownPaths:
 def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[SmallestMark, int] | None:
     """Return the smallest model of a chosen model's path, and where the best one is.
 
-    Where the best one is it, both are the same; None where nothing is tested. What chooses decides: where another measure is only
-    looked at, that of the run.
+    Where the best one is it, both are the same; None where nothing is tested. What chooses decides: where
+    another measure is only looked at, that of the run.
     """
     plan, path = _tested(model, record)
     smallest = smallest_position(plan, path)
