@@ -222,7 +222,9 @@ class MainWindow(QMainWindow):
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
-        self.sections.compare.panel.comparisonAsked.connect(self.comparison.ask)
+        for asking in (self.sections.compare.panel, self.sections.strip):
+            asking.comparisonAsked.connect(self.comparison.ask)
+        self.comparison.goOnAsked.connect(self.restorer.go_on)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)

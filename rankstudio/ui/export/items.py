@@ -25,6 +25,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
+from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.widgets.columns import FORMATS
 
@@ -46,6 +47,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         model_formats_item(model, portable, models.task_worker, name, why),
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
+        _report_item(sections.report, name),
         *(_table_item(shown, name) for page in pages for shown in page.tables()),
         *(_plot_item(shown, name) for page in pages for shown in page.plots()),
         *_permutation_items(models.permutations),
@@ -175,6 +177,19 @@ def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportIte
         f"{name}-results",
         write,
         unavailable=SEALED if sealed else why,
+    )
+
+
+def _report_item(report: ReportController, name: str) -> ExportItem:
+    said = tr("Results, tests, features and figures of all finished runs: what the Report page shows.")
+    formats = (("HTML", ".html"), ("PDF", ".pdf"))
+    return ExportItem(
+        *("report", tr("Report"), said, formats, f"{name}-report"),
+        unavailable="" if report.request().runs else tr("The study has no finished run yet."),
+        writers=tuple(
+            FormatWriter("", None, lambda path: (path,), begin=partial(report.export, suffix=suffix))
+            for _, suffix in formats
+        ),
     )
 
 

@@ -169,8 +169,10 @@ class SmallestButton(QPushButton):
         self.setVisible(mark is not None)
         if mark is None:
             return
-        back = chosen == (mark.key, mark.x)
+        same, is_chosen = mark.x == best, chosen == (mark.key, mark.x)
+        back = is_chosen and not same
         self._to = mark.key, best if back else mark.x
+        self.setEnabled(not (same and is_chosen))
         again, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
         full = tr("Smallest not significantly worse: {x_name} = {x:g}")
         full, short = (again, again) if back else (full, short)
@@ -179,7 +181,9 @@ class SmallestButton(QPushButton):
         self.setAccessibleName(self._texts[0])
         self.set_short(self._short)
         self.setToolTip(
-            tr("Choose the best model of the curve")
+            tr("The best model of the curve: no smaller one is as good, tested at level 0.05")
+            if same
+            else tr("Choose the best model of the curve")
             if back
             else tr(
                 "Choose the smallest model that is not significantly worse than the best one: "

@@ -399,10 +399,10 @@ class CurvesPanel(Panel):
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
-        A button chooses it, and where it is chosen the best one, which stands at ``best``. None takes mark
-        and button away.
+        A button chooses it, and where it is chosen the best one, which stands at ``best``. Where both are the
+        same there is no mark, and the button says so. None takes mark and button away.
         """
-        self.validation_plot.set_smallest(mark)
+        self.validation_plot.set_smallest(None if mark is None or mark.x == best else mark)
         self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
 
     def label(self, key: Key) -> str:

@@ -338,3 +338,15 @@ def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_b
     panel.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3)
     assert panel.smallest.isHidden()
     assert panel.validation_plot.family.smallest is None
+
+
+def test_the_button_says_where_the_best_model_is_the_smallest_one(panel):
+    """Catches a button that is gone, so that nobody learns which k the rule gives."""
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [0.4, 0.3, 0.1]})
+    panel.select(0, 1)
+    panel.show_smallest(SmallestMark(0, 1, 0.0, 1.0), 1)
+    assert panel.validation_plot.family.smallest is None
+    assert "k = 1" in panel.smallest.text() and not panel.smallest.isEnabled()
+    panel.select(0, 3)
+    panel.show_smallest(SmallestMark(0, 1, 0.0, 1.0), 1)
+    assert panel.smallest.isEnabled()

@@ -403,7 +403,7 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     other = [part for part in parts if part]
     among = tr("in the model")
     if context.path.step_kind is StepKind.FEATURES:
-        among = tr("among the first {size}").format(size=size)
+        among = tr("among the first {size}").format(size=size) if size > 1 else tr("the first")
     if inside:
         text = (
             tr("It would not be {among} {where}.") if other else tr("It is {among} on every path of the run.")
