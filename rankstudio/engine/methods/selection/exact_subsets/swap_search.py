@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-
-import numpy as np
-
 from rankstudio.engine.arrays import Bools, Ints
-from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
-from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
 
 
 def swap_features(
@@ -78,52 +70,3 @@ def _candidates(
     left[list(selected)] = False
     spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())
     return rules.affordable(left, spent)
-
-
-def swapped_steps(
-    greedy: list[Step], search: FloatingSearch, rules: Constraints
-) -> Iterator[Step | WorkProgress]:
-    """Improve each set of a greedy path by swaps, and yield one step a size.
-
-    Parameters
-    ----------
-    greedy : list of Step
-        The greedy path under the same rules, one step a size.
-    search : FloatingSearch
-    rules : Constraints
-
-    Yields
-    ------
-    Step or WorkProgress
-        Progress, then the steps. The sets need not be nested, and none is worse than the greedy one of its
-        size.
-        ``candidates`` has the criterion of the set of one feature less with each feature added.
-    """
-    tie = TIE * greedy[0].before
-    steps: list[Step] = []
-    for step in greedy:
-        yield WorkProgress("swap search", step.number / len(greedy))
-        before = steps[-1] if steps else None
-        if not step.selected:
-            steps.append(step)
-            continue
-        candidates = step.candidates
-        if before is not None and before.selected != greedy[len(steps) - 1].selected:
-            search.move_to(before.selected)
-            left = rules.allowed & search.informative
-            left[list(before.selected)] = False
-            compared = np.flatnonzero(left)
-            candidates = np.full(left.size, np.nan)
-            if compared.size:
-                candidates[compared] = search.costs(compared)
-        selected, criterion = swap_features(search, step.selected, rules, tie)
-        coef = search.weights()
-        last = step.before if before is None else before.criterion
-        if selected == step.selected:
-            criterion = step.criterion
-        steps.append(
-            replace(
-                step, selected=selected, criterion=criterion, coef=coef, candidates=candidates, before=last
-            )
-        )
-    yield from steps
