@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.best_subset import best_subset as best_subset
+    from rankstudio.engine.analysis.evidence.near_best_sets import near_best_sets as near_best_sets
     from rankstudio.engine.data.dataset import Fold as Fold
     from rankstudio.engine.data.dataset import FoldedDataset as FoldedDataset
     from rankstudio.engine.data.dataset import RankingDataset as RankingDataset
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import evaluate as evaluate
 
 _HOMES = {
+    "best_subset": "rankstudio.engine.analysis.evidence.best_subset",
+    "near_best_sets": "rankstudio.engine.analysis.evidence.near_best_sets",
     "Fold": "rankstudio.engine.data.dataset",
     "Preferences": "rankstudio.engine.data.preferences.preferences",
     "Plan": "rankstudio.engine.experiment.plan.plan",
