@@ -346,6 +346,6 @@ def _apart(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
     flat, sizes = arrays[name], arrays[f"{name}_sizes"]
     array(sizes, "<i8", (len(arrays["n"]),))
     if sizes.size and not 0 <= sizes.min() <= sizes.max() <= flat.size:
-        raise ValueError("expected lengths of rows")
+        raise ValueError("expected row lengths")
     array(flat, dtype, (int(sizes.sum()),))
     return [row.copy() for row in np.split(flat, np.cumsum(sizes))[:-1]]

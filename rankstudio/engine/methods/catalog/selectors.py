@@ -67,8 +67,8 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="forward",
             help=(
-                "Floating search also removes features that later ones have made redundant. No "
-                "size gets worse than with forward search, but it takes longer."
+                "Floating search also removes features that later ones have made redundant. It takes "
+                "longer, and at every size it is at least as good as forward search."
             ),
             source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
             option="--search",
