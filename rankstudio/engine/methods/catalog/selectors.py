@@ -154,9 +154,9 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="auto",
             help=(
-                "All choices give the same path. Per-query statistics are fastest if most "
-                "features are selected, rows of statistics if few are. Algorithm 1 is the "
-                "paper's. Columns need the least memory."
+                "All choices give the same path. Per-query statistics are fastest if most features are "
+                "selected, rows of statistics if few are. Algorithm 1 is that of the paper. Columns "
+                "need the least memory."
             ),
             source="Pahikkala et al. 2010, Algorithm 1",
             option="--algorithm",
