@@ -28,7 +28,8 @@ class Estimator:
         for name, value in parameters.items():
             if name not in known:
                 raise ValueError(
-                    f"{name!r} is not a parameter of {type(self).__name__}; expected one of {', '.join(known)}"
+                    f"{name!r} is not a parameter of {type(self).__name__}; "
+                    f"expected one of {', '.join(known)}"
                 )
             setattr(self, name, value)
         return self
