@@ -473,7 +473,7 @@ FS_BFS = Method(
             ),
             symbol="",
             source="Dang and Croft 2010, section 3",
-            none_label="until no feature is left",
+            none_label="no maximum",
         ),
         Parameter(
             name="subset_size",
@@ -601,7 +601,7 @@ RECURSIVE_ELIMINATION = Method(
     per_document=True,
     live=True,
     candidate_score=CandidateScore(
-        "size of the weight", "of the remaining features: the smallest is dropped", least=True
+        "size of the weight", "of the remaining features (the smallest is dropped)", least=True
     ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
     ranks_with="RankRLS",
