@@ -113,7 +113,7 @@ def _add_places(where: Any) -> None:
     add_column_options(where)
     where.add_argument("--missing", **MISSING)
     where.add_argument("--normalize", **NORMALIZE)
-    where.add_argument("--out", type=Path, help="folder for the results; printed only by default")
+    where.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
     where.add_argument(
         "--study", type=Path, help="study file that keeps every completed unit; default: OUT/study.rankstudio"
     )

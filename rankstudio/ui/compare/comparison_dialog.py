@@ -147,7 +147,7 @@ class ComparisonDialog(QDialog):
 
     def _lay_out(self) -> None:
         left, right = QVBoxLayout(), QVBoxLayout()
-        title = tr("Add pipelines"), tr("Final ranker of selectors"), tr("Pipelines"), tr("Data")
+        title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines"), tr("Data")
         adding, ranker, pipelines, data = (named(PlainLabel(text), role="title") for text in title)
         fill(left, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
         above = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)

@@ -77,7 +77,7 @@ class GivenController(Controller):
                 return
             self._models.runs.start(plan, dataset)
             if left_out:
-                text = tr("{title}: nothing for fold {folds}")
+                text = tr("{title}: no file for fold {folds}")
                 self.said.emit(text.format(title=plan.title, folds=", ".join(map(str, left_out))))
 
         self._models.task_worker.task(

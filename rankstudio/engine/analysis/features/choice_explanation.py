@@ -409,7 +409,7 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
             tr("It would not be {among} {where}.") if other else tr("It is {among} on every path of the run.")
         )
         return text.format(among=among, where=either(other))
-    text = tr("It would be {among} {where}.") if other else tr("It is {among} on no path of the run.")
+    text = tr("It would be {among} {where}.") if other else tr("It is not {among} on any path of the run.")
     return text.format(among=among, where=either(other))
 
 

@@ -294,7 +294,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     first = datasets[0]
     if any(d.n_features != first.n_features for d in datasets):
         raise ParameterError(
-            "datasets", [d.n_features for d in datasets], "the same number of features in all"
+            "datasets", [d.n_features for d in datasets], "the same number of features in all parts"
         )
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     arrays = (

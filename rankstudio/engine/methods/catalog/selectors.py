@@ -67,8 +67,8 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="forward",
             help=(
-                "Floating search also removes features that later ones have made redundant. No "
-                "size gets worse than with forward search, but it takes longer."
+                "Floating search also removes features that later ones have made redundant. It takes "
+                "longer, and at every size it is at least as good as forward search."
             ),
             source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
             option="--search",
@@ -154,9 +154,9 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="auto",
             help=(
-                "All choices give the same path. Per-query statistics are fastest if most "
-                "features are selected, rows of statistics if few are. Algorithm 1 is the "
-                "paper's. Columns need the least memory."
+                "All choices give the same path. Per-query statistics are fastest if most features are "
+                "selected, rows of statistics if few are. Algorithm 1 is that of the paper. Columns "
+                "need the least memory."
             ),
             source="Pahikkala et al. 2010, Algorithm 1",
             option="--algorithm",
@@ -473,7 +473,7 @@ FS_BFS = Method(
             ),
             symbol="",
             source="Dang and Croft 2010, section 3",
-            none_label="until no feature is left",
+            none_label="no maximum",
         ),
         Parameter(
             name="subset_size",
@@ -601,7 +601,7 @@ RECURSIVE_ELIMINATION = Method(
     per_document=True,
     live=True,
     candidate_score=CandidateScore(
-        "size of the weight", "of the remaining features: the smallest is dropped", least=True
+        "size of the weight", "of the remaining features (the smallest is dropped)", least=True
     ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
     ranks_with="RankRLS",

@@ -329,7 +329,7 @@ def _precomputed(data: QueryData) -> Floats:
     given = data.X if data.order is None else data.X[:, data.order]
     away = float(np.abs(given - given.T).max())
     if away > _ASYMMETRY * float(np.abs(given).max()):
-        raise DatasetError(f"X: expected a symmetric kernel, found values that differ by {away:.3g}.")
+        raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {away:.3g}.")
     return given
 
 

@@ -147,7 +147,7 @@ def test_a_matrix_that_is_no_kernel_is_refused() -> None:
         KernelRankRLS("precomputed").fit(X, y, qid=qid)
     skew = np.eye(20)
     skew[0, 1] = 0.5
-    with pytest.raises(DatasetError, match=r"expected a symmetric kernel, found values that differ by 0\.5"):
+    with pytest.raises(DatasetError, match=r"expected a symmetric kernel, found an asymmetry of 0\.5"):
         KernelRankRLS("precomputed").fit(skew, y, qid=qid)
     with pytest.raises(DatasetError, match="not positive semidefinite"):
         KernelRankRLS("precomputed").fit(-np.eye(20), y, qid=qid)

@@ -279,7 +279,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_groups(self) -> None:
         """Refuse what cannot tell the exact error of several columns that come together."""
         if self.fitting == "back":
-            raise ParameterError("fitting", "back", "pre with feature groups, because their error is exact")
+            raise ParameterError(
+                "fitting", "back", "pre with feature groups, because groups are compared by their exact error"
+            )
         if self.algorithm in ("algorithm1", "rows"):
             expected = "auto, statistics or columns with feature groups"
             raise ParameterError(
