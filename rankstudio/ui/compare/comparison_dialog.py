@@ -396,7 +396,7 @@ _COLUMNS = (
         "state",
         tr("status"),
         value=_state,
-        tooltip=tr("Finished runs are compared as they are; interrupted runs are resumed, others started"),
+        tooltip=tr("Finished runs are used as they are; interrupted runs are resumed, others started"),
         tone=lambda row: "ok" if row.finished else "muted",
         width=184,
     ),

@@ -69,7 +69,7 @@ def save_as(
         Emitted with a sentence where that is not possible.
     """
     filters = ";;".join(f"{label} (*{ending})" for label, ending in formats)
-    name, chosen = QFileDialog.getSaveFileName(widget.window(), title, suggested, filters)
+    name, chosen = QFileDialog.getSaveFileName(widget, title, suggested, filters)
     if not name:
         return
     path = name if Path(name).suffix else name + chosen.partition("*")[2].rstrip(")")

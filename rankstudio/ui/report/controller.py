@@ -104,8 +104,8 @@ class ReportController(Controller):
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file, and save the report there."""
-        window, suggested = self.preview.window(), str(self._folder / "report.html")
-        path, chosen = QFileDialog.getSaveFileName(window, tr("Save report"), suggested, _FILTERS)
+        suggested = str(self._folder / "report.html")
+        path, chosen = QFileDialog.getSaveFileName(self.preview, tr("Save report"), suggested, _FILTERS)
         if path:
             ending = ".pdf" if chosen.startswith("PDF") else ".html"
             self.save(Path(path) if Path(path).suffix.lower() in WRITERS else Path(path + ending))
