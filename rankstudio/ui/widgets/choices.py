@@ -252,6 +252,8 @@ class LambdaSlider(QWidget):
         super().__init__()
         self._values: tuple[float, ...] = ()
         self._symbol = named(PlainLabel(symbol), role="muted")
+        self._symbol.setBuddy(self)
+        self._symbol.set_term("λ (lambda)", "λ")
         self._slider = named(TickedSlider(), "lambda-slider", symbol)
         self._slider.setMinimumWidth(LEAST_WIDTH)
         self._slider.valueChanged.connect(self._on_value)
