@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Protocol, cast, runtime_checkable
 
@@ -15,6 +16,7 @@ from rankstudio.engine.support.resources import guide
 from rankstudio.ui.language import tr
 
 _PAGE = "glossary.md"
+_SEE = re.compile(r" \(\[[^]]*\]\([^)]*\)\)")  # a link to more, which a tooltip cannot follow
 _DASHES = [1.0, 2.0]  # in pixels: on, off
 _OPACITY = 0.7
 _BELOW = 2  # pixels between the baseline and the underline
@@ -43,7 +45,9 @@ def glossary() -> dict[str, str]:
     except OSError:
         return {}
     rows = [line.strip().strip("|").split("|", 1) for line in lines if line.startswith("|")]
-    return {row[0].strip(): row[1].strip() for row in rows[2:] if len(row) > 1}  # after head and rule
+    return {
+        row[0].strip(): _SEE.sub("", row[1]).strip() for row in rows[2:] if len(row) > 1
+    }  # after head and rule
 
 
 class TermLabel(QLabel):

@@ -17,7 +17,7 @@ from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.terms import TermLabel, glossary, place_of, slug
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import ElidedLabel, Panel
+from rankstudio.ui.widgets import ElidedLabel, LambdaSlider, Panel
 
 Stage = Callable[..., QWidget]
 
@@ -45,7 +45,8 @@ def label(request: pytest.FixtureRequest) -> Iterator[TermLabel]:
 
 
 def test_the_glossary_has_terms_with_meanings_of_which_each_has_a_place_of_its_own() -> None:
-    assert glossary()["fold"].startswith("one division of the queries")
+    assert glossary()["fold"] == "one division of the queries into training, validation and test part"
+    assert not [text for text in glossary().values() if "](" in text]
     assert "Term" not in glossary() and all(glossary().values())
     assert len({slug(term) for term in glossary()}) == len(glossary())
 
@@ -120,6 +121,13 @@ def test_f1_in_a_field_is_for_the_term_of_its_label(stage: Stage) -> None:
     assert label.focusPolicy() == Qt.FocusPolicy.NoFocus  # the field is a stop already
     assert place_of(editor) == "glossary.md#fold"
     assert place_of(other) == ""
+
+
+def test_f1_on_the_slider_of_a_parameter_is_for_its_symbol(stage: Stage) -> None:
+    slider = stage(LambdaSlider("λ", (1.0, 2.0)), 400, 60)
+    assert place_of(slider.focusProxy()) == "glossary.md#λ-lambda"
+    slider.set_values((1.0, 2.0), "γ")
+    assert place_of(slider.focusProxy()) == ""
 
 
 def test_a_form_links_each_term_where_it_comes_first(theme: Theme, stage: Stage) -> None:
