@@ -42,9 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PLAN",
         nargs="?",
         type=Path,
-        help=f"plan to run: a file, or one of {', '.join(_bundled())}; other options override it. - reads "
-        "the plan from standard input. A folder of results stands for its plan; any other folder or a data "
-        "file is taken as --data",
+        help=f"plan to run: a file, or one of {', '.join(_bundled())}; other options override it. - "
+        "reads the plan from standard input. A folder of results runs its plan again; any other "
+        "folder, or a data file, is used as --data",
     )
     _add_places(parser.add_argument_group("data and output"))
     add_worker_options(parser)
@@ -128,8 +128,11 @@ def _add_places(where: Any) -> None:
     where.add_argument(
         "--log",
         metavar="STORE",
-        help="also log the run to MLflow: mlflow for MLFLOW_TRACKING_URI or else the folder mlruns; "
-        'mlflow:PLACE for a folder or a server, such as mlflow:http://localhost:5000 (extra "mlflow")',
+        help=(
+            'also log the run to MLflow (extra "mlflow"): mlflow uses MLFLOW_TRACKING_URI or the '
+            "folder mlruns; mlflow:PLACE uses a folder or a server, such as "
+            "mlflow:http://localhost:5000"
+        ),
     )
     add_force_option(where)
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")

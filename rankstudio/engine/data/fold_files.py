@@ -63,8 +63,8 @@ def one_of(paths: Sequence[str]) -> str:
         return str(folder)
     raise DatasetError(
         tr(
-            "{files}: found {n_files} files, expected one, or all parts of one fold: files of "
-            "one folder whose names begin with train, vali and test."
+            "{files}: found {n_files} files, expected one file, or all parts of one fold: files in one "
+            "folder, with names that begin with train, vali and test."
         ).format(files=_listed(files), n_files=len(files))
     )
 

@@ -44,7 +44,7 @@ class Estimator:
         return request
 
     def set_fit_request(self, **requests: bool | str | None) -> Self:
-        """Say which keyword arguments of ``fit`` scikit-learn's routing of metadata is to give to it.
+        """Declare which keyword arguments of ``fit`` scikit-learn's metadata routing passes to it.
 
         Parameters
         ----------

@@ -209,7 +209,7 @@ class ComparisonDialog(QDialog):
         n, chosen = len(self._new()), bool(ticked(self.methods))
         self.add.setEnabled(n > 0)
         self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
-        why = tr("The list contains these pipelines.") if chosen else tr("Select at least one method.")
+        why = tr("These pipelines are already in the list.") if chosen else tr("Select at least one method.")
         self.add.setToolTip("" if n else plain(why))
 
     @Slot()
@@ -252,7 +252,7 @@ class ComparisonDialog(QDialog):
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
-            return tr("There is a run of every pipeline: nothing has to run.")
+            return tr("Every pipeline has a finished run, so nothing has to run.")
         work = self._pipelines.work(plans)
         runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
         units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)
@@ -365,7 +365,7 @@ _COLUMNS = (
         "state",
         tr("status"),
         value=_state,
-        tooltip=tr("Finished runs are compared as they are; pipelines without a run are run"),
+        tooltip=tr("Finished runs are used as they are; the other pipelines are run"),
         tone=lambda row: "ok" if row.finished else "muted",
         width=112,
     ),

@@ -277,9 +277,9 @@ _LAST = (
 def _columns(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
     tooltip = (
-        tr("{name} minus that of the reference, mean over the queries; more is better")
+        tr("{name} minus that of the reference, mean over the queries; higher is better")
         if measure(name).higher_is_better
-        else tr("{name} minus that of the reference, mean over the queries; less is better")
+        else tr("{name} minus that of the reference, mean over the queries; lower is better")
     ).format(name=name)
     return (
         *_FIRST,

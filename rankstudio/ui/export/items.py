@@ -212,7 +212,7 @@ def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
     """Yield the permutation test of the path that is looked at as what does it again."""
     if tests.possible:
         labels = tr("Permutation test as a command"), tr("Permutation test as Python")
-        why = tr("No permutation test yet: start one below the criterion.")
+        why = tr("No permutation test yet: start one below the plot of the criterion.")
         yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
 
 

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 _FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(
-    "Measures of this feature alone on each part, in the direction that is better on the training part"
+    "Measures of ranking by this feature alone on each part, in the direction that is better on "
+    "the training part"
 )
 _WITH = tr("Pearson's correlation within queries with each feature of the selected model")
 _ALL_OF_THEM = tr("all of them, R²")
-_ALL = tr("Share of its variance within queries that a linear function of all selected features explains")
+_ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
 _LEAST_HEIGHT = 96  # pixels
 VALUES, CANDIDATES = "values", "candidates"
 """What is shown of a feature: its values, or how it did among the candidates of a step."""
@@ -117,7 +118,7 @@ class InspectorPanel(Panel):
         self.facts.setText(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
             tr(
-                "Measures of this feature alone on the training part, by the {label} "
+                "Measures of ranking by this feature alone on the training part, by the {label} "
                 "convention, and its correlation with other features within queries"
             ).format(label=convention(profile.convention).label)
         )

@@ -109,7 +109,7 @@ class QueryPlot(Plot):
 
     @property
     def points(self) -> tuple[Floats, Floats]:
-        """Where the queries lie in the present way of drawing; NaN for one without a value."""
+        """Where the queries lie in the present plot type; NaN for one without a value."""
         found = self.comparison
         if found is None:
             return np.zeros(0), np.zeros(0)
@@ -497,7 +497,7 @@ class ComparisonPanel(Panel):
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
         self.sentence = named(PlainLabel(wraps=True), "query-comparison-sentence", role="caption")
         self.mode = named(
-            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("sorted differences"))], tr("way of drawing")),
+            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("sorted differences"))], tr("plot type")),
             "query-plot-mode",
             tip=tr("One point per query, or sorted differences"),
         )

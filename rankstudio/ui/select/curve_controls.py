@@ -83,15 +83,15 @@ def chance_sentence(
     n, p, count = band.n_permutations, float(band.p_values[position]), band.as_good(position)
     verdict = tr("significant") if p <= ALPHA else tr("not significant")
     template = tr(
-        "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted labels "
-        "have a criterion of {observed:.4f} or less; 95 % of them are between {low:.4f} and "
+        "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted labels have a "
+        "criterion of {observed:.4f} or less; 95 % of all repetitions are between {low:.4f} and "
         "{high:.4f}."
     )
     if preferred:
         template = tr(
-            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted "
-            "documents of preferences have a criterion of {observed:.4f} or less; 95 % of them "
-            "are between {low:.4f} and {high:.4f}."
+            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted preference "
+            "documents have a criterion of {observed:.4f} or less; 95 % of all repetitions are between "
+            "{low:.4f} and {high:.4f}."
         )
     said = template.format(
         p=p,

@@ -474,7 +474,7 @@ class CurvesPanel(Panel):
         xs: Sequence[float] = path.ks[: len(values)] if path else []
         if self.over is not None and key is not None and key != LIVE:
             xs, values = self._across(self.over.curves[key], left_out_name(self._measure))
-        label = tr("left-out queries, selected with them") if self._selects else tr("left-out queries")
+        label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
         self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
         self.validation_plot.mark_dirty()
 

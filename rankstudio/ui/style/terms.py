@@ -45,9 +45,8 @@ def glossary() -> dict[str, str]:
     except OSError:
         return {}
     rows = [line.strip().strip("|").split("|", 1) for line in lines if line.startswith("|")]
-    return {
-        row[0].strip(): _SEE.sub("", row[1]).strip() for row in rows[2:] if len(row) > 1
-    }  # after head and rule
+    below = rows[2:]  # the head and the rule under it
+    return {row[0].strip(): _SEE.sub("", row[1]).strip() for row in below if len(row) > 1}
 
 
 class TermLabel(QLabel):

@@ -218,7 +218,7 @@ def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choos
     for key in (0, 1):
         values = {"MAP": [0.3, 0.5, 0.4], "leave-query-out MAP": [0.1 + key, 0.2, 0.35]}
         panel.set_path(key, [1, 2, 3], [0.9, 0.8, 0.7], values)
-    plot, name = panel.validation_plot, "left-out queries, selected with them"
+    plot, name = panel.validation_plot, "left-out queries, selection not repeated"
     plot.flush()
     assert name not in plot.numbers()[0]
     panel.select(1, 2)

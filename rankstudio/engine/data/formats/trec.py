@@ -155,7 +155,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
             lines[query, document],
             0,
             f"{query} {document}, which {list(runs)[column]} did not retrieve",
-            "a score in every run, because missing values are set to be refused",
+            "a score in every run, because missing values are refused",
         )
     sizes = [len(documents) for documents in grades.values()]
     return Table(

@@ -136,7 +136,7 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
         raise ParameterError(
             "shares",
             shares,
-            tr("{percent} together, and more than 0 for train and test").format(percent=PERCENT),
+            tr("a total of {percent}, and more than 0 for train and test").format(percent=PERCENT),
         )
     data = whole(dataset)
     ends = np.cumsum(_counts(dataset, data.n_queries, shares))

@@ -123,7 +123,7 @@ def recognise_columns(
     features = tuple(i for i in rest if i != comment and i not in index)
     if not features:
         raise UnknownColumnsError(
-            f"{where}: found no feature column other than query and label; expected at least one."
+            f"{where}: found only query and label columns, expected at least one feature column."
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if _plain(names[i]) in reserved)

@@ -185,7 +185,7 @@ class _Session:
             self._losses += 1
             if self._losses > _LOSSES:
                 raise WorkerError(
-                    f"{self._losses} workers ended one after another at the same work: they were killed, "
+                    f"{self._losses} workers in a row ended during the same work: they were killed, "
                     "possibly for lack of memory, or cannot be reached. Completed units are kept; run again "
                     "to resume."
                 ) from error

@@ -506,7 +506,7 @@ def _check_ranker(plan: Plan) -> Method | None:
 def _checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
     """Return what a plan says of scores, or of models, in canonical form."""
     expected = tr(
-        "a table with the texts name and path, and with files, the SHA-256 of each file by its name"
+        "a table with the strings name and path, and a table files with the SHA-256 of each file by its name"
     )
     _check("scores", values, expected, isinstance(values, Mapping))
     given = dict(values)
@@ -525,7 +525,7 @@ def _checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
 
 def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
     """Return what a plan says of preferences in canonical form."""
-    expected = tr("a table with path, a text, and checksum, its SHA-256")
+    expected = tr("a table with the strings path and checksum (SHA-256)")
     _check("preferences", values, expected, isinstance(values, Mapping))
     if not values:
         return FrozenMapping({})

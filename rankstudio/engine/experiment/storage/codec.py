@@ -246,7 +246,7 @@ def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
         if size > _DEFLATED * len(content):
             raise ValueError(f"{size} bytes cannot be in {len(content)}")
         if size > memory.available():
-            raise MemoryError(f"{memory.size(size)} are needed for what is stored")
+            raise MemoryError(f"{memory.size(size)} are needed for the stored data")
         return {name: archive[name] for name in archive.files}
 
 

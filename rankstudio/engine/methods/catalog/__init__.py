@@ -36,8 +36,8 @@ GIVEN_SCORES = Method(
     citation="any program",
     title="Scores from files",
     summary=(
-        "Ranks the documents by scores that another program wrote: they are measured and compared as any "
-        "run is. Nothing is learned, so there are no weights, and no other documents can be ranked."
+        "Ranks the documents by the scores of another program, and measures and compares them like any "
+        "other run. Nothing is learned, so there are no weights, and no other documents can be ranked."
     ),
     criterion="",
     estimator="",
@@ -51,8 +51,8 @@ GIVEN_MODEL = Method(
     citation="any run",
     title="Models from files",
     summary=(
-        "Ranks the documents by a model that was learned before, one for all folds or one for each: it is "
-        "measured, looked into and compared as the model of any run is. Nothing is learned."
+        "Ranks the documents by an existing model (one for all folds, or one per fold), and measures "
+        "and compares it like the model of any other run. Nothing is learned."
     ),
     criterion="",
     estimator="",
@@ -66,8 +66,8 @@ GIVEN_ORDER = Method(
     citation="the data",
     title="The order of the documents in the file",
     summary=(
-        "Ranks the documents of a query in the order in which they stand in the data: that of the engine "
-        "which wrote them, often, or of chance. Nothing is learned."
+        "Ranks the documents of a query in the order of the file, which is often the order of a search "
+        "engine, or random. Nothing is learned."
     ),
     criterion="",
     estimator="",

@@ -242,8 +242,8 @@ class Method:
         if not self.selects or not self.groups:
             return ""
         if self.candidate_score is not None and self.candidate_score.source is ScoreSource.CRITERION:
-            return "A group of features is one step, compared by the criterion with all of them added."
-        return "A group of features is one step, compared by the score of the best of them."
+            return "A group of features is one step, compared by the criterion with all its features added."
+        return "A group of features is one step, compared by the score of its best feature."
 
     @property
     def grids(self) -> tuple[Parameter, ...]:

@@ -82,7 +82,7 @@ def _numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
 
 
 def _is_value(kind: Kind, item: Any) -> bool:
-    """Tell whether an element is a whole value, a set of features or of costs, and not one id or cost."""
+    """Return whether an element is a whole value, a set of features or of costs, and not one id or cost."""
     if isinstance(item, str) or not isinstance(item, Iterable):
         return False
     if kind is Kind.FEATURES or isinstance(item, Mapping):
@@ -192,7 +192,7 @@ class Parameter:
         return text.format(low=self.low, high=high)
 
     def counts(self, values: Mapping[str, Any]) -> bool:
-        """Tell whether it counts with some of the values of the method's other parameters, by name."""
+        """Return whether the parameter has an effect with these values of the other parameters."""
         if not self.only_with:
             return True
         name, with_these = self.only_with
@@ -261,7 +261,7 @@ class Parameter:
         return values if len(values) > 1 else values[0]
 
     def several(self, value: Any) -> bool:
-        """Tell whether a canonical value is several ones; a grid's numbers always are."""
+        """Return whether a canonical value is a list of several values; a grid always is."""
         return self.kind is Kind.GRID or apart(self.kind, value) is not None
 
     def values(self, value: Any) -> tuple[Any, ...]:
@@ -414,5 +414,5 @@ class Parameter:
 
 
 def _ids(ids: Sequence[int]) -> bool:
-    """Tell whether numbers are ids of features, each once."""
+    """Return whether numbers are ids of features, each once."""
     return all(1 <= i <= GREATEST_INTEGER for i in ids) and len(set(ids)) == len(ids)

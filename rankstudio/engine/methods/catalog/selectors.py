@@ -27,9 +27,9 @@ GREEDY_RANKRLS = Method(
     citation="Pahikkala et al. 2010",
     title="Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking Models",
     summary=(
-        "Adds one feature at a time: the one that minimises the exact leave-query-out error of "
-        "RankRLS. Unlike in Algorithm 1 of the paper, features that are constant within every "
-        "query come last, even if every other candidate raises the error."
+        "Adds one feature at a time, chosen to minimise the exact leave-query-out error of RankRLS. "
+        "Unlike in Algorithm 1 of the paper, features that are constant within every query come last, "
+        "even if every other candidate raises the error."
     ),
     formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
     criterion=LEAVE_QUERY_OUT,
@@ -202,7 +202,9 @@ _FSM = (
         label="importance",
         kind=Kind.CHOICE,
         default="pearson",
-        help="Importance of a feature: its correlation with the labels, or its ranking measure alone.",
+        help=(
+            "Importance of a feature: its correlation with the labels, or the measure of ranking by it alone."
+        ),
         symbol="s",
         source="Lai et al. 2013, section III.B",
         option="--importance",
@@ -304,7 +306,7 @@ FSMSVM = Method(
     family="selector",
     citation="Lai et al. 2013",
     title="FSMRank: Feature Selection Algorithm for Learning to Rank",
-    summary=("Orders the features by their FSMRank weights; RankSVM ranks with every size."),
+    summary=("Orders the features by their FSMRank weights; RankSVM is trained for every size."),
     criterion="objective of RankSVM",
     candidate_score=CandidateScore("size of the weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
@@ -313,7 +315,7 @@ FSMSVM = Method(
         replace(
             C,
             default=tuple(4.0**e for e in range(-7, 2, 2)),
-            help="Of the final ranker RankSVM; the selection does not depend on it.",
+            help="C of the final ranker RankSVM; the selection does not depend on it.",
             ranks=True,
         ),
         SIZE,
@@ -352,10 +354,10 @@ EXPECTED_DIVERGENCE = Method(
     citation="Gupta and Rosso 2012",
     title="Expected divergence based feature selection for learning to rank",
     summary=(
-        "Orders the features by their ranking measure alone plus the expected divergence of "
-        "their densities between relevance grades. Densities are estimated on the training "
-        "part and compared at the values of the validation part. RankRLS ranks with the "
-        "features."
+        "Orders the features by the sum of two scores: the measure of ranking by the feature alone, "
+        "and the expected divergence of its densities between relevance grades. Densities are "
+        "estimated on the training part and compared at the values of the validation part. RankRLS "
+        "ranks with the features."
     ),
     formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     criterion=LEAVE_QUERY_OUT,
@@ -405,14 +407,14 @@ GAS = Method(
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
-        "Selects the feature with the best ranking measure alone, lowers the importance of "
-        "features that rank alike, and repeats. RankRLS ranks with the features."
+        "Selects the feature that ranks best alone, lowers the importance of features that rank alike, "
+        "and repeats. RankRLS ranks with the features."
     ),
     formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
-    candidate_score=CandidateScore("importance less redundancy", "", from_zero=False),
+    candidate_score=CandidateScore("importance minus redundancy", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
     ranks_with="RankRLS",
     parameters=(
@@ -423,7 +425,7 @@ GAS = Method(
             label="importance",
             kind=Kind.CHOICE,
             default="map",
-            help="Measure of a feature alone, in its better direction.",
+            help="Measure of ranking by a single feature, in its better direction.",
             symbol="w",
             source="Geng et al. 2007, section 3.2",
             option="--importance",
@@ -465,7 +467,10 @@ FS_BFS = Method(
         replace(
             SIZE,
             label="subsets",
-            help="Maximum number of subsets. Every number up to it is a candidate model.",
+            help=(
+                "Maximum number of subsets. Models of every number of subsets up to this maximum are "
+                "compared."
+            ),
             symbol="",
             source="Dang and Croft 2010, section 3",
             none_label="until no feature is left",
@@ -503,8 +508,8 @@ FS_BFS = Method(
             kind=Kind.NUMBER,
             default=1e-3,
             help=(
-                "Coordinate ascent ends with the first iteration that improves the measure by no "
-                "more than this."
+                "Coordinate ascent stops after the first iteration that improves the measure by this "
+                "much or less."
             ),
             option="--tolerance",
             basic=False,
@@ -522,8 +527,8 @@ SINGLE_FEATURE = Method(
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
-        "Orders the features by the ranking measure of each feature alone on the training "
-        "part. RankRLS ranks with them."
+        "Orders the features by the measure of ranking by each feature alone on the training part. "
+        "RankRLS ranks with them."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
@@ -588,9 +593,9 @@ RECURSIVE_ELIMINATION = Method(
     citation="Guyon et al. 2002",
     title="Gene selection for cancer classification using support vector machines",
     summary=(
-        "Recursive feature elimination: trains RankRLS or RankSVM, drops the feature with the "
-        "smallest weight, and repeats. The feature left last comes first on the path. RankRLS "
-        "ranks with the features."
+        "Recursive feature elimination: trains RankRLS or RankSVM, drops the feature with the smallest "
+        "weight, and repeats. The last remaining feature comes first on the path. RankRLS ranks with "
+        "the features."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
@@ -609,9 +614,8 @@ RECURSIVE_ELIMINATION = Method(
             kind=Kind.CHOICE,
             default="weight",
             help=(
-                "What decides which feature is dropped: the weight itself, for features on the "
-                "same scale, or the weight times the feature's deviation within queries, for "
-                "features on different scales."
+                "Criterion for dropping a feature: its weight (features on the same scale), or its "
+                "weight times its deviation within queries (features on different scales)."
             ),
             source="Guyon et al. 2002, section 4",
             option="--importance",
@@ -636,7 +640,7 @@ RECURSIVE_ELIMINATION = Method(
             label="C",
             kind=Kind.NUMBER,
             default=0.01,
-            help="C of RankSVM, if its weights decide.",
+            help="C of RankSVM; used only if the weights of RankSVM decide.",
             symbol="C",
             source="Chapelle and Keerthi 2010, eq. (4)",
             option="--C",
@@ -654,7 +658,7 @@ L1_PATH = Method(
     citation="Efron et al. 2004",
     title="Least angle regression",
     summary=(
-        "Orders the features by the lasso path: by the penalty at which each first gets a "
+        "Orders the features by the lasso path: by the penalty at which each feature first gets a "
         "weight. RankRLS ranks with them."
     ),
     formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",

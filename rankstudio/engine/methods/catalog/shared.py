@@ -27,7 +27,7 @@ LAMBDA = Parameter(
 
 RANKING_LAMBDA = replace(
     LAMBDA,
-    help="Of the final ranker RankRLS; the selection does not depend on it.",
+    help="λ of the final ranker RankRLS; the selection does not depend on it.",
     ranks=True,
 )
 
@@ -37,8 +37,8 @@ SIZE = Parameter(
     kind=Kind.INTEGER,
     default=None,
     help=(
-        "Maximum number of features to select; a group counts as one. Every size up to it is a "
-        "candidate model."
+        "Maximum number of features to select; a group counts as one. Models of every size up to this "
+        "maximum are compared."
     ),
     symbol="k",
     source="Pahikkala et al. 2010, Algorithm 1",
@@ -65,7 +65,7 @@ MEASURE = Parameter(
     label="measure",
     kind=Kind.MEASURE,
     default="NDCG@10",
-    help="Measure of the training documents to optimise, by the convention of the run.",
+    help="Training measure to optimise, computed by the convention of the run.",
     option="--measure",
 )
 
@@ -138,8 +138,8 @@ PAIRS = Parameter(
     kind=Kind.CHOICE,
     default="query",
     help=(
-        "Which pairs count: within queries; also between queries, which no measure uses; or "
-        "none, which is ordinary regression on the labels with an intercept."
+        "Pairs that count: within queries; also between queries (no measure uses these); or none "
+        "(ordinary regression on the labels with an intercept)."
     ),
     source="Pahikkala et al. 2009, section 5.1",
     option="--pairs",
@@ -249,9 +249,9 @@ N_BASIS = Parameter(
     kind=Kind.INTEGER,
     default=300,
     help=(
-        "Number of basis vectors, drawn at random from the training documents. The model is a "
-        "sum of their kernel functions. With all documents it is exact, and time grows with "
-        "their cube."
+        "Number of basis vectors, drawn at random from the training documents. The model is a sum of "
+        "their kernel functions. With all documents the model is exact, but the time grows with the "
+        "cube of their number."
     ),
     symbol="|R|",
     source="Airola 2011, section 2.5",
@@ -266,8 +266,8 @@ BASIS = Parameter(
     kind=Kind.CHOICE,
     default="uniform",
     help=(
-        "Whether basis vectors are drawn from all documents with equal probability, or equally "
-        "many from each query."
+        "Whether basis vectors are drawn from all documents with equal probability, or in equal "
+        "numbers from each query."
     ),
     source="Airola 2011, sections 2.5 and 5.6",
     option="--basis",

@@ -200,7 +200,7 @@ class NystromFeatures:
         K_ML C_LL^-T = Z_L + Z_H A'.
         """
         if self.shares.size:
-            raise ParameterError("rows", rows, "those of all documents to be held out, at once")
+            raise ParameterError("rows", rows, "the rows of all held-out documents, in one call")
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         held = np.isin(self.basis, np.asarray(rows))

@@ -131,7 +131,7 @@ class DualSystem(KernelSystem):
         if values.size and values[0] < -_INDEFINITE * greatest:
             raise DatasetError(
                 "The kernel is not positive semidefinite: expected no eigenvalue below 0, found "
-                f"{values[0]:.3g} beside {greatest:.3g}."
+                f"{values[0]:.3g} and a largest eigenvalue of {greatest:.3g}."
             )
         scores = None if factor.blocks is None else factor.of(kernel).T @ vectors
         return cls(factor, np.maximum(values, 0.0), vectors, vectors.T @ factor.targets, scores)

@@ -192,7 +192,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         return weights(statistics, regularization), models, losses_inside(data, cost, models)
 
     def _pointwise(self, cost: PairCost) -> bool:
-        """Tell whether there are no pairs; ParameterError for a loss of pairs then."""
+        """Return whether there are no pairs; ParameterError for a loss of pairs then."""
         if self.pairs == "pointwise" and not cost.default:
             expected = (
                 "query or all with another cost, ties or weighting, because single documents have no pairs"

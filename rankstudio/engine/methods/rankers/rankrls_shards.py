@@ -349,7 +349,7 @@ class LeftOutRankRLS:
         return self._kept(data) if self._fit(data) else self._computed(data)
 
     def _fit(self, data: QueryData) -> bool:
-        """Tell by the shape of the documents whether the Gram matrices of all queries are kept."""
+        """Return, by the shape of the documents, whether the Gram matrices of all queries are kept."""
         numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
 

@@ -203,7 +203,7 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
 
 
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
-    """Tell whether a feature is no combination of the active ones."""
+    """Return whether a feature is no combination of the active ones."""
     beside = gram[active, feature]
     own = float(gram[feature, feature])
     if active:

@@ -102,7 +102,7 @@ def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
     """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
 
-    Alone they rank documents as they stand in the file, and that may be no bad order.
+    Alone they rank documents in the order of the file, and that may be no bad order.
     """
     squares, _ = yield from sums_of_products(data)
     # A feature that is constant inside a query is exactly 0 there, and no square of another one is.

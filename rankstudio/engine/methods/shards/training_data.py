@@ -50,7 +50,7 @@ class ShardSession(Protocol):
     """One work on all shards of some data."""
 
     def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
-        """Tell all shards a message, and return the sums of what they answer, added in one fixed tree.
+        """Send a message to all shards, and return the sums of what they answer, added in one fixed tree.
 
         Signs of life in between, one for each of several shards; ``what`` is what they say is being done.
         """

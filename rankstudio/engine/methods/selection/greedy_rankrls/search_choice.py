@@ -128,11 +128,11 @@ class Shape:
         return cls(shape[0], shape[1], ptr.size - 1, k)
 
     def few_candidates(self, most: int) -> bool:
-        """Tell whether a path whose steps compare so many at most is found faster candidate by candidate."""
+        """Return whether a path of steps with at most so many candidates is faster candidate by candidate."""
         return most < self.n and most * self.k < _FEW * self.n
 
     def by_gram_matrices(self, algorithm: str) -> bool:
-        """Tell whether a search on demand has Gram matrices: they are asked for, or not too large."""
+        """Return whether a search on demand has Gram matrices: if requested, or if they are not too large."""
         small = self.Q * (self.n + 1) <= _MOST_STATISTICS * self.m
         return algorithm == "statistics" or (algorithm == "auto" and small)
 

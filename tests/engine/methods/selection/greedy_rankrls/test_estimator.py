@@ -154,7 +154,7 @@ def test_scikit_learn_conventions() -> None:
         ({"n_features_to_select": 1, "pinned": (1, 2)}, "n_features_to_select: .* from 2 to 6, got 1"),
         ({"pinned": (6,)}, "pinned: expected different columns from 0 to 5"),
         ({"banned": (1, 1)}, "banned: expected different columns from 0 to 5"),
-        ({"pinned": (1,), "banned": (1,)}, "banned: expected no pinned features, such as 1"),
+        ({"pinned": (1,), "banned": (1,)}, "banned: expected features that are not pinned (1 is)"),
         ({"banned": (0, 1, 2, 3, 4, 5)}, "banned: expected at least one feature left"),
         (
             {"algorithm": "fast"},
