@@ -165,6 +165,7 @@ def _facts(found: SelectionStability) -> list[Fact]:
             "Nogueira",
             correlation_text(value),
             tooltip=tr("Corrected for chance, for sets of any size: report this index"),
+            term="Nogueira's index",
         ),
         Fact(
             tr("95 % interval"),

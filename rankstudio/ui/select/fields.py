@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, QStringListModel, Qt, Signal, Slot
@@ -56,6 +56,27 @@ _USUAL = (
     "5-fold, nested 5-fold",
 )
 """The protocols that the field for folds offers; any other can be typed."""
+
+
+TERMS = {
+    "regularization": "λ (lambda)",
+    "n_features_to_select": "k",
+    "pinned": "pin, ban",
+    "banned": "pin, ban",
+    "ranked_by": "final ranker",
+    "protocol": "fold",
+    "select_by": "criterion",
+    "rule": "rule",
+    "cost": "pair weight",
+    "ties": "ties",
+    "weighting": "query weight",
+    "kernel": "kernel",
+    "n_basis": "basis vector",
+    "fitting": "refit",
+    "importance": "importance",
+    "measure": "measure",
+}
+"""Terms of the glossary that labels of fields are linked to, by the parameter's name."""
 
 
 def tooltip(parameter: Parameter) -> str:
@@ -214,6 +235,15 @@ class Field(QWidget):
         named(self.editor, f"editor-{self.parameter.name}", self.parameter.label).setToolTip(text)
         self.editor.setAccessibleDescription(self.parameter.help)
         self.setTabOrder(self.editor, self.reset_button)
+
+
+def link_terms(fields: Iterable[Field]) -> None:
+    """Link the labels of a form to the glossary, each term where it comes first."""
+    seen = {""}
+    for field in fields:
+        term = TERMS.get(field.parameter.name, "")
+        field.label.set_term("" if term in seen else term)
+        seen.add(term)
 
 
 class HintedLineEdit(QLineEdit):

@@ -27,7 +27,7 @@ from rankstudio.engine.methods.catalog import (
 )
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField
+from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField, link_terms
 from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
@@ -375,6 +375,7 @@ class MethodForm(Panel):
         self._label_width = width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
+        link_terms(fields)
         self._scroll.updateGeometry()
 
     def _order_tabs(self) -> None:

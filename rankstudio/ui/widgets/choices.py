@@ -254,6 +254,8 @@ class LambdaSlider(QWidget):
         self._symbol = named(PlainLabel(symbol), role="muted")
         self._slider = named(TickedSlider(), "lambda-slider", symbol)
         self._slider.setMinimumWidth(LEAST_WIDTH)
+        self._symbol.setBuddy(self._slider)
+        self._symbol.set_term("λ (lambda)", "λ")
         self._slider.valueChanged.connect(self._on_value)
         self._label = named(PlainLabel(), role="title")
         row = (self._symbol, (self._slider, 1), self._label)

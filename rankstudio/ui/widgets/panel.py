@@ -7,7 +7,6 @@ from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QStyle,
     QStyleOption,
@@ -20,11 +19,12 @@ from rankstudio.ui.style import icons
 from rankstudio.ui.style.fonts import RIGHT
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(TermLabel):
     """A one-line label that never asks for more width than there is.
 
     Parameters
@@ -78,6 +78,8 @@ class ElidedLabel(QLabel):
             self.shown_text(),
             self.foregroundRole(),
         )
+        painter.end()
+        self.underline()
 
     def _tell_in_full(self) -> None:
         """Set the tooltip to the whole text where the label cuts it."""
@@ -155,6 +157,10 @@ class Panel(QFrame):
     def set_caption(self, caption: str) -> None:
         """Show another caption."""
         self._caption.setText(caption)
+
+    def link_caption(self, term: str, word: str) -> None:
+        """Underline a term of the glossary in the caption where that contains a word for it."""
+        self._caption.set_term(term, word)
 
     def caption(self) -> str:
         """Return the caption, uncut."""
