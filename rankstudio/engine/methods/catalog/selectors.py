@@ -468,7 +468,7 @@ FS_BFS = Method(
             help="Maximum number of subsets. Every number up to it is a candidate model.",
             symbol="",
             source="Dang and Croft 2010, section 3",
-            none_label="until no feature is left",
+            none_label="no limit",
         ),
         Parameter(
             name="subset_size",
