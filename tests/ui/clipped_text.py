@@ -31,13 +31,17 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.ui.plots import Plot
+from rankstudio.ui.plots.axes import cut_texts
 from rankstudio.ui.style.fonts import BASE, SMALL, font
 from rankstudio.ui.widgets import ElidedLabel, TableView
 from rankstudio.ui.widgets.columns import PAD, ProgressCell
 from rankstudio.ui.widgets.table import title_width
 
 _SLACK = 1  # pixels: text is measured in fractions of them
-_MENU_ARROW = 20  # pixels beside the text of a button with a menu
+_BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+_PADDING = {"segment": 10, "primary": 30, "quiet": 12, "link": 12, "disclosure": 7, "page-button": 2}
+_ARROW = 14  # pixels of the arrow of a button with a menu, beside the padding
+_INDICATOR = 24  # pixels of the box beside a text
 _EDIT_INSET = 4  # of a text in its line, at both sides together
 
 
@@ -93,37 +97,27 @@ def _label(label: QLabel) -> Iterator[str]:
 
 
 def _button(button: QAbstractButton) -> Iterator[str]:
-    text = _without_mnemonic(button.text())
-    only_icon = (
-        isinstance(button, QToolButton) and button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly
-    )
-    if not text or (only_icon and not button.icon().isNull()):
+    text, role = _without_mnemonic(button.text()), button.property("role") or ""
+    style = button.toolButtonStyle() if isinstance(button, QToolButton) else _BESIDE
+    icon = not button.icon().isNull()
+    if not text or (icon and style == Qt.ToolButtonStyle.ToolButtonIconOnly):
         return
     metrics = button.fontMetrics()
-    if button.property("role") in ("segment", "primary", "page-button"):
-        bold = font(SMALL if button.property("role") == "page-button" else BASE, bold=True)
-        metrics = (
-            QFontMetrics(bold) if button.isChecked() or button.property("role") == "primary" else metrics
-        )
-    padding = {"segment": 10, "primary": 30, "quiet": 12, "link": 12, "disclosure": 7, "page-button": 2}
-    room = button.width() - padding.get(button.property("role") or "", 26)
+    if role == "primary" or (role in ("segment", "page-button") and button.isChecked()):
+        metrics = QFontMetrics(font(SMALL if role == "page-button" else BASE, bold=True))
     match button:
         case QCheckBox() | QRadioButton():
-            room = button.width() - 24
-        case QPushButton() if button.menu() is not None and button.property("role") != "quiet":
-            room -= 14
+            beside = _INDICATOR
+        case QPushButton() if button.menu() is not None:
+            beside = _PADDING.get(role, 26 + _ARROW)
         case QToolButton() if button.popupMode() == QToolButton.ToolButtonPopupMode.InstantPopup:
-            room -= 0 if button.property("role") == "quiet" else 14
-    beside = (
-        not isinstance(button, QToolButton)
-        or button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-    )
-    if beside and not button.icon().isNull():
-        room -= button.iconSize().width() + 4
+            beside = _PADDING.get(role, 26 + _ARROW)
+        case _:
+            beside = _PADDING.get(role, 26)
+    beside += button.iconSize().width() + 4 if icon and style == _BESIDE else 0
     lines = text.split("\n")
-    height = metrics.height() * len(lines)
-    needs = QSize(max(metrics.horizontalAdvance(line) for line in lines), height)
-    yield from _smaller(text, needs, QSize(room, button.height()), "")
+    needs = QSize(max(map(metrics.horizontalAdvance, lines)), metrics.height() * len(lines))
+    yield from _smaller(text, needs, QSize(button.width() - beside, button.height()), "")
     if "…" in text.rstrip("…") and not _matches(text, button.toolTip()):
         yield f"{text!r} is cut without a tooltip"
 
@@ -199,7 +193,8 @@ def _placeholder(table: TableView) -> Iterator[str]:
         room = table.viewport().rect().adjusted(16, 12, -16, -12)
         metrics = QFontMetrics(font(SMALL))
         needs = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap.value, table.placeholder).size()
-        yield from _smaller(table.placeholder, needs, room.size(), "")
+        table.grab()  # a tooltip is set where it is drawn
+        yield from _smaller(table.placeholder, needs, room.size(), table.toolTip())
 
 
 def _items(view: QListWidget) -> Iterator[str]:
@@ -213,17 +208,12 @@ def _items(view: QListWidget) -> Iterator[str]:
 
 
 def _axes(plot: Plot) -> Iterator[str]:
-    metrics, frame, axes = QFontMetrics(font(SMALL)), plot.frame(), plot.axes
-    room = int(frame.outer.width() - plot.beside_title(frame))
-    title = axes.title if metrics.horizontalAdvance(axes.title) <= room else axes.short or axes.title
-    yield from _compared(title, metrics, room, plot.toolTip())
-    if plot.is_empty():
-        box = frame.area.adjusted(16, 0, -16, 0).toRect()
-        needs = metrics.boundingRect(box, Qt.TextFlag.TextWordWrap.value, plot.placeholder).size()
-        if plot.placeholder:
-            yield from _smaller(plot.placeholder, needs, box.size(), "")
-    else:
-        yield from _compared(axes.x_label, metrics, int(frame.outer.width()), plot.toolTip())
+    plot.grab()  # a tooltip is set where it is drawn
+    placeholder = plot.placeholder if plot.is_empty() else None
+    frame = plot.frame()
+    for text in cut_texts(plot.axes, frame, plot.beside_title(frame), placeholder):
+        if text not in _said(plot.toolTip()):
+            yield f"{text!r} has no room"
 
 
 def _compared(text: str, metrics: QFontMetrics, room: int, tooltip: str = "") -> Iterator[str]:
