@@ -93,7 +93,7 @@ def _label(label: QLabel) -> Iterator[str]:
         document.setHtml(text)
         document.setTextWidth(room.width() if label.wordWrap() else -1)
         needs = QSize(int(document.idealWidth()), int(document.size().height()))
-    yield from _smaller(text, needs, room, label.toolTip() if not label.wordWrap() else "")
+    yield from _smaller(text, needs, room, label.toolTip())
 
 
 def _button(button: QAbstractButton) -> Iterator[str]:

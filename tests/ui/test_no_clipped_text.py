@@ -12,6 +12,7 @@ from processes import started
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, ElidedLabel, TableView
 
@@ -28,7 +29,7 @@ from rankstudio.ui.app import application
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
 from waiting import wait_until
-from windows import finish, open_window, settle
+from windows import open_window, settle
 
 data, config, runs, sizes = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), json.loads(sys.argv[4])
 app = application()
@@ -49,8 +50,12 @@ with open_window(theme, config) as window:
     window.open_path(data)
     wait_until(lambda: window.session.dataset is not None)
     for run in runs:
-        window.session.change("run", **{"parameters": {}, "ranker": "", "ranker_parameters": {}, **run})
-        finish(window)
+        given = {name: tuple(values) for name, values in run.pop("parameters", {}).items()}
+        ranker = {name: tuple(values) for name, values in run.pop("ranker_parameters", {}).items()}
+        window.session.change("run", parameters=given, ranker_parameters=ranker, **{"ranker": "", **run})
+        window.commands["run"].trigger()
+        wait_until(lambda: not (window.runs.busy or window.models.run_worker.jobs), 150)
+    wait_until(lambda: not window.models.task_worker.jobs, 60)
     sections, workspace = window.sections, window.workspace
     for width, height, text_size in sizes:
         theme.set_text_size(text_size)
@@ -81,14 +86,18 @@ with open_window(theme, config) as window:
 print(json.dumps(found))
 """
 
-GREEDY, FSMRANK = {"method": "greedy-rankrls"}, {"method": "fsmrank"}
-RANKER, TWO_STAGES = {"method": "ranksvm"}, {"method": "gas", "ranker": "ranksvm"}
-QUICK = [(1024, 700, 13)]
-ALL = [(1280, 760, 13), (1024, 700, 13), (1280, 760, 18), (1024, 700, 18)]
-"""Width, height and size of the text: of 13 pixels, and the largest that View, Larger text offers."""
+GREEDY = {"method": "greedy-rankrls", "parameters": {"regularization": (1.0, 32.0)}}
+FSMRANK = {"method": "fsmrank", "parameters": {"lambda1": (0.01,), "lambda2": (1e-5, 0.001)}}
+RANKER = {"method": "ranksvm", "parameters": {"C": (0.00390625, 0.0625)}}
+TWO_STAGES = {"method": "gas", "ranker": "ranksvm", "ranker_parameters": {"C": (0.0625,)}}
+SIZES = (1280, 760), (1024, 700)
+LARGEST = 18
+"""Pixels of the text as View, Larger text makes it."""
 
 
-def _cut(data: str, folder: Path, runs: list[dict[str, str]], sizes: list[object], language: str) -> object:
+def _cut(
+    data: str, folder: Path, runs: list[dict[str, object]], sizes: list[tuple[int, ...]], language: str
+) -> object:
     """Return what is cut in a window, and where."""
     surroundings = {
         "LANGUAGE": language,
@@ -101,15 +110,15 @@ def _cut(data: str, folder: Path, runs: list[dict[str, str]], sizes: list[object
 
 
 def test_nothing_is_cut_in_a_small_window(folds: Path, tmp_path: Path) -> None:
-    assert _cut(str(folds), tmp_path, [GREEDY, RANKER], QUICK, "en") == {}
+    assert _cut(str(folds), tmp_path, [GREEDY, RANKER], [(1024, 700, BASE)], "en") == {}
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(600)
+@pytest.mark.parametrize("text_size", [BASE, LARGEST])
 @pytest.mark.parametrize("language", ["en", "de_DE"])
-def test_nothing_is_cut_at_any_size(tmp_path: Path, language: str) -> None:
+def test_nothing_is_cut_at_any_size(tmp_path: Path, language: str, text_size: int) -> None:
     runs = [GREEDY, FSMRANK, RANKER, TWO_STAGES]
-    assert _cut("sample", tmp_path, runs, ALL, language) == {}
+    assert _cut("sample", tmp_path, runs, [(*size, text_size) for size in SIZES], language) == {}
 
 
 def _shown(stage: object, *widgets: QWidget) -> QWidget:

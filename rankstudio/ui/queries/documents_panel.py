@@ -87,7 +87,7 @@ class DocumentsPanel(Panel):
         self.legend = FeatureLegend(theme)
         self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
         named(self.table, said=tr("Documents of the query"))
-        self.sentence = named(WrappedLabel(), "query-sentence", role="caption")
+        self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)
         self.body.addWidget(self.legend)

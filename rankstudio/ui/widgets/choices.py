@@ -189,7 +189,7 @@ class Segmented(QWidget):
         self.chosen.emit(self._values[self._group.id(button)])
 
 
-LEAST_WIDTH = 110
+LEAST_WIDTH = 90
 """Pixels of the slider itself, with which its ticks can be told apart."""
 
 

@@ -86,16 +86,22 @@ class ElidedLabel(QLabel):
 
 
 class WrappedLabel(QLabel):
-    """A label that goes on in another line, and keeps the height of all its lines.
+    """A label that goes on in another line, and keeps the height of all its lines or has them as a tooltip.
 
     A splitter asks no text how high it is at its width.
+
+    Parameters
+    ----------
+    keeps : bool
+        Whether it keeps the height; else its last lines give way to what is above it.
+    text_format : Qt.TextFormat
     """
 
-    def __init__(self, text: str = "", text_format: Qt.TextFormat = Qt.TextFormat.PlainText) -> None:
+    def __init__(self, *, keeps: bool = True, text_format: Qt.TextFormat = Qt.TextFormat.PlainText) -> None:
         super().__init__()
+        self._keeps = keeps
         self.setTextFormat(text_format)
         self.setWordWrap(True)
-        self.setText(text)
 
     def setText(self, text: str) -> None:
         """Show another text."""
@@ -108,9 +114,11 @@ class WrappedLabel(QLabel):
         self._keep_height()
 
     def _keep_height(self) -> None:
-        needs = self.heightForWidth(self.width()) if self.text() else 0
-        if needs != self.minimumHeight():
-            self.setMinimumHeight(max(0, needs))
+        needs = max(0, self.heightForWidth(self.width())) if self.text() else 0
+        if self._keeps and needs != self.minimumHeight():
+            self.setMinimumHeight(needs)
+        elif not self._keeps:
+            self.setToolTip(plain(self.text()) if needs > self.height() else "")
 
 
 class _Header(QFrame):
