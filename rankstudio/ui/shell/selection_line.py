@@ -30,7 +30,6 @@ PARTS = {
 """The parts from left to right, and what they are."""
 
 _LEAST, _ROOM = 28, 14  # pixels of a part at least, and those of its padding
-_GIVING_WAY = ("dataset", "fold", "parameters")  # parts that go where not even their beginnings have room
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,15 @@ class SelectionLine(QWidget):
     def show_parts(self, parts: dict[str, Part]) -> None:
         """Show what is selected; a part that is missing or has no text is not shown."""
         self._parts = {key: part for key, part in parts.items() if part.text}
-        for key, part in self._parts.items():
-            self._buttons[key].setToolTip(plain(f"{PARTS[key]}: {part.text}"))
-            self._buttons[key].setAccessibleName(f"{PARTS[key]}: {part.text}")
+        first = next(iter(self._parts), None)
+        for key, button in self._buttons.items():
+            there = key in self._parts
+            button.setVisible(there)
+            self._arrows[key].setVisible(there and key != first)
+            if there:
+                text = self._parts[key].text
+                button.setToolTip(plain(f"{PARTS[key]}: {text}"))
+                button.setAccessibleName(f"{PARTS[key]}: {text}")
         self._fit()
         self.fitted.emit()
 
@@ -141,25 +146,10 @@ class SelectionLine(QWidget):
         arrow = self.fontMetrics().horizontalAdvance("›") + 2
         return max(0, len(self._parts) - 1) * arrow + _ROOM * len(self._parts)
 
-    def _show_buttons(self, keys: Sequence[str]) -> None:
-        """Show some parts, with arrows between them."""
-        for key, button in self._buttons.items():
-            button.setVisible(key in keys)
-            self._arrows[key].setVisible(key in keys[1:])
-
     def _fit(self) -> None:
         """Write the texts, the longest of them cut until all have room."""
         metrics, wanted = self.fontMetrics(), self._wanted()
         room = self.width() - self._between()
-        least = metrics.horizontalAdvance("mm…")
-        arrow = metrics.horizontalAdvance("›") + 2
-        gone = []
-        for key in _GIVING_WAY:
-            if key in wanted and sum(min(width, least) for width in wanted.values()) > room > 0:
-                del wanted[key]
-                room += _ROOM + arrow
-                gone.append(key)
-        self._show_buttons([key for key in self._parts if key not in gone])
         widths = dict(wanted)
         while sum(widths.values()) > room and widths:
             longest = max(widths, key=widths.__getitem__)
