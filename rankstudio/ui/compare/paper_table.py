@@ -376,7 +376,6 @@ class TableController(QObject):
         self.dialog: TableDialog | None = None
         tip = tr("The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …")
         self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
-        self.button.setFixedHeight(28)
         self.button.clicked.connect(self.open)
 
     @Slot()

@@ -134,7 +134,9 @@ class StabilityView(View):
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(
             replace(
-                self.plot.axes, title=tr("{index} similarity of the selected features").format(index=index)
+                self.plot.axes,
+                title=tr("{index} similarity of the selected features").format(index=index),
+                short=index,
             )
         )
         mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(found, index))

@@ -233,7 +233,7 @@ _FIRST = (
 _RAW = tr("uncorrected")
 _LAST = (
     _found(
-        "low", tr("from"), _signed, tr("95 % interval of the difference: bootstrap"), 66, full=tr("95 % from")
+        "low", tr("from"), _signed, tr("95 % interval of the difference: bootstrap"), 74, full=tr("95 % from")
     ),
     _found("high", tr("to"), _signed, tr("95 % interval of the difference: bootstrap"), 74),
     _found(

@@ -258,7 +258,6 @@ class PreviewPanel(Panel):
         )
         self.tools.setSpacing(8)
         for button in (self.covered, self.read, self.save):
-            button.setMaximumHeight(28)
             self.tools.addWidget(button)
         self.read.clicked.connect(self.browserAsked)
         self.save.clicked.connect(self.saveAsked)

@@ -28,7 +28,7 @@ from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill
 
-_LEAST_RIGHT = 340  # pixels, with which the names of features can be read
+_LEAST_RIGHT = 300  # pixels, with which the names of features can be read
 
 
 class Sections(QObject):

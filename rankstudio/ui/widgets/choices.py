@@ -68,7 +68,7 @@ class _Segment(QPushButton):
 
     def minimumSizeHint(self) -> QSize:
         """Return the least width that still shows the text."""
-        return QSize(self.sizeHint().width() - 12, super().minimumSizeHint().height())
+        return QSize(self.sizeHint().width() - 8, super().minimumSizeHint().height())
 
 
 class Segmented(QWidget):
@@ -189,7 +189,7 @@ class Segmented(QWidget):
         self.chosen.emit(self._values[self._group.id(button)])
 
 
-LEAST_WIDTH = 160
+LEAST_WIDTH = 90
 """Pixels of the slider itself, with which its ticks can be told apart."""
 
 

@@ -473,7 +473,7 @@ FS_BFS = Method(
             ),
             symbol="",
             source="Dang and Croft 2010, section 3",
-            none_label="no maximum",
+            none_label="no limit",
         ),
         Parameter(
             name="subset_size",
