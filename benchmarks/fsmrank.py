@@ -30,7 +30,7 @@ from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.data.formats.data_file import load_letor
-from rankstudio.engine.methods.selection.feature_importance import (
+from rankstudio.engine.methods.selection.fsmrank import (
     importance,
     nearest_positive_semidefinite,
     similarity,

@@ -23,8 +23,7 @@ from rankstudio.engine import GreedyRankRLS, RankRLS, load_letor
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.analysis.simulation.auc_simulation import TwoClasses, simulate_auc
 from rankstudio.engine.arithmetic.query_data import centre, group
-from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
-from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
+from rankstudio.engine.methods.holdout import HeldOutPredictor, KernelDecomposition
 from rankstudio.engine.statistics.auc import averaged_auc, pair_auc, pooled_auc
 from rankstudio.engine.support.work import finish
 

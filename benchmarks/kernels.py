@@ -110,7 +110,7 @@ def basis_vectors(path: Path, widths: int, record: Record) -> None:
 
 
 def removed(path: Path, record: Record, rounds: int) -> None:
-    """Time the map without the basis vectors of each query against mapping anew."""
+    """Time the map without the basis vectors per query against mapping anew."""
     data = load_letor(path)
     whole = NystromMap(gamma=2.0**-4, n_basis=598, basis="per_query").map(data.X, qid=data.qid)
     kernel = Kernel("rbf", 2.0**-4).matrix(data.X[whole.basis], data.X)

@@ -36,8 +36,8 @@ NOTE = "<!-- Written by docs/generate.py. -->\n"
 def methods_page() -> str:
     """Return the page on methods, from the catalog."""
     parts = ["# Methods\n", NOTE, METHODS]
-    parts += ["# What selects\n", *(_method(entry) for entry in methods() if entry.selects)]
-    parts += ["# What ranks\n", *(_method(entry) for entry in methods() if not entry.selects)]
+    parts += ["# Selectors\n", *(_method(entry) for entry in methods() if entry.selects)]
+    parts += ["# Rankers\n", *(_method(entry) for entry in methods() if not entry.selects)]
     parts += ["# Given rankings\n", *(_method(entry) for entry in GIVEN)]
     return "\n".join(parts)
 

@@ -45,9 +45,9 @@ INTRODUCTION = """\
 <!-- Written by docs/method_pictures.py. -->
 
 *Select* and *Features* after a run on the bundled sample, first fold. Panels that a method does not support
-are hidden: the map of λ and k needs steps that are sizes; *Why* and *Candidates* need candidate scores. Both
-LambdaMART methods and RankBoost run fewer rounds than by default, and *LambdaMART, first k* selects up to
-eight features.
+are hidden: the map of λ and k needs a path with one model per size; *Why* and *Candidates* need candidate
+scores. Both LambdaMART methods and RankBoost run fewer rounds than by default, and *LambdaMART, first k*
+selects up to eight features.
 """
 
 

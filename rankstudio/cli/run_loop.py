@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.interrupts import Stop, stopping
-from rankstudio.cli.mlflow_log import MlflowLog, logged
+from rankstudio.cli.mlflow_log import MlflowLog, logged, tracking_store
 from rankstudio.cli.progress_bar import ProgressBar, Whole, preparation
 from rankstudio.cli.replacement import refuse_other_comparison
 from rankstudio.cli.study_file_option import study_at, study_path
@@ -44,11 +45,11 @@ class Going:
     dataset: FoldedDataset
     grouped: dict[int, Any] = field(default_factory=dict)  # what other runs on the data found out, by fold
     study: Study | None = None  # where finished units go, and from where they come if they are there already
+    workers: Workers = ALONE
+    whole: Whole | None = None  # the runs of which this is one
+    log: MlflowLog | None = None  # hears of every event
     folds: list[FoldResult] = field(default_factory=list)  # finished
     seconds: float = 0.0  # worked
-    whole: Whole | None = None  # the runs of which this is one
-    workers: Workers = ALONE
-    log: MlflowLog | None = None  # hears of every event
 
     def result(self) -> RunResult:
         """Return what is finished."""
@@ -104,16 +105,7 @@ def _closing(events: Any) -> Iterator[Any]:
         events.close()
 
 
-def compare(
-    comparison: Comparison,
-    data: Sequence[str],
-    out: Path | None,
-    as_json: bool,
-    study: Path | None = None,
-    at_hand: Workers = ALONE,
-    force: bool = False,
-    store: str | None = None,
-) -> bool:
+def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_hand: Workers) -> bool:
     """Run all plans of a comparison, write and print the tables; return whether it was stopped.
 
     What cannot be run, for its data, its parameters or for want of a library, is named, and the others go
@@ -127,20 +119,21 @@ def compare(
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
+    out, store = args.out, tracking_store(args.log)
     if out is not None:
         make_folder(out)
-        refuse_other_comparison(comparison, data, out, force)
-    results: list[RunResult] = []
+        refuse_other_comparison(comparison, data, out, args.force)
     whole = Whole(sum(len(comparison.plans(place)) for place in data))
-    with study_at(study_path(study, out)) as kept, stopping() as stop:
-        running = _Running(comparison, out, results, kept, stop, whole, at_hand, store)
+    with study_at(study_path(args.study, out)) as kept, stopping() as stop:
+        running = _Running(comparison, out, kept, stop, whole, at_hand, store)
         stopped = any(running.on(place) for place in data)
+    results = running.results
     if running.left_out is not None and not results and not stopped:
         raise running.left_out
     tested = tests_of(comparison, results)
     if out is not None and results:
         write(comparison, results, out, tested)
-    print(shown(comparison, results, tested, as_json))
+    print(shown(comparison, results, tested, args.json))
     return stopped
 
 
@@ -150,12 +143,12 @@ class _Running:
 
     comparison: Comparison
     out: Path | None  # the folder that every run gets one of its own in
-    results: list[RunResult]  # of the finished runs; added to
     study: Study | None
     stop: Stop
     whole: Whole  # how far all runs together are
     workers: Workers
     store: str | None  # that runs are logged to
+    results: list[RunResult] = field(default_factory=list)  # of the finished runs
     left_out: RankStudioError | None = None  # why what was left out last could not be run
 
     def on(self, place: str) -> bool:
@@ -175,10 +168,9 @@ class _Running:
                 return True
             print(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
             fitting = usual_choices(plan, dataset, self.comparison.protocol)
-            going = Going(fitting, dataset, grouped, self.study, whole=self.whole, workers=self.workers)
             try:
                 with logged(self.store, dataset.name) as log:
-                    going = replace(going, log=log)
+                    going = Going(fitting, dataset, grouped, self.study, self.workers, self.whole, log)
                     stopped = carry_on(going, self.stop)
             except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
                 self._leave_out(error, 1)

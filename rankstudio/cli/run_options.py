@@ -20,8 +20,7 @@ from rankstudio.engine.data.file_access import ENDINGS
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter, method, methods
-from rankstudio.engine.methods.catalog.given import GIVEN_ORDER
+from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.resources import resource
@@ -43,9 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PLAN",
         nargs="?",
         type=Path,
-        help=f"plan to run: a file, or one of {', '.join(_bundled())}; other options override it. - reads "
-        "the plan from standard input. A folder of results stands for its plan; any other folder or a data "
-        "file is taken as --data",
+        help=f"plan to run: a file, or one of {', '.join(_bundled())}; other options override it. - "
+        "reads the plan from standard input. A folder of results runs its plan again; any other "
+        "folder, or a data file, is used as --data",
     )
     _add_places(parser.add_argument_group("data and output"))
     add_worker_options(parser)
@@ -114,7 +113,7 @@ def _add_places(where: Any) -> None:
     add_column_options(where)
     where.add_argument("--missing", **MISSING)
     where.add_argument("--normalize", **NORMALIZE)
-    where.add_argument("--out", type=Path, help="folder for the results; printed only by default")
+    where.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
     where.add_argument(
         "--study", type=Path, help="study file that keeps every completed unit; default: OUT/study.rankstudio"
     )
@@ -129,8 +128,11 @@ def _add_places(where: Any) -> None:
     where.add_argument(
         "--log",
         metavar="STORE",
-        help="also log the run to MLflow: mlflow for MLFLOW_TRACKING_URI or else the folder mlruns; "
-        'mlflow:PLACE for a folder or a server, such as mlflow:http://localhost:5000 (extra "mlflow")',
+        help=(
+            'also log the run to MLflow (extra "mlflow"): mlflow uses MLFLOW_TRACKING_URI or the '
+            "folder mlruns; mlflow:PLACE uses a folder or a server, such as "
+            "mlflow:http://localhost:5000"
+        ),
     )
     add_force_option(where)
     where.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")

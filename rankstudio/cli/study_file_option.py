@@ -80,7 +80,7 @@ def add_run_number(parser: Any, option: str) -> None:
         type=int,
         dest="number",
         metavar="N",
-        help="number of the run in rankstudio studies; needed only if the study has several",
+        help="number of the run, as listed by rankstudio studies; needed only if the study has several",
     )
 
 

@@ -26,8 +26,10 @@ def add_worker_options(parser: Any) -> None:
         "--workers",
         type=int,
         metavar="N",
-        help="number of worker processes; 1 runs the units one after another. By default threads are used, "
-        "unless there are few units or the data are large",
+        help=(
+            "number of worker processes; 1 runs the units one after another. By default, units run on "
+            "threads; with few units or large data, one unit at a time uses all threads"
+        ),
     )
     group.add_argument(
         "--scheduler",

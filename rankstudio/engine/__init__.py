@@ -10,7 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.best_subset import best_subset as best_subset
     from rankstudio.engine.analysis.evidence.deciding_queries import deciding_queries as deciding_queries
+    from rankstudio.engine.analysis.evidence.near_best_sets import near_best_sets as near_best_sets
     from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
     from rankstudio.engine.analysis.evidence.shapley_shares import shapley_shares as shapley_shares
     from rankstudio.engine.analysis.evidence.stability_selection import (
@@ -47,9 +49,9 @@ if TYPE_CHECKING:
         ExpectedDivergence as ExpectedDivergence,
     )
     from rankstudio.engine.methods.selection.fs_bfs import FSBFS as FSBFS
+    from rankstudio.engine.methods.selection.fsmrank import FSMSVM as FSMSVM
     from rankstudio.engine.methods.selection.fsmrank import FSMRank as FSMRank
-    from rankstudio.engine.methods.selection.fsmrank_top import FSMRankTop as FSMRankTop
-    from rankstudio.engine.methods.selection.fsmsvm import FSMSVM as FSMSVM
+    from rankstudio.engine.methods.selection.fsmrank import FSMRankTop as FSMRankTop
     from rankstudio.engine.methods.selection.gas import GAS as GAS
     from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS as GreedyRankRLS
     from rankstudio.engine.methods.selection.l1_path import L1Path as L1Path
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import evaluate as evaluate
 
 _HOMES = {
+    "best_subset": "rankstudio.engine.analysis.evidence.best_subset",
+    "near_best_sets": "rankstudio.engine.analysis.evidence.near_best_sets",
     "Fold": "rankstudio.engine.data.dataset",
     "Preferences": "rankstudio.engine.data.preferences.preferences",
     "Plan": "rankstudio.engine.experiment.plan.plan",

@@ -28,7 +28,7 @@ class Step:
     candidates : ndarray of shape (n,)
         What the method compared the features by in this step: the criterion that each would have given, or
         a score of the method's own; the catalog says which, as
-        :class:`rankstudio.engine.methods.catalog.candidate_score.CandidateScore`. NaN for what was no
+        :class:`rankstudio.engine.methods.catalog.method.CandidateScore`. NaN for what was no
         candidate; of size 0 for a method that compares none, or by the weights in ``coef``.
     before : float
         The criterion before this step: that of the step before, in the first one that of the model that

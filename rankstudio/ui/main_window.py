@@ -222,7 +222,9 @@ class MainWindow(QMainWindow):
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
-        self.sections.compare.panel.comparisonAsked.connect(self.comparison.ask)
+        for asking in (self.sections.compare.panel, self.sections.strip):
+            asking.comparisonAsked.connect(self.comparison.ask)
+        self.comparison.goOnAsked.connect(self.restorer.go_on)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
@@ -258,6 +260,10 @@ class MainWindow(QMainWindow):
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open a file, a folder, a plan, a study or ``"sample"``; with ``run`` run it when it is there."""
         self.open_controller.open_path(path, run=run)
+
+    def open_guide(self, place: str) -> None:
+        """Show the guide at a place: "glossary.md#fold"."""
+        self.help.open_guide(place)
 
     def restore(self) -> None:
         """Open the study and the data of the last time."""

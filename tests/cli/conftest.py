@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.capture import CaptureResult
 from letor_folder import save_folds
 from wording import naming
 
@@ -26,16 +27,25 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[[Sequence[str], str]
     return check
 
 
-@pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Callable[[Sequence[str]], Any]:
-    """Carry out a command that prints JSON, and return its values."""
+Carried = Callable[[Sequence[str]], CaptureResult[str]]
 
-    def values(command: Sequence[str]) -> Any:
+
+@pytest.fixture
+def done(capsys: pytest.CaptureFixture[str]) -> Carried:
+    """Carry out a command, and return what it printed."""
+
+    def printed(command: Sequence[str]) -> CaptureResult[str]:
         capsys.readouterr()
         assert main(command) == 0
-        return json.loads(capsys.readouterr().out)
+        return capsys.readouterr()
 
-    return values
+    return printed
+
+
+@pytest.fixture
+def answer(done: Carried) -> Callable[[Sequence[str]], Any]:
+    """Carry out a command that prints JSON, and return its values."""
+    return lambda command: json.loads(done(command).out)
 
 
 @pytest.fixture(scope="session")

@@ -54,10 +54,9 @@ def options(folders: list[Path]) -> list[str]:
     return [word for folder in folders for word in ("--data", str(folder))]
 
 
-def test_one_table_for_each_dataset_and_files_of_every_run(folders, file, tmp_path, capsys) -> None:
+def test_one_table_for_each_dataset_and_files_of_every_run(folders, file, tmp_path, done) -> None:
     out = tmp_path / "out"
-    assert main(["run", str(file), *options(folders), "--out", str(out)]) == 0
-    printed = capsys.readouterr()
+    printed = done(["run", str(file), *options(folders), "--out", str(out)])
     assert printed.out.startswith("A few\n\nFirst: test averages of 2 folds, LETOR 4.0 convention")
     assert "\nSecond: test averages" in printed.out
     assert printed.out.count("best single feature") == 2
@@ -92,12 +91,9 @@ def test_json_has_the_rows_of_the_table(folders, file, answer) -> None:
     assert {row["method"] for row in values["rows"]} == {"single-feature", "mutual-information", "rankrls"}
 
 
-def test_it_ends_with_tests_against_the_best_or_the_one_named(
-    folders, file, tmp_path, answer, capsys
-) -> None:
+def test_it_ends_with_tests_against_the_best_or_the_one_named(folders, file, tmp_path, answer, done) -> None:
     out = tmp_path / "out"
-    assert main(["run", str(file), *options(folders), "--out", str(out)]) == 0
-    text = capsys.readouterr().out
+    text = done(["run", str(file), *options(folders), "--out", str(out)]).out
     first, second = (text.index(f"{name}: MAP over ") for name in ("First", "Second"))
     assert text.index("First: test averages") < first < text.index("Second: test averages") < second
     assert text.count("reference") == 2
@@ -147,38 +143,35 @@ def test_against_has_to_be_one_of_the_runs(folders, file, capsys) -> None:
     assert expected in capsys.readouterr().err
 
 
-def test_a_method_that_lacks_something_is_left_out_with_the_reason(
-    folders, file, capsys, monkeypatch
-) -> None:
+def test_a_method_that_lacks_something_is_left_out_with_the_reason(folders, file, done, monkeypatch) -> None:
     entry = method("mutual-information")
     monkeypatch.setattr(type(entry), "lacking", property(lambda m: "It lacks all." if m == entry else ""))
-    assert main(["run", str(file), *options(folders[:1])]) == 0
-    printed = capsys.readouterr()
+    printed = done(["run", str(file), *options(folders[:1])])
     assert naming("lacks").search(printed.err)
     assert "Mutual information" not in printed.out
 
 
 def test_data_that_cannot_be_opened_are_left_out_and_the_others_go_on(
-    folders, file, tmp_path, capsys
+    folders, file, tmp_path, done, capsys
 ) -> None:
     nowhere = tmp_path / "nowhere"
-    assert main(["run", str(file), *options([nowhere, folders[0]])]) == 0
-    printed = capsys.readouterr()
+    printed = done(["run", str(file), *options([nowhere, folders[0]])])
     assert f"Left out: {nowhere}" in printed.err
     assert "First" in printed.out
     assert main(["run", str(file), *options([nowhere])]) == 1
     assert f"rankstudio: {nowhere}" in capsys.readouterr().err
 
 
-def test_data_without_a_part_to_measure_on_are_refused_at_the_start(folders, file, tmp_path, capsys) -> None:
+def test_data_without_a_part_to_measure_on_are_refused_at_the_start(
+    folders, file, tmp_path, done, capsys
+) -> None:
     single = tmp_path / "single.txt"
     save_letor(make_ranking(n_queries=20, seed=1).folds[0].train, single)
     assert main(["run", str(file), *options([single]), "--out", str(tmp_path / "out")]) == 1
     printed = capsys.readouterr()
     assert "rankstudio: single: " in printed.err and "protocol" in printed.err
     assert "Run 1 of" not in printed.err and not (tmp_path / "out" / "comparison.csv").exists()
-    assert main(["run", str(file), *options([single, folders[0]]), "--json"]) == 0
-    printed = capsys.readouterr()
+    printed = done(["run", str(file), *options([single, folders[0]]), "--json"])
     assert "Left out: single: " in printed.err
     assert {row["data"] for row in json.loads(printed.out)["rows"]} == {"First"}
     file.write_text('protocol = "nested 3-fold"\n' + file.read_text())

@@ -13,14 +13,12 @@ from rankstudio.cli import main
 from rankstudio.engine.data.large_folder import LargeData, write_folder
 
 
-def test_a_run_within_little_memory_has_the_same_results(tmp_path: Path, capsys, monkeypatch) -> None:
+def test_a_run_within_little_memory_has_the_same_results(tmp_path: Path, done, monkeypatch) -> None:
     monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
     list(write_folder(LargeData(8000, 100, 20), tmp_path / "data"))
     options = ["run", "--data", str(tmp_path / "data"), "--method", "single-feature", "--json"]
-    assert main(options) == 0
-    whole = capsys.readouterr()
-    assert main([*options, "--memory", "1MB"]) == 0
-    mapped = capsys.readouterr()
+    whole = done(options)
+    mapped = done([*options, "--memory", "1MB"])
     assert json.loads(mapped.out)["folds"] == json.loads(whole.out)["folds"]
     assert naming("8,000 20 1.3 MB").search(mapped.err)
     assert naming("1.0 MB").search(mapped.err)

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankstudio.cli import main
-
 SENTENCE = "Note: The pearson similarities of the features are not positive semidefinite"
 
 
@@ -35,20 +33,17 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("workers", [[], pytest.param(["--workers", "1"], marks=pytest.mark.thorough)])
-def test_a_note_stands_once_under_the_results(file: Path, tmp_path: Path, capsys, workers: list[str]) -> None:
+def test_a_note_stands_once_under_the_results(file: Path, tmp_path: Path, done, workers: list[str]) -> None:
     command = ["run", "--data", str(file), "--method", "fsmrank", "--protocol", "3-fold", *workers]
-    assert main([*command, "--out", str(tmp_path)]) == 0
-    printed = capsys.readouterr()
+    printed = done([*command, "--out", str(tmp_path)])
     assert printed.out.count(SENTENCE) == printed.err.count(SENTENCE) == 1
     assert "similarities" not in (tmp_path / "results.json").read_text()
-    assert main([*command, "--json"]) == 0
-    printed = capsys.readouterr()
+    printed = done([*command, "--json"])
     assert printed.err.count(SENTENCE) == 1
     assert json.loads(printed.out)["complete"] is True
 
 
-def test_without_cause_there_is_none(file: Path, capsys) -> None:
+def test_without_cause_there_is_none(file: Path, done) -> None:
     command = ["run", "--data", str(file), "--method", "fsmrank", "--project", "yes"]
-    assert main(command) == 0
-    printed = capsys.readouterr()
+    printed = done(command)
     assert "similarities of the features" not in printed.out + printed.err

@@ -90,21 +90,17 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_nothing(
 
 
 def test_data_scores_and_plans_come_from_the_standard_input(
-    tmp_path, monkeypatch, refused, answer, capsys
+    tmp_path, monkeypatch, refused, answer, done
 ) -> None:
     data = Path(TEST).read_bytes()
-    assert main(["predict", TEST, "--model", MODEL]) == 0
-    scores = capsys.readouterr().out
+    scores = done(["predict", TEST, "--model", MODEL]).out
     give(monkeypatch, data)
-    assert main(["predict", "-", "--model", MODEL]) == 0
-    assert capsys.readouterr().out == scores
+    assert done(["predict", "-", "--model", MODEL]).out == scores
     (tmp_path / "scores").write_text(scores)
-    assert main(["evaluate", TEST, str(tmp_path / "scores"), "--json"]) == 0
-    measured = capsys.readouterr().out
+    measured = done(["evaluate", TEST, str(tmp_path / "scores"), "--json"]).out
     for command, content in ((["-", str(tmp_path / "scores")], data), ([TEST, "-"], scores.encode())):
         give(monkeypatch, content)
-        assert main(["evaluate", *command, "--json"]) == 0
-        assert capsys.readouterr().out == measured
+        assert done(["evaluate", *command, "--json"]).out == measured
     refused(["evaluate", "-", "-"], "DATA")
     give(monkeypatch, Path("out/plan.toml").read_bytes())
     assert answer(["run", "-", "--json"]) == json.loads(Path("out/results.json").read_text())

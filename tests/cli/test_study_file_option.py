@@ -84,7 +84,7 @@ def test_the_same_command_again_computes_nothing_again(folder: Path, tmp_path: P
         assert len(study.runs()) == 1
 
 
-def test_a_comparison_keeps_its_runs_in_one_study(folder: Path, tmp_path: Path, capsys) -> None:
+def test_a_comparison_keeps_its_runs_in_one_study(folder: Path, tmp_path: Path, done, capsys) -> None:
     plan = tmp_path / "few.toml"
     plan.write_text('[[runs]]\nmethod = ["rankrls", "single-feature"]\n')
     out = tmp_path / "out"
@@ -92,8 +92,7 @@ def test_a_comparison_keeps_its_runs_in_one_study(folder: Path, tmp_path: Path, 
     with Study.open(out / "study.rankstudio") as study:
         assert [run.key.plan.method for run in study.runs()] == ["rankrls", "single-feature"]
     first = capsys.readouterr().out
-    assert main(["run", str(plan), "--data", str(folder), "--out", str(out)]) == 0
-    assert capsys.readouterr().out == first
+    assert done(["run", str(plan), "--data", str(folder), "--out", str(out)]).out == first
 
 
 def test_what_is_no_study_is_refused_and_left_as_it_is(folder: Path, tmp_path: Path, capsys) -> None:
@@ -112,17 +111,16 @@ def test_results_as_json_come_from_a_study_too(folder: Path, tmp_path: Path, ans
     assert answer(["run", "--resume", study[1], "--json"])["complete"] is True
 
 
-def test_studies_are_listed_run_by_run(folder: Path, tmp_path: Path, answer, capsys) -> None:
+def test_studies_are_listed_run_by_run(folder: Path, tmp_path: Path, answer, done) -> None:
     study = str(tmp_path / "a.rankstudio")
     main(["run", "--data", str(folder), "--method", "rankrls", "--study", study])
     (row,) = answer(["studies", study, "--json"])
     assert (row["run"], row["method"], row["data"], row["units_done"]) == (1, "RankRLS", "Made", 44)
     assert row["finished"]
-    assert main(["studies", study]) == 0
-    assert "RankRLS  Made  done" in capsys.readouterr().out
+    assert "RankRLS  Made  done" in done(["studies", study]).out
 
 
-def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, capsys) -> None:
+def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, done, capsys) -> None:
     data, study = str(tmp_path / "data.txt"), tmp_path / "study.rankstudio"
     save_letor(make_ranking(n_queries=12, seed=5).folds[0].train, data)
     plan = ["run", "--data", data, "--protocol", "3-fold", "--lambda", "1", "--select-by", "criterion"]
@@ -134,13 +132,11 @@ def test_what_is_damaged_is_named_listed_and_computed_again(tmp_path: Path, caps
         db.commit()
     capsys.readouterr()
     named = "run 1 is damaged (the results of fold 1, the results of fold 2, the results of fold 3)"
-    assert main(["studies", str(study)]) == 0
-    shown = capsys.readouterr()
+    shown = done(["studies", str(study)])
     assert "damaged" in shown.out
     assert named in shown.err
     assert naming(f"{study} 2").search(shown.err)
-    assert main(["run", "--resume", str(study), "--out", str(tmp_path / "b")]) == 0
-    assert named in capsys.readouterr().err
+    assert named in done(["run", "--resume", str(study), "--out", str(tmp_path / "b")]).err
     for name in ("results.json", "metrics.csv", "selection_path.csv"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 

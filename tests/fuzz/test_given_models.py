@@ -18,7 +18,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.units.given_fold import plan_of_given
 from rankstudio.engine.export.models import Model, Weight, model_json
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
+from rankstudio.engine.methods.catalog import GIVEN_MODEL
 
 DATA = replace(dataset(2), name="Sample")
 NAMES = (

@@ -40,6 +40,7 @@ from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.study_store import StudyStore
 
 Fuzz = Callable[[str, Attempt, int], None]
+Damage = Callable[[random.Random, Path, Original], None]
 
 
 @pytest.fixture(scope="session")
@@ -130,46 +131,41 @@ def attempt_to_go_on(rng: random.Random, path: Path, original: Original) -> None
         refusal(error, path)
 
 
-def test_pages(fuzz: Fuzz, original: Original) -> None:
-    def attempt(rng: random.Random, folder: Path) -> Outcome:
-        path = folder / "study.rankstudio"
-        path.write_bytes(damaged_pages(rng, original.content))
-        outcome = look(path, original)
-        if rng.random() < 0.2:
-            attempt_to_go_on(rng, path, original)
-        return outcome
-
-    fuzz("study pages", attempt, 60)
+def damage_pages(rng: random.Random, path: Path, original: Original) -> None:
+    path.write_bytes(damaged_pages(rng, original.content))
 
 
-def test_cells(fuzz: Fuzz, original: Original) -> None:
-    def attempt(rng: random.Random, folder: Path) -> Outcome:
-        path = folder / "study.rankstudio"
-        path.write_bytes(original.content)
-        if rng.random() < 0.1:
-            move_results(rng, path, original.other)
-        else:
-            edit_cells(rng, path)
-        outcome = look(path, original, whole=False)
-        if rng.random() < 0.3:
-            attempt_to_go_on(rng, path, original)
-        return outcome
-
-    fuzz("study cells", attempt, 60)
+def damage_cells(rng: random.Random, path: Path, original: Original) -> None:
+    path.write_bytes(original.content)
+    if rng.random() < 0.1:
+        move_results(rng, path, original.other)
+    else:
+        edit_cells(rng, path)
 
 
-def test_foreign_databases(fuzz: Fuzz, original: Original, tmp_path: Path) -> None:
-    kept = tmp_path / "kept.rankstudio"
+def write_foreign(rng: random.Random, path: Path, original: Original) -> None:
+    kept = path.with_name("kept.rankstudio")
     kept.write_bytes(original.content)
+    make_foreign(rng, path, kept)
+    kept.unlink()
 
+
+@pytest.mark.parametrize(
+    ("damage", "whole", "gone_on", "checks"),
+    [(damage_pages, True, 0.2, 60), (damage_cells, False, 0.3, 60), (write_foreign, False, 1.0, 20)],
+)
+def test_damage(
+    fuzz: Fuzz, original: Original, damage: Damage, whole: bool, gone_on: float, checks: int
+) -> None:
     def attempt(rng: random.Random, folder: Path) -> Outcome:
         path = folder / "study.rankstudio"
-        make_foreign(rng, path, kept)
-        outcome = look(path, original, whole=False)
-        attempt_to_go_on(rng, path, original)
+        damage(rng, path, original)
+        outcome = look(path, original, whole=whole)
+        if rng.random() < gone_on:
+            attempt_to_go_on(rng, path, original)
         return outcome
 
-    fuzz("study foreign", attempt, 20)
+    fuzz(f"study {damage.__name__.partition('_')[2]}", attempt, checks)
 
 
 def test_impossible_rows(fuzz: Fuzz, original: Original) -> None:

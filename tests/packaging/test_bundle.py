@@ -101,7 +101,7 @@ def test_the_bundle_understands_every_process_that_the_program_starts() -> None:
 
 
 def test_kernels_are_looked_for_where_numba_puts_them(modules: dict[str, ModuleType]) -> None:
-    source = ROOT / "rankstudio" / "engine" / "data" / "letor" / "parser.py"
+    source = ROOT / "rankstudio" / "engine" / "data" / "formats" / "letor.py"
     theirs = _CacheLocator.get_suitable_cache_subpath(str(source))
     assert modules["kernels"].folder_of_numba(source.parent) == Path(theirs).name
 

@@ -40,7 +40,7 @@ STEPS_MEASURED = 3  # of a path, by plain code
 
 pytestmark = [
     pytest.mark.cli,
-    pytest.mark.filterwarnings("default::rankstudio.engine.methods.kernels.basis.DependentBasisWarning"),
+    pytest.mark.filterwarnings("default::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning"),
     pytest.mark.filterwarnings(
         "default::rankstudio.engine.methods.selection.fsmrank.IndefiniteSimilarityWarning"
     ),

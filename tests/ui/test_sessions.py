@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter
 from waiting import wait_until
-from windows import Opened, open_window, settle, write_folds
+from windows import Opened, settle, write_folds
 from wording import naming
 
 from rankstudio.engine.data import folders
@@ -111,9 +111,11 @@ def test_a_plan_opens_with_its_data(empty: MainWindow, window: MainWindow, tmp_p
 # State
 
 
-def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_the_study_comes_back_at_the_next_start(
+    opened: Opened, theme: Theme, tmp_path: Path, folds: Path
+) -> None:
     config = tmp_path / "config"
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         window.session.toggle("banned", 3)
         window.resize(960, 600)
         window.workspace.show_page("data")
@@ -123,7 +125,7 @@ def test_the_study_comes_back_at_the_next_start(theme: Theme, tmp_path: Path, fo
         sizes, plan = beside.sizes(), window.session.plan
         theme.set_mode("dark")
     assert Settings(config).theme == "dark"
-    with open_window(theme, config) as window:
+    with opened() as window:
         window.open_controller.restore()
         wait_until(lambda: window.session.dataset is not None)
         assert window.session.plan == plan
@@ -146,13 +148,12 @@ def test_the_study_comes_back_after_the_process_was_killed(
         settle(again)
 
 
-def test_data_that_are_gone_at_the_next_start_are_named(theme: Theme, tmp_path: Path) -> None:
+def test_data_that_are_gone_at_the_next_start_are_named(opened: Opened, tmp_path: Path) -> None:
     data = write_folds(tmp_path / "Gone", 1)
-    config = tmp_path / "config"
-    with open_window(theme, config, data):
+    with opened(data):
         pass
     data.rename(tmp_path / "Elsewhere")
-    with open_window(theme, config) as window:
+    with opened() as window:
         window.open_controller.restore()
         assert naming("Gone").search(window.notice.text())
         assert window.welcome.isVisible()

@@ -95,7 +95,7 @@ def generator() -> ModuleType:
 def test_the_guide_has_its_section() -> None:
     page = generator().methods_page()
     section = page[page.index("## Toy covariance") :].split("\n## ")[0]
-    assert page.index("# What selects") < page.index("## Toy covariance") < page.index("# What ranks")
+    assert page.index("# Selectors") < page.index("## Toy covariance") < page.index("# Rankers")
     for text in (ENTRY.citation, ENTRY.title, "`toy`", ENTRY.summary, ENTRY.formula, ENTRY.criterion):
         assert text in section
     row = next(line for line in section.splitlines() if "`--toy-power`" in line)

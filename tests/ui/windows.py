@@ -46,6 +46,17 @@ def slowly(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) 
         yield event
 
 
+def held(wait: Callable[[int, Event], object]) -> Callable[..., Iterator[Event]]:
+    """Return what runs a plan, and waits after some of its events; no longer than 10 s each time."""
+
+    def run(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
+        for number, event in enumerate(engine_run(plan, dataset, target)):
+            yield event
+            wait(number, event)
+
+    return run
+
+
 def breaking(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
     """Run a plan, and fail in the middle as a bug would."""
     for number, event in enumerate(engine_run(plan, dataset, target)):

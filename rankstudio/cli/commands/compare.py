@@ -97,8 +97,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FILE",
-        help=f"write to a file; its ending determines the format: {', '.join(FORMATS.values())}, or for a "
-        "table for publication the endings under --to; - prints it",
+        help=f"output file; its ending determines the format: {', '.join(FORMATS.values())}, or for a "
+        "publication table one of the endings under --to; - prints it",
     )
     add_force_option(parser)
 
@@ -133,7 +133,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         "--to",
         choices=_TO,
         metavar="FORMAT",
-        help=f"output format: {endings}; by default that of --out's ending, else markdown",
+        help=f"output format: {endings}; by default determined by the ending of --out, otherwise markdown",
     )
 
 

@@ -295,8 +295,8 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         number, ids = (entry.get("fold"), entry.get("selected")) if isinstance(entry, dict) else (None, None)
         if not _is_id(number) or not _are_ids(ids):
             raise PlanError(
-                f"{path}: entry {place} of its folds is invalid: expected a number from 1 as fold and a list "
-                f"of distinct ids as selected. Expected {_EXPECTED}."
+                f'{path}: entry {place} of "folds" is invalid: expected a "fold" number from 1 up, '
+                f'and in "selected" a list of distinct ids. Expected {_EXPECTED}.'
             )
         if number in folds:
             raise PlanError(f"{path}: found fold {number} twice, expected each fold once.")

@@ -52,14 +52,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; created if it does not exist")
     parser.add_argument("--list", action="store_true", help="list the names of the figures without writing")
     parser.add_argument(
-        "--only", metavar="NAMES", help="comma-separated figures; the end of a name is enough: validation"
+        "--only",
+        metavar="NAMES",
+        help="comma-separated names of figures; the end of a name is enough, such as validation",
     )
     parser.add_argument("--to", metavar="FORMATS", default="pdf", help="pdf, svg, png, csv (default: pdf)")
     parser.add_argument(
         "--width",
         default="column",
         metavar="WIDTH",
-        help="length such as 85mm or 3.5in, or a name from below (default: column)",
+        help="length such as 85mm or 3.5in, or one of the names below (default: column)",
     )
     parser.add_argument("--height", metavar="HEIGHT", help="length; by default it depends on the figure")
     parser.add_argument(

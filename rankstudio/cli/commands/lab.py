@@ -51,7 +51,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_parameters(auc, "auc")
     selection = commands.add_parser(
-        "selection", help="greedy RankRLS on queries drawn from real data; all other queries give the truth"
+        "selection",
+        help=(
+            "greedy RankRLS on queries drawn from real data; the true value is measured on all other queries"
+        ),
     )
     selection.add_argument("data", metavar="DATA", nargs="?", type=Path, help="data file or folder of folds")
     selection.add_argument("--sample", action="store_true", help="use the bundled sample instead of DATA")

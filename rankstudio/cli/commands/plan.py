@@ -39,7 +39,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("source", type=Path, metavar="STUDY", help="study file, or TOML plan")
     add_run_number(parser, "--run")
-    parser.add_argument("--to", choices=_FORMATS, help="format; by default that of --out's ending, else toml")
+    parser.add_argument(
+        "--to", choices=_FORMATS, help="format; by default determined by the ending of --out, otherwise toml"
+    )
     parser.add_argument("--results", default="", metavar="DIR", help="new folder for the results")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file instead of printing")
     parser.add_argument("--json", action="store_true", help="print format, run and text as JSON")

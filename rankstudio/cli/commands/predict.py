@@ -30,7 +30,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="MODEL", type=Path, required=True, help="JSON model")
     add_memory_option(parser)
     parser.add_argument(
-        "--out", metavar="SCORES", type=Path, help="file to write; printed by default and for -"
+        "--out",
+        metavar="SCORES",
+        type=Path,
+        help="output file; by default, or with -, the scores are printed",
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     add_force_option(parser)

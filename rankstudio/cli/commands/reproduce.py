@@ -60,7 +60,7 @@ boosts trees for each number of features. With --study, a stopped run can be res
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("paper", choices=reproductions(), help="paper, given by its method")
+    parser.add_argument("paper", choices=reproductions(), help="paper to reproduce, named by its method")
     parser.add_argument(
         "--data",
         type=Path,
@@ -68,7 +68,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="dataset folder with five folds",
     )
-    parser.add_argument("--study", type=Path, help="study file that keeps completed units, to resume from")
+    parser.add_argument(
+        "--study",
+        type=Path,
+        help="study file that stores completed units, so that an interrupted run can be resumed",
+    )
     parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file; - prints it")
     add_force_option(parser)
@@ -127,7 +131,7 @@ def _results(
     with workers(args) as at_hand, study_at(args.study) as kept, stopping() as stop:
         for name, plan in plans.items():
             print(f"{whole}: {name} ({plan.title})", file=sys.stderr, flush=True)
-            going = Going(plan, dataset, grouped, kept, whole=whole, workers=at_hand)
+            going = Going(plan, dataset, grouped, kept, at_hand, whole)
             if stop.asked or carry_on(going, stop):
                 return None
             results[name] = going.result()

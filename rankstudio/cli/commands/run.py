@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.reports import REFITTED, results_as_dict, write_results
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.models import save_model
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.files import is_there, make_folder
 
 __all__ = ["DESCRIPTION", "HELP", "USAGE", "add_options", "run"]
@@ -78,8 +78,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
             raise PlanError(f"--refit: only for a single run; {path} is a comparison. Omit --refit.")
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
-        store = tracking_store(args.log)
-        stopped = compare(comparison, data, args.out, args.json, args.study, at_hand, args.force, store)
+        stopped = compare(comparison, data, args, at_hand)
         return _status(args, stopped, study_path(args.study, args.out))
     args.plan = path
     out = args.out or (Path(SAMPLE_FOLDER) if args.sample else None)

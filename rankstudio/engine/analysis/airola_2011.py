@@ -31,8 +31,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import p_text
-from rankstudio.engine.methods.kernels.basis import basis_rows
-from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
+from rankstudio.engine.methods.kernels.nystrom import NystromFeatures, basis_rows
 from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM

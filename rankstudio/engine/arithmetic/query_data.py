@@ -213,8 +213,8 @@ def several_queries(ptr: Ints, what: str) -> None:
     """Raise DatasetError for one query only, which leaves nothing to learn from when it is left out."""
     if ptr.size < 3:
         raise DatasetError(
-            f"{what}: expected documents of at least two queries, found one. Without it no training data "
-            "are left. Give the query of each document as qid."
+            f"{what}: expected documents of at least two queries, found one. Leaving it out leaves no "
+            "training data. Give the query of each document as qid."
         )
 
 

@@ -504,7 +504,8 @@ class FoldedDataset:
             }
             if len({data.feature_names for data in parts.values()}) > 1:
                 raise DatasetError(
-                    f"The frame: the parts of fold {what} have different features; expected the same."
+                    f"The frame: the parts of fold {what} have different features; expected the same "
+                    "features in all parts."
                 )
             made.append(Fold(number, **parts))
         return cls(name, None, tuple(made))

@@ -23,9 +23,9 @@ _LONGEST = 200
 _ID = re.compile(r"0*[1-9][0-9]{0,8}")
 _ID_HEADER = re.compile(r"(feature\W?)?(id|number|no\.?|feature)", re.IGNORECASE)
 _EXPECTED = translatable(
-    "groups such as BM25: 21, 22; TF: 1, 2, each with a name and ids of features, no id in two of them"
+    "groups such as BM25: 21, 22; TF: 1, 2, each with a name and ids of features, no id in two groups"
 )
-_EXPECTED_FILE = translatable("lines of a feature's id and its group below a header such as feature,group")
+_EXPECTED_FILE = translatable("lines with a feature id and its group, below a header such as feature,group")
 
 
 def checked_groups(values: Any) -> Groups:
@@ -49,7 +49,7 @@ def checked_groups(values: Any) -> Groups:
     every = [i for ids in found.values() for i in ids]
     if "" in found or len(found) < len(values) or len(set(every)) < len(every):
         twice = sorted({i for i in every if every.count(i) > 1}) if len(every) < _LONGEST else []
-        why = tr("; feature {feature} is in two").format(feature=twice[0]) if twice else ""
+        why = tr("; feature {feature} is in two groups").format(feature=twice[0]) if twice else ""
         raise ParameterError("groups", dict(values), tr(_EXPECTED) + why)
     return FrozenMapping(sorted(found.items(), key=lambda item: item[1]))
 
@@ -181,7 +181,7 @@ def read_groups(path: Path) -> Groups:
     names = groups_in_table(read_feature_file(path, tr(_EXPECTED_FILE)))
     if not names:
         raise DatasetError(
-            tr("{path}: found no group of features, expected {expected_file}.").format(
+            tr("{path}: found no feature groups, expected {expected_file}.").format(
                 path=path, expected_file=tr(_EXPECTED_FILE)
             )
         )

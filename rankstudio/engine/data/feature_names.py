@@ -29,8 +29,8 @@ _LONGEST = 200
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
 _EXPECTED = translatable(
-    "lines of id and name (CSV, or RankLib's list of features), or JSON of Solr or Elasticsearch with a list "
-    "of features that have a name"
+    "lines with id and name (CSV, or RankLib's feature list), or JSON from Solr or Elasticsearch with "
+    "a list of named features"
 )
 
 
@@ -80,7 +80,7 @@ def read_feature_names(path: Path) -> dict[int, str]:
     kept = {i: _cleaned(name) for i, name in names.items() if i > 0 and _cleaned(name)}
     if not kept:
         raise DatasetError(
-            tr("{path}: found no name of a feature, expected {expected}.").format(
+            tr("{path}: found no feature names, expected {expected}.").format(
                 path=path, expected=tr(_EXPECTED)
             )
         )
@@ -126,7 +126,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     path = _file(folder, dataset)
     if path is None:
         raise OutputError(
-            tr("{name} comes from no file: names and notes of its features are not kept.").format(
+            tr("{name} was not read from a file: names and notes of its features are not stored.").format(
                 name=dataset.name
             )
         )

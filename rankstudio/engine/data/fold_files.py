@@ -63,8 +63,8 @@ def one_of(paths: Sequence[str]) -> str:
         return str(folder)
     raise DatasetError(
         tr(
-            "{files}: found {n_files} files, expected one, or all parts of one fold: files of "
-            "one folder whose names begin with train, vali and test."
+            "{files}: found {n_files} files, expected one file, or all parts of one fold: files in one "
+            "folder, with names that begin with train, vali and test."
         ).format(files=_listed(files), n_files=len(files))
     )
 
@@ -123,18 +123,7 @@ def find_folds(path: Path) -> list[FilesOfFold]:
 
 def _folds_in(folder: Path) -> list[FilesOfFold]:
     """Return the folds that a folder holds, in the order of their numbers; none if it holds none."""
-    numbered: dict[int, Path] = {}
-    for child in children(folder):
-        match = FOLD.fullmatch(child.name)
-        if match and child.is_dir():
-            number = int(match[1])
-            if number in numbered:
-                raise DatasetError(
-                    tr("{folder}: found {value} for fold {number}, expected one.").format(
-                        folder=folder, value=_listed([numbered[number], child]), number=number
-                    )
-                )
-            numbered[number] = child
+    numbered = _numbered_folders(folder)
     if numbered:
         folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
         for fold in folds:
@@ -155,9 +144,24 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
                 folder=folder, values=_listed(file for part in parts.values() for file in part)
             )
         )
-    return (
-        [FilesOfFold(int(match[1]) if (match := FOLD.fullmatch(folder.name)) else 1, parts)] if parts else []
-    )
+    match = FOLD.fullmatch(folder.name)
+    return [FilesOfFold(int(match[1]) if match else 1, parts)] if parts else []
+
+
+def _numbered_folders(folder: Path) -> dict[int, Path]:
+    """Return the folders Fold1, Fold2 … in a folder by their numbers."""
+    numbered: dict[int, Path] = {}
+    for child in children(folder):
+        match = FOLD.fullmatch(child.name)
+        if match and child.is_dir():
+            there = numbered.setdefault(int(match[1]), child)
+            if there is not child:
+                raise DatasetError(
+                    tr("{folder}: found {value} for fold {number}, expected one.").format(
+                        folder=folder, value=_listed([there, child]), number=int(match[1])
+                    )
+                )
+    return numbered
 
 
 def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:

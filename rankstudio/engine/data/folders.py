@@ -106,10 +106,10 @@ def _fold(
         notes = _widening(part_files[0], found.table.X.shape[1], width)
         for place, (part, data) in enumerate(reader.datasets(part_files, found, name, width).items()):
             if part in parts:
-                raise misplaced_part(part_files[0], part, tr("only those of one file"))
+                raise misplaced_part(part_files[0], part, tr("documents of this part in one file only"))
             parts[part] = replace(data, warnings=() if place else (*data.warnings, *notes))
     if "train" not in parts:
-        raise misplaced_part(path, next(iter(parts)), tr("also some of the training part"))
+        raise misplaced_part(path, next(iter(parts)), tr("documents of the training part, too"))
     return Fold(fold.number, **parts)
 
 

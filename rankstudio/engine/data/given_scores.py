@@ -221,10 +221,10 @@ class ScoreFile:
             n_others = len(parts) - 1
             text = (
                 trn(
-                    "{where} and {others} other have {m} documents in total, but {path} has "
-                    "{n} scores; expected one score per document.",
-                    "{where} and {others} others have {m} documents in total, but {path} has "
-                    "{n} scores; expected one score per document.",
+                    "{where} and {others} other part have {m} documents in total, but {path} has {n} "
+                    "scores; expected one score per document.",
+                    "{where} and {others} other parts have {m} documents in total, but {path} has {n} "
+                    "scores; expected one score per document.",
                     n_others,
                 )
                 if n_others

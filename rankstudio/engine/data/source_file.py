@@ -96,7 +96,7 @@ class LoadedFile:
 
     @property
     def packed(self) -> Bytes:
-        """The bytes as they stand in the file, without the padding."""
+        """The bytes in the order of the file, without the padding."""
         return self.content[: self.size]
 
     @property

@@ -128,7 +128,7 @@ def generate(
     if n_queries < N_PARTS:
         raise ParameterError("n_queries", n_queries, f"at least {N_PARTS}, one for each part")
     if not 1 <= documents[0] <= documents[1]:
-        raise ParameterError("documents", documents, "a least and a greatest number, from 1 up")
+        raise ParameterError("documents", documents, "a smallest and a largest number, from 1 up")
     rng = np.random.default_rng(seed)
     sizes = rng.integers(documents[0], documents[1] + 1, n_queries)
     m = int(sizes.sum())

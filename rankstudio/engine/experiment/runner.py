@@ -325,8 +325,8 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse to choose by queries that are left out where there is only one."""
     if fold.train.n_queries < 2:
         text = tr(
-            "criterion {measure}: fold {fold} of {data} has only one training query, so "
-            "nothing is left to learn from without it."
+            "criterion {measure}: fold {fold} of {data} has only one training query, so leaving it out "
+            "leaves no training data."
         )
         raise PlanError(text.format(measure=plan.select_by, fold=fold.number, data=data))
 

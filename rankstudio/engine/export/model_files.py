@@ -233,7 +233,7 @@ def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:
         if len(there) == 1:
             return dict.fromkeys(numbers, there[0])
         raise DatasetError(
-            tr("{folder}: found {n} files .json, expected fold1.json and so on, or one model.").format(
+            tr("{folder}: found {n} .json files, expected fold1.json and so on, or one model.").format(
                 folder=shown_path(place), n=len(there)
             )
         )

@@ -382,8 +382,8 @@ def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats
 def _kernel(found: Any) -> Kernel:
     if not isinstance(found, dict) or set(found) != set(_KERNEL_FIELDS) or found["function"] not in NAMES:
         raise ValueError(
-            f"found {shown(found)} as kernel, expected {', '.join(_KERNEL_FIELDS)}, with a function among "
-            f"{', '.join(NAMES)}"
+            f"found {shown(found)} as kernel, expected the fields {', '.join(_KERNEL_FIELDS)}, with one of "
+            f"the functions {', '.join(NAMES)}"
         )
     gamma, coef0 = _numbers([found["gamma"], found["coef0"]], "gamma and coef0", 2)
     degree = found["degree"]

@@ -129,7 +129,7 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
     head, *blocks = _blocks(text)
     for key, value in head.items():
         if key not in _KNOWN and _HEADER.get(key) != value:
-            raise _refusal("its header", f"{key}={value}", "one ranking by trees that are added up")
+            raise _refusal("its header", f"{key}={value}", "a single ranking model whose trees are summed")
     return tuple(TextTree.of(number, values, n_columns) for number, values in enumerate(blocks))
 
 

@@ -35,7 +35,7 @@ class GivenScores(Step):
     parts: Mapping[str, Floats]
 
     def covers(self, X: Floats) -> bool:
-        """Tell whether there are scores for the documents of a part."""
+        """Return whether there are scores for the documents of a part."""
         return part_key(X) in self.parts
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:

@@ -14,8 +14,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.selectors import LAMBDAMART_TOP
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
-from rankstudio.engine.methods.selection.base import GrowingSelector
-from rankstudio.engine.methods.selection.filter_base import without
+from rankstudio.engine.methods.selection.base import GrowingSelector, without
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
 from rankstudio.engine.steps import Step

@@ -10,9 +10,9 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.summation import Joined
+from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.support.work import WorkProgress, finish
 
 _AT_ONCE = 1 << 22  # values of Gram matrices that are cut out at a time: 32 MB

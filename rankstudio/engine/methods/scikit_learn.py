@@ -27,7 +27,10 @@ class Estimator:
         known = signature(type(self)).parameters
         for name, value in parameters.items():
             if name not in known:
-                raise ValueError(f"{name!r} is no parameter of {type(self).__name__}: {', '.join(known)}")
+                raise ValueError(
+                    f"{name!r} is not a parameter of {type(self).__name__}; "
+                    f"expected one of {', '.join(known)}"
+                )
             setattr(self, name, value)
         return self
 
@@ -44,7 +47,7 @@ class Estimator:
         return request
 
     def set_fit_request(self, **requests: bool | str | None) -> Self:
-        """Say which keyword arguments of ``fit`` scikit-learn's routing of metadata is to give to it.
+        """Declare which keyword arguments of ``fit`` scikit-learn's metadata routing passes to it.
 
         Parameters
         ----------

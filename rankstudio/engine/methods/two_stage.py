@@ -11,8 +11,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.language import trn
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.selection.filter_base import without
+from rankstudio.engine.methods.catalog.method import CandidateScore
+from rankstudio.engine.methods.selection.base import without
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress

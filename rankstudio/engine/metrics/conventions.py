@@ -51,8 +51,8 @@ class Short(IntEnum):
 class Ties(Enum):
     """How documents with the same score are put in order."""
 
-    FILE = "as they stand in the file"
-    DOCUMENT_ID = "by document id, the last first; without ids the last in the file first"
+    FILE = "in the order of the file"
+    DOCUMENT_ID = "by document id, descending; without ids in reverse order of the file"
     AVERAGED = "averaged over all their orders"
 
 
@@ -132,20 +132,23 @@ class Convention:
     def rules(self) -> tuple[tuple[str, str], ...]:
         """The convention as rows of a small table, for tooltips and help: what, and what is done."""
         short = {
-            Short.ZERO: "the query counts 0",
-            Short.FIXED: "divides by k all the same",
+            Short.ZERO: "the query counts as 0",
+            Short.FIXED: "divides by k",
             Short.SHRINK: "k becomes the number of documents",
         }
         return (
             ("gain of label l", self.gain.value),
             ("discount at rank i", self.discount.value),
-            ("relevant for all but NDCG and ERR", f"from label {self.relevant_from:g}"),
-            ("nothing relevant in a query", f"NDCG and MAP count {self.empty_query:g}"),
+            ("relevant documents, except for NDCG and ERR", f"labels from {self.relevant_from:g} up"),
+            ("query without a relevant document", f"counts as {self.empty_query:g} in NDCG and MAP"),
             ("NDCG@k with fewer than k documents", short[self.short_ndcg]),
             ("P@k with fewer than k documents", short[self.short_precision]),
-            ("MAP@k divides by", "min(R, k)" if self.map_cut_divides_by_k else "R, the relevant documents"),
             (
-                "greatest grade of ERR",
+                "MAP@k divides by",
+                "min(R, k)" if self.map_cut_divides_by_k else "R, the number of relevant documents",
+            ),
+            (
+                "highest grade in ERR",
                 f"{self.greatest_grade:g}" if self.greatest_grade else "of the dataset",
             ),
             ("equal scores", self.ties.value),

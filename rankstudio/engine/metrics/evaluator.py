@@ -32,7 +32,7 @@ def check_labels(y: ArrayLike) -> Floats:
     try:
         labels = np.require(y, dtype=np.float64, requirements=["C", "W"])
     except (TypeError, ValueError):
-        raise ParameterError("y", y, "one relevance label, a number, for each document") from None
+        raise ParameterError("y", y, "a number for each document: its relevance label") from None
     if labels.ndim != 1:
         raise ParameterError(
             "y", f"an array of shape {labels.shape}", "one relevance label for each document"

@@ -286,6 +286,9 @@ Sums keep their order: results do not depend on how the loops are cut.
 fused_inlined = _compiler(**_INLINED, **_FUSED)
 """Compile a function like :func:`fused`, and have LLVM put it into its callers."""
 
+fused_subroutine = _compiler(**_INSIDE, **_FUSED)
+"""Compile a function like :func:`fused` that kernels alone call: once, however many places call it."""
+
 reordered = _compiler(**_KEPT, **_REORDERED)
 """Compile a function like :func:`fused`, with sums in whatever order suits the processor's vectors.
 

@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
-from rankstudio.ui.compare.pipelines import Pipeline, Pipelines
+from rankstudio.engine.methods.catalog import method
+from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipeline, Pipelines
 from rankstudio.ui.compare.view import tick_column
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunState
@@ -127,12 +128,13 @@ class ComparisonDialog(QDialog):
         self._begin()
 
     def rows(self) -> tuple[Pipeline, ...]:
-        """Return the pipelines of the list that are ticked, on every dataset."""
-        return tuple(row for row in self.table.rows_model.rows if row.plan not in self._unticked)
+        """Return the ticked pipelines of the list and those of the ticked methods, on every dataset."""
+        rows = self._pipelines.rows([*self._listed, *self._new()], ticked(self.data))
+        return tuple(row for row in rows if row.plan not in self._unticked)
 
     def plans(self) -> tuple[Plan, ...]:
-        """Return what is to be run: ticked pipelines of which there is no run."""
-        return tuple(row.plan for row in self.rows() if row.run is None)
+        """Return what is to be run: pipelines of which there is no run, or an interrupted one."""
+        return tuple(row.plan for row in self.rows() if not row.there)
 
     def ticks(self) -> dict[int, bool]:
         """Return which of the runs that were offered are compared, by number."""
@@ -145,7 +147,7 @@ class ComparisonDialog(QDialog):
 
     def _lay_out(self) -> None:
         left, right = QVBoxLayout(), QVBoxLayout()
-        title = tr("Add pipelines"), tr("Final ranker of selectors"), tr("Pipelines"), tr("Data")
+        title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines"), tr("Data")
         adding, ranker, pipelines, data = (named(PlainLabel(text), role="title") for text in title)
         fill(left, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
         above = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)
@@ -164,8 +166,8 @@ class ComparisonDialog(QDialog):
         self.resize(*_SIZE)
 
     def _connect(self) -> None:
-        self.methods.itemChanged.connect(self._offer)
-        self.ranker.currentIndexChanged.connect(self._offer)
+        self.methods.itemChanged.connect(self._update)
+        self.ranker.currentIndexChanged.connect(self._update)
         self.add.clicked.connect(self._add)
         self.plan.currentIndexChanged.connect(self._begin)
         self.data.itemChanged.connect(self._update)
@@ -205,11 +207,15 @@ class ComparisonDialog(QDialog):
 
     @Slot()
     def _offer(self) -> None:
-        """Show on the button how many pipelines it adds."""
+        """Show on the button how many pipelines it adds, and what ranks unless another ranker is chosen."""
+        selectors = [entry for entry in map(method, ticked(self.methods)) if entry.selects]
+        own = ", ".join(dict.fromkeys(entry.final_ranker(None) for entry in selectors))
+        text = tr("Own model: {models}").format(models=own) if own else tr("Own model of the selector")
+        self.ranker.setItemText(self.ranker.findData(OWN_MODEL), text)
         n, chosen = len(self._new()), bool(ticked(self.methods))
         self.add.setEnabled(n > 0)
         self.add.setText(trn("&Add {n} pipeline", "&Add {n} pipelines", n).format(n=n) if n else tr("&Add"))
-        why = tr("The list contains these pipelines.") if chosen else tr("Select at least one method.")
+        why = tr("These pipelines are already in the list.") if chosen else tr("Select at least one method.")
         self.add.setToolTip("" if n else plain(why))
 
     @Slot()
@@ -241,7 +247,8 @@ class ComparisonDialog(QDialog):
             self._several_data = len(data) > 1
             self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, self._several_data))
         self.table.set_rows(found)
-        rows, plans = self.rows(), self.plans()
+        rows = self.rows()
+        plans = [row.plan for row in rows if not row.there]
         self._run.setText(tr("&Run in the background") if plans or not rows else tr("&Compare"))
         self._run.setEnabled(bool(rows))
         self._work.setText(self._said(rows, plans))
@@ -252,7 +259,7 @@ class ComparisonDialog(QDialog):
         if not rows:
             return tr("Nothing to compare: add a pipeline and select data.")
         if not plans:
-            return tr("There is a run of every pipeline: nothing has to run.")
+            return tr("Every pipeline has a finished run, so nothing has to run.")
         work = self._pipelines.work(plans)
         runs = trn("{n} run", "{n} runs", work.n_runs).format(n=work.n_runs)
         units = trn("{n:,} fit", "{n:,} fits", work.n_units).format(n=work.n_units)
@@ -270,9 +277,30 @@ def ticked(ticks: QListWidget) -> tuple[str, ...]:
     return tuple(item.data(Qt.ItemDataRole.UserRole) for item in on)
 
 
+class _Ticks(QListWidget):
+    """A list whose entries are ticked by a click on the box or on the text beside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before: Qt.CheckState | None = None
+        self.itemPressed.connect(self._note)
+        self.itemClicked.connect(self._toggle)
+
+    @Slot(QListWidgetItem)
+    def _note(self, item: QListWidgetItem) -> None:
+        self._before = item.checkState()
+
+    @Slot(QListWidgetItem)
+    def _toggle(self, item: QListWidgetItem) -> None:
+        """Tick what was clicked, unless Qt has done so because the box was hit."""
+        if item.checkState() is self._before:
+            on = self._before is Qt.CheckState.Checked
+            item.setCheckState(Qt.CheckState.Unchecked if on else Qt.CheckState.Checked)
+
+
 def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
     """Return a list whose entries are ticked."""
-    made = named(QListWidget(), name, said)
+    made = named(_Ticks(), name, said)
     for offer in offers:
         item = QListWidgetItem(offer.label, made)
         item.setData(Qt.ItemDataRole.UserRole, offer.key)
@@ -325,7 +353,10 @@ _RUNS = {
 
 
 def _state(row: Pipeline) -> str:
-    return tr("not run") if row.state is None else _RUNS[row.state].format(key=row.run)
+    if row.state is None:
+        return tr("not run")
+    interrupted = tr("interrupted at {done} of {n} folds")
+    return _RUNS.get(row.state, interrupted).format(key=row.run, done=row.folds_done, n=row.n_folds)
 
 
 def _time(row: Pipeline) -> str:
@@ -365,8 +396,8 @@ _COLUMNS = (
         "state",
         tr("status"),
         value=_state,
-        tooltip=tr("Finished runs are compared as they are; pipelines without a run are run"),
+        tooltip=tr("Finished runs are used as they are; interrupted runs are resumed, others started"),
         tone=lambda row: "ok" if row.finished else "muted",
-        width=112,
+        width=184,
     ),
 )

@@ -43,6 +43,8 @@ class ComparisonRuns(Controller):
 
     composed = Signal()
     """Runs are compared, all of which are finished."""
+    goOnAsked = Signal(object)
+    """An interrupted run is part of the comparison, and is to go on (RunRecord)."""
 
     def __init__(self, models: Models, settings: Settings, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -130,15 +132,21 @@ class ComparisonRuns(Controller):
         self._models.loader.fetch(group[0].data, group[0], queue, end)
 
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
+        session, runs = self._models.session, self._models.runs
+        known = Pipelines(session, runs, {})
         for plan in plans:
-            self._models.runs.start(plan, dataset, shown=dataset is self._models.session.dataset)
+            begun = known.interrupted(plan)
+            if begun is not None:
+                self.goOnAsked.emit(begun)
+            else:
+                runs.start(plan, dataset, shown=dataset is session.dataset)
 
     def _methods(self) -> tuple[Offer, ...]:
         return tuple(Offer(m.key, m.label, False, m.lacking or m.title, not m.lacking) for m in methods())
 
     def _rankers(self) -> tuple[Offer, ...]:
         return (
-            Offer(OWN_MODEL, tr("The selector's own model")),
+            Offer(OWN_MODEL, ""),
             *(offer for m, offer in zip(methods(), self._methods(), strict=True) if not m.selects),
         )
 

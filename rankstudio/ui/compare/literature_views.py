@@ -15,8 +15,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 
 _EMPTY = tr(
-    "Compares the finished runs on the open data under the convention of every evaluation "
-    "program: the mean of the shown measure and the place of each run."
+    "Compares the finished runs on the open data under the conventions of all evaluation programs: "
+    "mean of the shown measure, and rank of each run."
 )
 
 
@@ -26,7 +26,7 @@ class ConventionsView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._shape: tuple[str, str] = ("", "")
-        about = tr("Mean of the measure and place of each run, by convention.")
+        about = tr("Mean of the measure and rank of each run, by convention.")
         self.table = self.add_table(
             "conventions",
             tr("Conventions"),
@@ -67,15 +67,15 @@ def _caption(rows: tuple[ConventionRow, ...], name: str, looked_at: str, part: s
     n_turned, n_pairs = turned[most]
     here = convention(looked_at).label
     if len(rows) < 2:
-        text = tr("mean {name} of the {part} part, with the place")
+        text = tr("mean {name} of the {part} part, with the rank")
     elif not n_turned:
         text = tr(
-            "mean {name} of the {part} part, with the place · all conventions agree with the order of {here}"
+            "mean {name} of the {part} part, with the rank · all conventions agree with the order of {here}"
         )
     else:
         text = tr(
-            "mean {name} of the {part} part, with the place · {label} reverses {n_turned} of {n_pairs} pairs "
-            "of runs compared with {here}"
+            "mean {name} of the {part} part, with the rank · {label} reverses {n_turned} of {n_pairs} "
+            "pairs of runs compared with {here}"
         )
     label = convention(most).label
     return text.format(name=name, part=part, label=label, n_turned=n_turned, n_pairs=n_pairs, here=here)
@@ -95,7 +95,7 @@ def _by(key: str, name: str, looked_at: str) -> Column:
     rules = convention(key)
     here = convention(looked_at).label
     bold = (
-        tr("Bold: the place differs from {here}.").format(here=here)
+        tr("Bold: the rank differs from {here}.").format(here=here)
         if key != looked_at
         else tr("It is the current convention.")
     )
@@ -106,7 +106,7 @@ def _by(key: str, name: str, looked_at: str) -> Column:
         lambda value: f"{value[0]:.4f}   {value[1]}",
         value=lambda row: (row.means[key], row.places[key]) if key in row.places else None,
         sort=lambda row: row.means[key] if key in row.places else None,
-        tooltip=tr("{name}, then the run's place. {summary} {bold}").format(
+        tooltip=tr("{name}, then the rank of the run. {summary} {bold}").format(
             name=name, summary=tr(rules.summary), bold=bold
         ),
         bold=lambda row: row.places.get(key) != row.places.get(looked_at),
@@ -123,8 +123,8 @@ def known_datasets_text() -> str:
     """Return for which datasets and methods numbers are known, as sentences."""
     told = "\n\n".join(f"{data}: {', '.join(labels)}." for data, labels in known_datasets().items())
     return tr(
-        "Published averages appear here next to those of a finished run, if they are known: "
-        "all five given folds, and the measures of the run.\n\n{known}"
+        "Published averages appear here next to those of a finished run on all five given folds, "
+        "if its measures have published values.\n\n{known}"
     ).format(known=told)
 
 

@@ -91,22 +91,22 @@ class TableDialog(QDialog):
             QLineEdit(),
             "table-other-measures",
             tr("Other measures"),
-            tr("Any measures by their names, separated by commas"),
+            tr("Names of other measures, separated by commas"),
         )
         self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
         self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("Content of the columns"))
         self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
-        self.marks = _check("table-marks", tr("&Marks of significance"), True)
+        self.marks = _check("table-marks", tr("Significance &marks"), True)
         tests = tuple((key, tr(name)) for key, name in TESTS.items())
-        self.test = named(choice_box(tests), "table-test", tr("Test of significance"))
+        self.test = named(choice_box(tests), "table-test", tr("Significance test"))
         self.sd = _check("table-sd", tr("Mean ± s&d over the folds"), False)
         self.against = named(choice_box(()), "table-reference", tr("Row to test against"))
         self.against.addItem(tr("the best of the first column"), _BEST)
         digits = (
-            (_USUAL, tr("{n}, all in CSV, Excel …").format(n=DIGITS)),
+            (_USUAL, tr("{n} (all digits in CSV, Excel …)").format(n=DIGITS)),
             *((str(n),) * 2 for n in range(1, 9)),
         )
-        self.digits = named(choice_box(digits), "table-digits", tr("Digits after the point"))
+        self.digits = named(choice_box(digits), "table-digits", tr("Decimal places"))
         self.format = named(
             choice_box(tuple((one.key, f"{one.label} ({one.suffix})") for one in FORMATS)),
             "table-format",
@@ -376,7 +376,6 @@ class TableController(QObject):
         self.dialog: TableDialog | None = None
         tip = tr("The ticked runs as a table for a paper: LaTeX, Markdown, HTML, Excel …")
         self.button = named(QPushButton(tr("Table…")), "export-table", tr("Export table"), tip)
-        self.button.setFixedHeight(28)
         self.button.clicked.connect(self.open)
 
     @Slot()

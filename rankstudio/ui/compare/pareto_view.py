@@ -21,7 +21,9 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
 
-_NOTHING = tr("Sizes of finished runs appear here against their validation measure, mean over folds.")
+_NOTHING = tr(
+    "The validation measures of finished runs appear here by number of features, as means over folds."
+)
 
 _BEATEN = tr("Pareto-optimal models by size and measure")
 _ACT = tr("click a point to select it")
@@ -168,7 +170,8 @@ def _said(found: ParetoFront, name: str) -> str:
         )
     elif best.error != best.error:
         text = tr(
-            "One fold has no standard error, so the best model is chosen: {name} {mean:.4f} at k = {best}."
+            "A single fold has no standard error, so the best model is chosen: {name} {mean:.4f} "
+            "at k = {best}."
         )
     else:
         text = tr(

@@ -32,13 +32,15 @@ class Pipeline:
     position : int
         In the list of pipelines.
     run : int or None
-        Number of the run that is finished, in progress or in the queue; None for a pipeline to be run.
+        Number of the run that is finished, in progress, in the queue or interrupted; None without one.
     state : RunState or None
         Of that run.
     seconds : float
         How long the run took where it is finished, else about how long it takes.
     guessed : bool
         Whether the seconds come from no finished run.
+    folds_done, n_folds : int
+        Of that run.
     """
 
     plan: Plan
@@ -47,6 +49,13 @@ class Pipeline:
     state: RunState | None
     seconds: float
     guessed: bool
+    folds_done: int = 0
+    n_folds: int = 0
+
+    @property
+    def there(self) -> bool:
+        """Whether nothing has to be started: the run is done, or will be without being asked for."""
+        return self.state in _THERE
 
     @property
     def finished(self) -> bool:
@@ -114,13 +123,26 @@ class Pipelines:
         return workload(counted, results, dataset.folds[0].train.n_documents, dataset.n_features)
 
     def _row(self, plan: Plan, position: int) -> Pipeline:
-        same = [record for record in self._runs.records if self._does(record, plan)]
-        there = next((r for state in _THERE for r in same if r.state is state), None)
+        there = self._run_of(plan)
         if there is not None and there.result is not None:
             return Pipeline(plan, position, there.key, there.state, there.result.seconds, guessed=False)
-        work, key = self.work([plan]), there.key if there is not None else None
-        state = there.state if there is not None else None
-        return Pipeline(plan, position, key, state, work.seconds, work.n_guessed > 0)
+        work = self.work([plan])
+        guessed = work.n_guessed > 0
+        if there is None:
+            return Pipeline(plan, position, None, None, work.seconds, guessed)
+        left, n_done = work.seconds * (1 - there.progress), len(there.folds)
+        return Pipeline(plan, position, there.key, there.state, left, guessed, n_done, there.n_folds)
+
+    def _run_of(self, plan: Plan) -> RunRecord | None:
+        """Return the run of a plan that is furthest: finished, in progress, queued, or one that can go on."""
+        same = [record for record in self._runs.records if self._does(record, plan)]
+        return next((r for state in _THERE for r in same if r.state is state), None) or self.interrupted(plan)
+
+    def interrupted(self, plan: Plan) -> RunRecord | None:
+        """Return the interrupted run of a plan that can go on and has the most folds; None without one."""
+        left = (record for record in self._runs.records if record.can_go_on and record.recorded is None)
+        same = (record for record in left if self._does(record, plan))
+        return max(same, key=lambda record: record.progress, default=None)
 
     def _fits(self, record: RunRecord) -> bool:
         """Return whether a finished run can be compared with the form's: data, protocol and measure."""

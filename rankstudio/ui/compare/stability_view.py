@@ -64,7 +64,7 @@ class StabilityView(View):
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
         self.plots = (ShownPlot("stability", tr("Similarity of folds"), self.plot, compares=True),)
-        said = tr("The number of folds that selected a feature, and the positions, appear here.")
+        said = tr("The folds that selected each feature, with its positions, appear here.")
         about = tr("Every selected feature, with its folds and positions.")
         name = tr("Features by the folds that selected them")
         self.table = self.add_table(
@@ -134,7 +134,9 @@ class StabilityView(View):
         folds = [str(number) for number in found.folds]
         self.plot.set_axes(
             replace(
-                self.plot.axes, title=tr("{index} similarity of the selected features").format(index=index)
+                self.plot.axes,
+                title=tr("{index} similarity of the selected features").format(index=index),
+                short=index,
             )
         )
         mean = tr("mean over the pairs of folds {found:.2f}").format(found=_mean(found, index))
@@ -165,11 +167,12 @@ def _facts(found: SelectionStability) -> list[Fact]:
             "Nogueira",
             correlation_text(value),
             tooltip=tr("Corrected for chance, for sets of any size: report this index"),
+            term="Nogueira's index",
         ),
         Fact(
             tr("95 % interval"),
             interval,
-            tooltip=tr("Of Nogueira's index"),
+            tooltip=tr("95 % interval of Nogueira's index"),
         ),
         Fact(
             told.index,
@@ -201,7 +204,7 @@ def _columns(folds: Sequence[int]) -> list[Column]:
         kind="weight",
         format="d",
         align="right",
-        tooltip=tr("Number of folds, of {n_folds}, that selected it").format(n_folds=len(folds)),
+        tooltip=tr("Number of folds that selected it, out of {n_folds}").format(n_folds=len(folds)),
         width=WEIGHT_BAR + 2 * PAD + 24,
     )
     return [*_FEATURE, times, *(_rank_on(fold) for fold in folds if len(folds) <= _LISTED)]

@@ -233,7 +233,7 @@ _FIRST = (
 _RAW = tr("uncorrected")
 _LAST = (
     _found(
-        "low", tr("from"), _signed, tr("95 % interval of the difference: bootstrap"), 66, full=tr("95 % from")
+        "low", tr("from"), _signed, tr("95 % interval of the difference: bootstrap"), 74, full=tr("95 % from")
     ),
     _found("high", tr("to"), _signed, tr("95 % interval of the difference: bootstrap"), 74),
     _found(
@@ -277,9 +277,9 @@ _LAST = (
 def _columns(name: str) -> tuple[Column, ...]:
     """Return the columns for a measure."""
     tooltip = (
-        tr("{name} minus that of the reference, mean over the queries; more is better")
+        tr("{name} minus that of the reference, mean over the queries; higher is better")
         if measure(name).higher_is_better
-        else tr("{name} minus that of the reference, mean over the queries; less is better")
+        else tr("{name} minus that of the reference, mean over the queries; lower is better")
     ).format(name=name)
     return (
         *_FIRST,

@@ -253,6 +253,7 @@ class DataPanel(Panel):
     def set_convention(self, key: str, *, scaled: bool = False) -> None:
         """Show which convention the measures follow, and whether the features were scaled."""
         self.set_caption(convention(key).label + (f" · {tr('scaled')}" if scaled else ""))
+        self.link_caption("convention", convention(key).label)
         self._convention = key
         self._refresh()
 

@@ -207,8 +207,8 @@ _GROUP = Column(
     edited=lambda row: row.group,
     tooltip=(
         tr(
-            "Selectors select or leave the features of a group together. Double-click to edit, "
-            "Ctrl+G for all selected rows; an empty cell removes the feature from its group."
+            "Selectors select all features of a group or none. Double-click to edit, Ctrl+G for all "
+            "selected rows; an empty cell removes the feature from its group."
         )
     ),
     width=84,
@@ -231,7 +231,9 @@ def _alone(measure: str) -> Column:
         ".4f",
         value=lambda row: row.alone(measure),
         hint=lambda row: row.direction_text,
-        tooltip=tr("{measure} of this feature alone, in its better direction").format(measure=measure),
+        tooltip=tr("{measure} of ranking by this feature alone, in its better direction").format(
+            measure=measure
+        ),
         width=66 if measure == "MAP" else 84,
     )
 

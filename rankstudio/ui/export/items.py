@@ -25,6 +25,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
+from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.widgets.columns import FORMATS
 
@@ -46,6 +47,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         model_formats_item(model, portable, models.task_worker, name, why),
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
+        _report_item(sections.report, name),
         *(_table_item(shown, name) for page in pages for shown in page.tables()),
         *(_plot_item(shown, name) for page in pages for shown in page.plots()),
         *_permutation_items(models.permutations),
@@ -178,6 +180,19 @@ def _run_item(record: RunRecord | None, name: str, *, sealed: bool) -> ExportIte
     )
 
 
+def _report_item(report: ReportController, name: str) -> ExportItem:
+    said = tr("Results, tests, features and figures of all finished runs: what the Report page shows.")
+    formats = (("HTML", ".html"), ("PDF", ".pdf"))
+    return ExportItem(
+        *("report", tr("Report"), said, formats, f"{name}-report"),
+        unavailable="" if report.request().runs else tr("The study has no finished run yet."),
+        writers=tuple(
+            FormatWriter("", None, lambda path: (path,), begin=partial(report.export, suffix=suffix))
+            for _, suffix in formats
+        ),
+    )
+
+
 def _table_item(shown: ShownTable, name: str) -> ExportItem:
     table = shown.table
     return ExportItem(
@@ -212,7 +227,7 @@ def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
     """Yield the permutation test of the path that is looked at as what does it again."""
     if tests.possible:
         labels = tr("Permutation test as a command"), tr("Permutation test as Python")
-        why = tr("No permutation test yet: start one below the criterion.")
+        why = tr("No permutation test yet: start one below the plot of the criterion.")
         yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
 
 

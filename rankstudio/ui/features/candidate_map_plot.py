@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
 from rankstudio.engine.analysis.features.choice_explanation import number
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR

@@ -34,7 +34,7 @@ IMPORTANCE = 84
 """Pixels of that word."""
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
-_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
+_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first; a list of weights keeps them
 _ROOM_FOR_MARGIN = 300
 
 NO_PATH = tr("Run a method or move λ to see the selected features.")
@@ -400,6 +400,8 @@ class FeaturesPanel(Panel):
             self._measure, self._linear = measure, linear
             self._show_columns()
             self._make_room()
+        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
+        self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         if path is not self._of:
             self._of, self._margins = path, {}
         found = path_rows(path, feature_ids, names, measure, position, self._arrivals, groups)
@@ -408,8 +410,6 @@ class FeaturesPanel(Panel):
         order = [row.feature_id for row in rows]
         self.table.set_rows(rows)
         self._make_room()
-        # Where rows are no models of their own, none is the chosen one, and the table begins at its first.
-        self._stepwise = len(path.steps) > 1 and path.step_kind is StepKind.FEATURES
         size = int(path.sizes[position])
         self._pins = "pinned" in path.unit.parameters
         if (size, order) != (self._k, self._order) or self.table.current() is None:
@@ -568,7 +568,7 @@ class FeaturesPanel(Panel):
         widths["bars"] = WEIGHT_BAR + PAD
         room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
         wanted = self._width_of_names()
-        for key in _GIVING_WAY:
+        for key in _GIVING_WAY if self._stepwise else _GIVING_WAY[:-1]:
             if room < wanted and key not in out:
                 out.add(key)
                 room += widths[key]

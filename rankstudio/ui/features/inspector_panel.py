@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.escaping import html_text
@@ -18,20 +18,20 @@ from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import emptied, fill, named
-from rankstudio.ui.widgets.panel import ElidedLabel
+from rankstudio.ui.widgets.panel import ColumnArea, ElidedLabel, WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
 
-_FACT_LINES = 2  # which a splitter must leave: it does not ask a text how high it is
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(
-    "Measures of this feature alone on each part, in the direction that is better on the training part"
+    "Measures of ranking by this feature alone on each part, in the direction that is better on "
+    "the training part"
 )
 _WITH = tr("Pearson's correlation within queries with each feature of the selected model")
 _ALL_OF_THEM = tr("all of them, R²")
-_ALL = tr("Share of its variance within queries that a linear function of all selected features explains")
+_ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
 _LEAST_HEIGHT = 96  # pixels
 VALUES, CANDIDATES = "values", "candidates"
 """What is shown of a feature: its values, or how it did among the candidates of a step."""
@@ -61,13 +61,12 @@ class InspectorPanel(Panel):
         super().__init__(theme, tr("Inspector"))
         self.setObjectName(f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
-        self.facts = named(QLabel(), "inspector-facts", tr("Facts about the feature"), role="caption")
-        self.facts.setWordWrap(True)
-        self.facts.setMinimumHeight(_FACT_LINES * self.facts.fontMetrics().lineSpacing())
-        self.facts.setTextFormat(Qt.TextFormat.RichText)
+        facts = WrappedLabel(text_format=Qt.TextFormat.RichText)
+        self.facts = named(facts, "inspector-facts", tr("Facts about the feature"), role="caption")
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.why_title = named(PlainLabel(), "why-title", role="title")
-        why = PlainLabel(wraps=True, selectable=True)
+        why = WrappedLabel(keeps=False)
+        why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.why = named(why, "why-sentences", tr("Why the feature is or is not in the model"))
         fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
         self.tables = ProfileTables() if tables else None
@@ -117,7 +116,7 @@ class InspectorPanel(Panel):
         self.facts.setText(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
             tr(
-                "Measures of this feature alone on the training part, by the {label} "
+                "Measures of ranking by this feature alone on the training part, by the {label} "
                 "convention, and its correlation with other features within queries"
             ).format(label=convention(profile.convention).label)
         )
@@ -175,7 +174,7 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
     return " · ".join(parts)
 
 
-class ProfileTables(QScrollArea):
+class ProfileTables(ColumnArea):
     """Shows the numbers of a `FeatureProfile` as two tables, one under the other."""
 
     def __init__(self) -> None:
@@ -184,8 +183,6 @@ class ProfileTables(QScrollArea):
         page = named(QWidget(), role="page")
         self._lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
         self.setWidget(page)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumHeight(_LEAST_HEIGHT)
         self._texts: tuple[tuple[str, ...], ...] = ()
 

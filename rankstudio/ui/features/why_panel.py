@@ -22,8 +22,7 @@ from rankstudio.engine.analysis.features.choice_explanation import (
     percent,
 )
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.features.controller import FeaturesController
@@ -178,6 +177,7 @@ class WhyPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Why"))
         self.setObjectName("why-panel")
+        self.link_caption("leave-query-out", "leave-query-out")  # in the title of some scores
         self.plot = named(CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step"))
         self.plot.placeholder = NO_CANDIDATES
         self.densities = DensitiesView(theme)

@@ -37,7 +37,7 @@ class EstimatorText:
 
 
 _POOLED = tr("models are biased against held-out examples, and their scores are compared")
-_INSIDE = tr("documents of one query are in both training and test, with what they share")
+_INSIDE = tr("training and test contain documents of the same queries, which resemble each other")
 _OUTSIDE = tr("the features were selected with the held-out queries")
 _SEVERAL = tr("a query is ranked by scores of several models")
 _FEW = tr("a fifth of a query has few documents, often none of them relevant")

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import Kind, Parameter
@@ -19,6 +19,7 @@ from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import ElidedLabel, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ColumnArea
 
 _STATES = {
     SimulationState.NEW: "",
@@ -159,11 +160,7 @@ class LabForm(Panel):
         heading = named(ElidedLabel(tr("then varied over these values")), role="caption")
         fill(column, heading, self.quantity, *self._lists.values(), self._again)
         column.addStretch(1)
-        self._scroll = named(QScrollArea(), f"{self.objectName()}-scroll")
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")
         self._scroll.setWidget(page)
         buttons = fill(QHBoxLayout(), (self.start, 1), self.pause, self.stop, spacing=8)
         said = buttons, self.progress, self.status

@@ -29,7 +29,7 @@ QUANTITIES = {
     "regularization": tr("λ"),
     "n_queries": tr("training queries"),
     "n_features": tr("features selected, k"),
-    "per_query": tr("basis vectors of each query"),
+    "per_query": tr("basis vectors per query"),
 }
 """What can be varied, by the engine's names."""
 
@@ -39,7 +39,7 @@ _WITH = {
     "regularization": tr("{off} with λ = {value}"),
     "n_queries": tr("{off} with {value} queries"),
     "n_features": tr("{off} with k = {value}"),
-    "per_query": tr("{off} with a basis of {value} a query"),
+    "per_query": tr("{off} with {value} basis vectors per query"),
 }
 _DRAWN = tr("Marker: mean. Bar: one standard deviation on either side.")
 
@@ -60,7 +60,7 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
     worst = int(np.argmax(off))
     if off[worst] < 0:
         said = tr(
-            "No estimator is off by more than {least} and by more than twice its standard error."
+            "No mean deviation is both larger than {least} and more than twice its standard error."
         ).format(least=_LEAST)
     else:
         text, bias = names[worst], float(found.bias[worst])
@@ -161,7 +161,7 @@ def _on_data(request: SimulationRequest) -> str:
     if dataset is None:
         return ""
     if asked["kernel"] != NO_KERNEL:
-        learner = tr("RankRLS, {kernel}, {n} basis vectors of each query").format(
+        learner = tr("RankRLS, {kernel}, {n} basis vectors per query").format(
             kernel=_kernel(asked), n=asked["per_query"]
         )
     elif asked["n_features"] is None:

@@ -24,10 +24,10 @@ from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import fixed, signed
-from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.deviations import VariedDeviations
@@ -72,7 +72,8 @@ class VariationPanel(Panel):
         )
         self.sd = self._plot(theme, f"{name}-sd-plot", tr("standard deviation"), zero=False)
         self.sd.placeholder = tr("The standard deviations of the estimates appear here.")
-        self.sentence = named(PlainLabel(wraps=True, selectable=True), f"{name}-variation-sentence")
+        self.sentence = named(WrappedLabel(keeps=False), f"{name}-variation-sentence")
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         plots = fill(QHBoxLayout(), (self.bias, 1), (self.sd, 1), margins=(12, 8, 8, 4), spacing=16)
         below = fill(QVBoxLayout(), self.sentence, margins=(12, 4, 12, 8))

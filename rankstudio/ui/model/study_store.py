@@ -298,7 +298,7 @@ def _why_not_on(found: Mapping[str, str]) -> str:
     for name, number in versions().items():
         if found.get(name) != number:
             what = "RankStudio" if name == "rankstudio" else name
-            return tr("It was started with {what} {found}; this is {number}.").format(
+            return tr("It was started with {what} {found}; version {number} is installed.").format(
                 what=what, found=found.get(name, tr("of an unknown version")), number=number
             )
     return ""

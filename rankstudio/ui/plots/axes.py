@@ -17,16 +17,17 @@ from rankstudio.engine.export.figures.ticks import (
 )
 from rankstudio.ui.plots.layers import Frame, hairline
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font, scaled
 from rankstudio.ui.style.number_format import power
 
-TITLE_HEIGHT = 26.0
-LABEL_HEIGHT = 20.0
-TICK_HEIGHT = 20.0
+TITLE_HEIGHT = 26
+LABEL_HEIGHT = 20
+TICK_HEIGHT = 20
 AIR = 8.0
-_X_SPACING = 52.0
-_GRID_SPACING = 34.0
-_Y_SPACING = 28.0
+_X_SPACING = 52
+_GRID_SPACING = 34
+_Y_SPACING = 28
+_LINE = 18  # of a title or a tick label
 
 Ticks = list[tuple[float, str]]
 
@@ -75,8 +76,8 @@ class Axes:
         if not self.show_y:
             return []
         if self.log_y:
-            return [(t, power_label(t)) for t in log_ticks(*y_range, max(2.0, height / _Y_SPACING))]
-        values = nice_ticks(*y_range, max(2.0, height / _Y_SPACING), DECIMAL_STEPS)
+            return [(t, power_label(t)) for t in log_ticks(*y_range, max(2.0, height / scaled(_Y_SPACING)))]
+        values = nice_ticks(*y_range, max(2.0, height / scaled(_Y_SPACING)), DECIMAL_STEPS)
         return list(zip(values, tick_labels(values), strict=True))
 
     def x_ticks(self, x_range: tuple[float, float], width: float) -> Ticks:
@@ -84,9 +85,9 @@ class Axes:
         if not self.show_x:
             return []
         if self.grid:
-            every = max(1, -(-len(self.grid) * int(_GRID_SPACING) // max(1, int(width))))
+            every = max(1, -(-len(self.grid) * scaled(_GRID_SPACING) // max(1, int(width))))
             return [(x, power(x)) for x in self.grid[::every] if x_range[0] <= x <= x_range[1]]
-        count = max(2.0, width / _X_SPACING)
+        count = max(2.0, width / scaled(_X_SPACING))
         if self.integer_x:
             air = (x_range[1] - x_range[0]) * self.x_air / (1 + 2 * self.x_air)
             return [(t, f"{t:.0f}") for t in integer_ticks(x_range[0] + air, x_range[1] - air, count)]
@@ -103,8 +104,8 @@ class Axes:
         x_range, y_range : tuple of float
             The data to show.
         """
-        top = TITLE_HEIGHT if self.title else AIR
-        bottom = TICK_HEIGHT + (LABEL_HEIGHT if self.x_label else 0.0)
+        top = scaled(TITLE_HEIGHT) if self.title else AIR
+        bottom = scaled(TICK_HEIGHT) + (scaled(LABEL_HEIGHT) if self.x_label else 0)
         height = max(1.0, size.height() - top - bottom)
         metrics = QFontMetricsF(font(TINY))
         widths = [metrics.horizontalAdvance(text) for _, text in self.y_ticks(y_range, height)]
@@ -150,10 +151,27 @@ def draw_axes(
         fits = painter.fontMetrics().horizontalAdvance(axes.title) <= room
         title = axes.title if fits else axes.short or axes.title
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRectF(0, 0, frame.outer.width(), 18), Qt.AlignmentFlag.AlignLeft, title)
+        painter.drawText(QRectF(0, 0, frame.outer.width(), scaled(_LINE)), Qt.AlignmentFlag.AlignLeft, title)
     if axes.x_label and placeholder is None:
         box, said = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
         painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, said)
+
+
+def cut_texts(axes: Axes, frame: Frame, beside: float, placeholder: str | None) -> list[str]:
+    """Return the texts that have no room, as :func:`draw_axes` draws them."""
+    metrics, outer = QFontMetrics(font(SMALL)), frame.outer
+    title = axes.title if _width(metrics, axes.title) <= outer.width() - beside else axes.short or axes.title
+    found = [title] if _width(metrics, title) > outer.width() - beside else []
+    if placeholder is not None:
+        box = frame.area.adjusted(16, 0, -16, 0).toRect()
+        drawn = metrics.boundingRect(box, Qt.TextFlag.TextWordWrap.value, placeholder)
+        fits = drawn.width() <= box.width() and drawn.height() <= box.height()
+        return [*found, *([] if fits else [placeholder])]
+    return [*found, *([axes.x_label] if _width(metrics, axes.x_label) > outer.width() else [])]
+
+
+def _width(metrics: QFontMetrics, text: str) -> int:
+    return metrics.horizontalAdvance(text)
 
 
 def label_box(text: str, metrics: QFontMetrics, middle: float, outer: QRectF) -> tuple[QRectF, str]:
@@ -161,7 +179,8 @@ def label_box(text: str, metrics: QFontMetrics, middle: float, outer: QRectF) ->
     said = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(outer.width()))
     width = min(metrics.horizontalAdvance(said) + 2.0, outer.width())
     left = max(min(middle - width / 2, outer.right() - width), outer.left())
-    return QRectF(left, outer.bottom() - LABEL_HEIGHT, width, LABEL_HEIGHT), said
+    height = scaled(LABEL_HEIGHT)
+    return QRectF(left, outer.bottom() - height, width, height), said
 
 
 def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -172,12 +191,12 @@ def _draw_ticks(axes: Axes, painter: QPainter, frame: Frame, colors: Colors) -> 
         y = round(frame.y_px(value))
         hairline(painter, colors.q("line_soft"), QPointF(area.left(), y), QPointF(area.right(), y))
         painter.setPen(colors.q("muted"))
-        box = QRectF(0, y - 9, area.left() - AIR, 18)
+        box = QRectF(0, y - scaled(_LINE) / 2, area.left() - AIR, scaled(_LINE))
         painter.drawText(box, RIGHT, text)
     hairline(painter, colors.q("line"), area.bottomLeft(), area.bottomRight())
     painter.setPen(colors.q("muted"))
     for value, text in axes.x_ticks(frame.x_range, area.width()):
-        box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, 16)
+        box = QRectF(frame.x_px(value) - 40, area.bottom() + 4, 80, scaled(_LINE))
         painter.drawText(box, BELOW, text)
 
 

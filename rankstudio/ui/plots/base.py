@@ -30,12 +30,13 @@ from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.axes import Axes, draw_axes
+from rankstudio.ui.plots.axes import Axes, cut_texts, draw_axes
 from rankstudio.ui.plots.layers import Draw, Frame, Layer, pen
 from rankstudio.ui.plots.readout import Line, ValueBox
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 
 MOST_ROWS = 40
@@ -154,6 +155,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.setAccessibleName(axes.title)
         self.box = ValueBox(theme, self)
         self._layers: list[Layer] = []
+        self._cut = ""  # texts of the axes that have no room
         self._focus_shown = False
         self._pressed: QPointF | None = None
         self._painted: Frame | None = None
@@ -289,7 +291,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         placeholder = self.placeholder if self.is_empty() else None
-        draw_axes(self.axes, painter, frame, colors, self.beside_title(frame), placeholder)
+        beside = self.beside_title(frame)
+        draw_axes(self.axes, painter, frame, colors, beside, placeholder)
+        cut = "\n".join(cut_texts(self.axes, frame, beside, placeholder))
+        if cut != self._cut:
+            self._cut = cut
+            self.setToolTip(plain(cut))
 
     def _draw_focus(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a ring around a plot to which the keyboard came by the keyboard."""

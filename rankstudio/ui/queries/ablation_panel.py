@@ -1,4 +1,4 @@
-"""What helps which queries: each feature of A left out, and A trained again, while the page is seen."""
+"""Effect of each feature of A on the queries: A is trained again without it, while the page is visible."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class AblationPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("What helps which queries"), padding=0)
+        super().__init__(theme, tr("Effect of each feature"), padding=0)
         self.setObjectName("query-ablation-panel")
         self._shown = ("", False)
         self._largest = 0.0

@@ -23,10 +23,10 @@ from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.number_format import signed
-from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
@@ -109,7 +109,7 @@ class QueryPlot(Plot):
 
     @property
     def points(self) -> tuple[Floats, Floats]:
-        """Where the queries lie in the present way of drawing; NaN for one without a value."""
+        """Where the queries lie in the present plot type; NaN for one without a value."""
         found = self.comparison
         if found is None:
             return np.zeros(0), np.zeros(0)
@@ -495,9 +495,9 @@ class ComparisonPanel(Panel):
         super().__init__(theme, tr("A against B"))
         self.setObjectName("query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
-        self.sentence = named(PlainLabel(wraps=True), "query-comparison-sentence", role="caption")
+        self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
         self.mode = named(
-            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("sorted differences"))], tr("way of drawing")),
+            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("sorted differences"))], tr("plot type")),
             "query-plot-mode",
             tip=tr("One point per query, or sorted differences"),
         )

@@ -42,7 +42,7 @@ _NO_RUN = tr("Run a method on these data to compare two models query by query.")
 _NO_DOCUMENTS = tr("Open the data of this run to rank its queries.")
 _LEADS_TO = {_NO_RUN: "select", _NO_DOCUMENTS: "data"}  # keys of pages
 _MEASURING = tr("Measuring both models in every query …")
-_NO_QUERIES = tr("The two models share no fold with such queries.")
+_NO_QUERIES = tr("The two models share no fold with queries of this part.")
 
 
 class QueriesController(Controller):

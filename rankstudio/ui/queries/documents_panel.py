@@ -18,11 +18,12 @@ from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
 from rankstudio.ui.style.number_format import MINUS
-from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery
@@ -86,7 +87,7 @@ class DocumentsPanel(Panel):
         self.legend = FeatureLegend(theme)
         self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
         named(self.table, said=tr("Documents of the query"))
-        self.sentence = named(PlainLabel(wraps=True), "query-sentence", role="caption")
+        self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)
         self.body.addWidget(self.legend)

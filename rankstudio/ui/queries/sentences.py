@@ -63,13 +63,13 @@ def query_sentence(found: RankedQuery) -> str:
         return tr("No document of this query is relevant.")
     most = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if most.rank_a == most.rank_b:
-        return tr("A and B rank the relevant documents of this query at the same places.")
+        return tr("A and B give the relevant documents of this query the same ranks.")
     above = [d for d in found.documents if d.rank_b < most.rank_b and not d.relevant]
     others = tr("irrelevant document"), tr("irrelevant documents")
     below = tr(", below {counted}").format(counted=counted(len(above), *others)) if above else ""
-    return tr(
-        "B ranks {name} (label {label:g}) at place {rank_b}{below}; A ranks it at place {rank_a}."
-    ).format(name=most.name, label=most.label, rank_b=most.rank_b, below=below, rank_a=most.rank_a)
+    return tr("{name} (label {label:g}) has rank {rank_b} in B{below}, and rank {rank_a} in A.").format(
+        name=most.name, label=most.label, rank_b=most.rank_b, below=below, rank_a=most.rank_a
+    )
 
 
 def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
@@ -87,13 +87,13 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
         one, other, part, lead = other, one, -part, -lead
     name = found.names[position]
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
-        gives = tr("all of it is {name}").format(name=name)
+        gives = tr("all of it comes from {name}").format(name=name)
     elif part < lead:
         gives = tr("{name} gives {number} of it, more than any other feature").format(
             name=name, number=number(part)
         )
     else:
-        gives = tr("{name} alone gives {number}, and other features take some of it back").format(
+        gives = tr("{name} alone gives {number}, but other features reduce the lead").format(
             name=name, number=number(part)
         )
     if one is found.documents[0]:

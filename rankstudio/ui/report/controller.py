@@ -16,6 +16,7 @@ from rankstudio.engine.analysis.report.document import SECTIONS, every_section, 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -50,6 +51,7 @@ class ReportController(Controller):
         self._settings = ReportSettings()
         self._unwritten, self._sealed = False, session.sealed
         self._report: Report | None = None
+        self._folder = Path.home()
         self._demand = OnDemand(
             worker,
             self._key,
@@ -102,7 +104,8 @@ class ReportController(Controller):
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file, and save the report there."""
-        path, chosen = QFileDialog.getSaveFileName(self.preview, tr("Save report"), "report.html", _FILTERS)
+        suggested = str(self._folder / "report.html")
+        path, chosen = QFileDialog.getSaveFileName(self.preview, tr("Save report"), suggested, _FILTERS)
         if path:
             ending = ".pdf" if chosen.startswith("PDF") else ".html"
             self.save(Path(path) if Path(path).suffix.lower() in WRITERS else Path(path + ending))
@@ -111,6 +114,7 @@ class ReportController(Controller):
         """Save the report as its ending says."""
 
         def tell(saved: Path) -> None:
+            self._folder = saved.parent
             self.said.emit(tr("The report is in {saved}").format(saved=saved))
 
         try:
@@ -119,6 +123,20 @@ class ReportController(Controller):
             self.failed.emit(str(error))
             return
         self._with_report(lambda report: WRITERS[path.suffix.lower()](report, path), tell)
+
+    def export(
+        self, path: Path, done: Callable[[str], object], failed: Callable[[str], object], *, suffix: str
+    ) -> Job:
+        """Make the report, also where its page was never seen, and save it; return the job."""
+        asked, settings = self.request(), self._settings
+
+        def write() -> Path:
+            report = with_words(report_of(asked), settings).arranged(wanted_keys(settings.sections))
+            return WRITERS[suffix](report, path)
+
+        return self._worker.task(
+            tr("Saving the report"), write, on_done=lambda _: done(""), on_error=failed, slot="report file"
+        )
 
     @Slot()
     def open_in_browser(self) -> None:
@@ -161,7 +179,9 @@ class ReportController(Controller):
     def _show(self) -> None:
         report = self.report
         if report is not None and self.preview.isVisible():
+            tested = (fold.test for run in self.request().runs for fold in run.result.folds)
             self.preview.show_report(report)
+            self.preview.covered.setVisible(self._session.sealed and any(tested))
 
     def _arranged(self, report: Report) -> Report:
         """Return a report with what is written now, and the sections that are wanted."""

@@ -22,7 +22,7 @@ from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.report.report_tasks import BREAK, figure_name, picture, rich_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets import CoveredNumber, Panel
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
@@ -233,11 +233,14 @@ class PreviewPanel(Panel):
     ----------
     saveAsked, browserAsked : Signal()
         The user wants a file, or to read it in a browser.
+    unsealAsked : Signal()
+        The user wants to see what was measured on the sealed test part.
     sheet : QTextBrowser
     """
 
     saveAsked = Signal()
     browserAsked = Signal()
+    unsealAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0)
@@ -245,6 +248,7 @@ class PreviewPanel(Panel):
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
         read = tr("Write the report to a temporary file and open it in the browser")
+        self.covered = CoveredNumber(self.unsealAsked)
         self.read = named(QPushButton(tr("Open in browser")), "report-browser", tip=read)
         self.save = named(
             QPushButton(tr("Save…")),
@@ -253,8 +257,7 @@ class PreviewPanel(Panel):
             role="primary",
         )
         self.tools.setSpacing(8)
-        for button in (self.read, self.save):
-            button.setMaximumHeight(28)
+        for button in (self.covered, self.read, self.save):
             self.tools.addWidget(button)
         self.read.clicked.connect(self.browserAsked)
         self.save.clicked.connect(self.saveAsked)
@@ -262,6 +265,7 @@ class PreviewPanel(Panel):
     def clear(self) -> None:
         """Show nothing."""
         self.sheet.clear_report()
+        self.covered.hide()
         self.set_caption("")
 
     def show_report(self, report: Report) -> None:

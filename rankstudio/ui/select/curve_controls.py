@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.ui.language import tr
@@ -25,6 +25,8 @@ class ChanceRow(QWidget):
     ----------
     asked : Signal()
         The button was pressed.
+    row : QBoxLayout
+        Of the two, which stand above each other where a row is too long.
     """
 
     asked = Signal()
@@ -37,7 +39,8 @@ class ChanceRow(QWidget):
         self.sentence = named(PlainLabel(), "chance-sentence", role="caption")
         self.sentence.setWordWrap(True)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        fill(QHBoxLayout(self), self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)
+        self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        fill(self.row, self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)
         self.hide()
 
     def show_state(self, sentence: str, *, growing: bool, whole: bool, preferred: bool = False) -> None:
@@ -83,15 +86,15 @@ def chance_sentence(
     n, p, count = band.n_permutations, float(band.p_values[position]), band.as_good(position)
     verdict = tr("significant") if p <= ALPHA else tr("not significant")
     template = tr(
-        "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted labels "
-        "have a criterion of {observed:.4f} or less; 95 % of them are between {low:.4f} and "
+        "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted labels have a "
+        "criterion of {observed:.4f} or less; 95 % of all repetitions are between {low:.4f} and "
         "{high:.4f}."
     )
     if preferred:
         template = tr(
-            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted "
-            "documents of preferences have a criterion of {observed:.4f} or less; 95 % of them "
-            "are between {low:.4f} and {high:.4f}."
+            "p = {p:.3g} at {where}, {verdict}: {count} of {n} repetitions with permuted preference "
+            "documents have a criterion of {observed:.4f} or less; 95 % of all repetitions are between "
+            "{low:.4f} and {high:.4f}."
         )
     said = template.format(
         p=p,
@@ -120,8 +123,17 @@ class LeftOutBox(QCheckBox):
         super().__init__(tr("Left-out queries"))
         named(self, "left-out-box")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setMinimumWidth(self.sizeHint().width())  # what is said while it works is shorter
         self.hide()
+
+    def sizeHint(self) -> QSize:
+        """Return room for the longest text: what is said while it works is shorter."""
+        hint, metrics = super().sizeHint(), self.fontMetrics()
+        longer = metrics.horizontalAdvance(tr("Left-out queries")) - metrics.horizontalAdvance(self.text())
+        return QSize(hint.width() + max(0, longer), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same."""
+        return self.sizeHint()
 
     def show_state(self, share: float | None, *, asked: bool, waiting: bool) -> None:
         """Show whether they are asked for, and how much of the path is measured; None where nothing is.
@@ -169,8 +181,10 @@ class SmallestButton(QPushButton):
         self.setVisible(mark is not None)
         if mark is None:
             return
-        back = chosen == (mark.key, mark.x)
+        same, is_chosen = mark.x == best, chosen == (mark.key, mark.x)
+        back = is_chosen and not same
         self._to = mark.key, best if back else mark.x
+        self.setEnabled(not (same and is_chosen))
         again, short = tr("Best: {x_name} = {x:g}"), tr("Smallest: {x_name} = {x:g}")
         full = tr("Smallest not significantly worse: {x_name} = {x:g}")
         full, short = (again, again) if back else (full, short)
@@ -179,7 +193,9 @@ class SmallestButton(QPushButton):
         self.setAccessibleName(self._texts[0])
         self.set_short(self._short)
         self.setToolTip(
-            tr("Choose the best model of the curve")
+            tr("The best model of the curve: no smaller one is as good, tested at level 0.05")
+            if same
+            else tr("Choose the best model of the curve")
             if back
             else tr(
                 "Choose the smallest model that is not significantly worse than the best one: "

@@ -20,6 +20,7 @@ from rankstudio.ui.model.selected_model import LIVE
 from rankstudio.ui.plots.curves.curve_set import Band, SmallestMark
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.select.curve_controls import ChanceRow, LeftOutBox, SmallestButton
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -90,6 +91,8 @@ Key = int | Literal["live"]
 _LEFT_OUT = "left_out"  # key of the curve of left-out queries
 _HIGH = 0.8  # times its width is a panel in which plots above each other are better to read
 _ACROSS = 440  # pixels from which on sentence and box stand side by side
+_BESIDE_BUTTON = 260  # pixels from which on the sentence of the permutation test stands beside its button
+_BESIDE_SLIDER = 335  # pixels from which on the choice of the view stands beside the slider
 CURVES, MAP = "curves", "map"
 """What the validation is seen as."""
 _VIEWS = ((CURVES, tr("curves")), (MAP, tr("map")))
@@ -186,9 +189,10 @@ class CurvesPanel(Panel):
         super().resizeEvent(event)
         high = self.height() > _HIGH * self.width()
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
-        self.smallest.set_short(self.width() < _NAMED)
-        across = self.width() >= _ACROSS
-        for row in (self._foot, self._asked):
+        self.smallest.set_short(self.width() < scaled(_NAMED))
+        below = (self._foot, _ACROSS), (self._asked, _ACROSS), (self.chance.row, _BESIDE_BUTTON)
+        for row, least in (*below, (self._values, _BESIDE_SLIDER)):
+            across = self.width() >= scaled(least)
             row.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
 
     def begin(
@@ -399,10 +403,10 @@ class CurvesPanel(Panel):
     def show_smallest(self, mark: SmallestMark | None, best: int = 0) -> None:
         """Mark the smallest model of the chosen curve that is not significantly worse than its best one.
 
-        A button chooses it, and where it is chosen the best one, which stands at ``best``. None takes mark
-        and button away.
+        A button chooses it, and where it is chosen the best one, which stands at ``best``. Where both are the
+        same there is no mark, and the button says so. None takes mark and button away.
         """
-        self.validation_plot.set_smallest(mark)
+        self.validation_plot.set_smallest(None if mark is None or mark.x == best else mark)
         self.smallest.offer(mark, best, self._chosen, X_NAMES[self._step_kind])
 
     def label(self, key: Key) -> str:
@@ -426,8 +430,8 @@ class CurvesPanel(Panel):
         self._foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
         self._asked = fill(QHBoxLayout(), (self.chance, 1), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
-        values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
-        fill(self.body, self.hint, values, (self._row, 1), self._foot, self._asked, spacing=2)
+        self._values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
+        fill(self.body, self.hint, self._values, (self._row, 1), self._foot, self._asked, spacing=2)
 
     def _link(self) -> None:
         for plot in self.plots().values():
@@ -474,7 +478,7 @@ class CurvesPanel(Panel):
         xs: Sequence[float] = path.ks[: len(values)] if path else []
         if self.over is not None and key is not None and key != LIVE:
             xs, values = self._across(self.over.curves[key], left_out_name(self._measure))
-        label = tr("left-out queries, selected with them") if self._selects else tr("left-out queries")
+        label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
         self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
         self.validation_plot.mark_dirty()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, QStringListModel, Qt, Signal, Slot
@@ -40,7 +40,7 @@ USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 _LISTED = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several of them are typed with commas
 _RESET_SIDE = 20
 _ROW = 28
-_LEAST_EDITOR = 80  # pixels: long labels and a narrow panel leave no more
+_LEAST_EDITOR = 118  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 _SEVERAL = tr("several values, each tried")  # keys of the items that stand for no one choice
@@ -56,6 +56,27 @@ _USUAL = (
     "5-fold, nested 5-fold",
 )
 """The protocols that the field for folds offers; any other can be typed."""
+
+
+TERMS = {
+    "regularization": "λ (lambda)",
+    "n_features_to_select": "k",
+    "pinned": "pin, ban",
+    "banned": "pin, ban",
+    "ranked_by": "final ranker",
+    "protocol": "fold",
+    "select_by": "criterion",
+    "rule": "rule",
+    "cost": "pair weight",
+    "ties": "ties",
+    "weighting": "query weight",
+    "kernel": "kernel",
+    "n_basis": "basis vector",
+    "fitting": "refit",
+    "importance": "importance",
+    "measure": "measure",
+}
+"""Terms of the glossary that labels of fields are linked to, by the parameter's name."""
 
 
 def tooltip(parameter: Parameter) -> str:
@@ -214,6 +235,15 @@ class Field(QWidget):
         named(self.editor, f"editor-{self.parameter.name}", self.parameter.label).setToolTip(text)
         self.editor.setAccessibleDescription(self.parameter.help)
         self.setTabOrder(self.editor, self.reset_button)
+
+
+def link_terms(fields: Iterable[Field]) -> None:
+    """Link the labels of a form to the glossary, each term where it comes first."""
+    seen = {""}
+    for field in fields:
+        term = TERMS.get(field.parameter.name, "")
+        field.label.set_term("" if term in seen else term)
+        seen.add(term)
 
 
 class HintedLineEdit(QLineEdit):
@@ -501,7 +531,7 @@ def _expected(error: PlanError) -> str:
     return str(error).removeprefix("protocol: expected ").rpartition(", got ")[0]
 
 
-_HOW = tr("add by id or name")
+_HOW = tr("id or name")
 _BETWEEN = str.maketrans("", "", ", |")
 
 

@@ -7,8 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
@@ -16,6 +16,8 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
 from rankstudio.engine.methods.catalog import (
     GIVEN,
+    GIVEN_MODEL,
+    GIVEN_SCORES,
     Kind,
     Method,
     Parameter,
@@ -23,16 +25,16 @@ from rankstudio.engine.methods.catalog import (
     methods,
     refusal_of_groups,
 )
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_SCORES
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField
+from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField, link_terms
 from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, RemovableNote
 from rankstudio.ui.widgets.choices import set_notes
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ColumnArea
 
 _OWN = ""
 _BESIDE_LABELS = 206  # pixels: a field for the name of a method, what resets it, margins and the bar
@@ -115,22 +117,12 @@ def _rule(present: str) -> Parameter:
             tr(
                 "Selects the model of each fold by its validation measure. “Smallest not significantly "
                 "worse” uses a paired t-test over the queries. “Within one standard error” takes the "
-                "smallest model that is this close to the best."
+                "smallest model that is this close to the best. Press Run to choose again by another rule."
             )
         ),
         source="Breiman et al. 1984",
         choices=tuple((rule, labels[rule]) for rule in rules),
     )
-
-
-class _FieldsArea(QScrollArea):
-    """Scrolls fields up and down, and is never narrower than they can be."""
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the least width of the fields beside the bar."""
-        fields, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
-        room = bar + (fields.minimumSizeHint().width() if fields is not None else 0)
-        return QSize(room, super().minimumSizeHint().height())
 
 
 class MethodForm(Panel):
@@ -180,7 +172,7 @@ class MethodForm(Panel):
         self._heading = named(PlainLabel(), "choice-heading", role="title")
         self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
         self._page = named(QWidget(), role="page")
-        self._scroll = named(_FieldsArea(), "method-scroll")
+        self._scroll = named(ColumnArea(), "method-scroll")
         self._lay_out()
         for section in self._sections:
             section.edited.connect(self._tell_edit)
@@ -298,13 +290,8 @@ class MethodForm(Panel):
         column = QVBoxLayout(self._page)
         fields = (*method_fields, *ranker_fields, *choice_fields)
         fill(column, *fields, 1, margins=(12, 12, 12, 12), spacing=6)
-        scroll = self._scroll
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(self._page)
-        self.set_content(scroll)
+        self._scroll.setWidget(self._page)
+        self.set_content(self._scroll)
 
     def _show(self) -> None:
         """Show the fields of the method and of the ranker."""
@@ -374,7 +361,7 @@ class MethodForm(Panel):
         self._label_width = width = max(field.label.sizeHint().width() for field in fields)
         for field in fields:
             field.label.setFixedWidth(width)
-        self._scroll.updateGeometry()
+        link_terms(fields)
 
     def _order_tabs(self) -> None:
         order = [

@@ -24,7 +24,7 @@ from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.model_files import fold_of_name, models_in
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER, GIVEN_SCORES
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -77,7 +77,7 @@ class GivenController(Controller):
                 return
             self._models.runs.start(plan, dataset)
             if left_out:
-                text = tr("{title}: nothing for fold {folds}")
+                text = tr("{title}: no file for fold {folds}")
                 self.said.emit(text.format(title=plan.title, folds=", ".join(map(str, left_out))))
 
         self._models.task_worker.task(
@@ -104,7 +104,7 @@ class GivenScoresController(GivenController):
         """Ask for a file, of a file for each fold any one, and for a name."""
         if self._models.session.dataset is None:
             return
-        title = tr("Scores of another program; of one file per fold, choose any")
+        title = tr("Scores of another program; if there is one file per fold, choose any of them")
         path, _ = QFileDialog.getOpenFileName(self._window, title, self.folder, tr("All files (*)"))
         if path:
             place = scores_path(Path(path))
@@ -222,7 +222,7 @@ class GivenModelsController(GivenController):
         """Ask for one or several files, and for a name."""
         if self._models.session.dataset is None:
             return
-        title = tr("One model for all folds, or any one of a set with one model per fold")
+        title = tr("One model for all folds; if there is one per fold, choose any of them")
         kinds = ";;".join((tr("Models (*.json)"), tr("All files (*)")))
         paths, _ = QFileDialog.getOpenFileNames(self._window, title, self.folder, kinds)
         self.open(paths)
@@ -273,6 +273,6 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [alone]
-    own = trn("the one model, in its fold", "each of {n} models in its own fold", len(by_fold))
+    own = trn("the model, for its own fold only", "{n} models, each for its own fold", len(by_fold))
     several = (next(iter(by_fold.values())).parent, own.format(n=len(by_fold)))
     return [several] if first.is_dir() or len(paths) > 1 else [several, alone]

@@ -60,7 +60,7 @@ class HeatView(QWidget):
         self._wanted: object = None
         said = tr("rows and columns of the map")
         self.views = named(choice_box(()), "heat-views", said=said, tip=tr("Rows and columns of the map"))
-        self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("What is measured"))
+        self.of = named(choice_box(_OF), "heat-of", said=tr("measured on"), tip=tr("Measured quantity"))
         for box in (self.of, self.views):
             box.setMinimumContentsLength(_LETTERS)
             box.setMaximumWidth(_WIDEST)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.language import tr, trn
@@ -45,12 +46,18 @@ class RunStrip(QFrame):
         The user wants to see what was measured on the sealed test part.
     compareAsked : Signal()
         The user wants to see all runs.
+    featuresAsked : Signal()
+        The user wants to see why the features of the run were selected.
+    comparisonAsked : Signal()
+        The user wants to compare the run with other methods.
     """
 
     selected = Signal(int)
     followAsked = Signal(bool)
     unsealAsked = Signal()
     compareAsked = Signal()
+    featuresAsked = Signal()
+    comparisonAsked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,6 +70,9 @@ class RunStrip(QFrame):
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber(self.unsealAsked)
+        why = _link(tr("Why these features?"), "strip-why", self.featuresAsked)
+        another = _link(tr("Compare with another method"), "strip-another", self.comparisonAsked)
+        self._why, self._next = why, _NextQuestions(why, another)
         self.follow = named(QPushButton(tr("Follow")), "strip-follow", tip=_ABOUT_FOLLOW, role="quiet")
         self.follow.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.follow.setCheckable(True)
@@ -74,7 +84,7 @@ class RunStrip(QFrame):
         self._all = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("Show all runs"), role="quiet")
         self._all.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
-        fill(row, self._covered, 1)
+        fill(row, self._covered, (self._next, 1))
         fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
         fill(row, self.follow, self._all)
         self._run.clicked.connect(lambda: self._key is not None and self.selected.emit(self._key))
@@ -111,6 +121,8 @@ class RunStrip(QFrame):
         result = shown.result if shown is not None else None
         self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
         self._all.setEnabled(bool(records))
+        self._why.setVisible(shown is not None and not shown.plan.entry.featureless)
+        self._next.offer(shown is not None and shown.state is RunState.DONE and not current and not queued)
         self._bar.setVisible(shown is not None and shown.state in _WORKING)
         self.follow.setVisible(current is not None)
         if shown is None:
@@ -141,6 +153,40 @@ class RunStrip(QFrame):
         chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         chip.clicked.connect(lambda: self.selected.emit(chip.property("run")))
         return chip
+
+
+class _NextQuestions(QWidget):
+    """The questions that a finished run leads to, as links; nothing where there is no room for them."""
+
+    def __init__(self, *links: QWidget) -> None:
+        super().__init__()
+        self._line = QWidget(self)
+        self._wanted = False
+        said = named(PlainLabel(tr("Next:")), role="muted")
+        fill(QHBoxLayout(self._line), said, *links, margins=(0, 0, 0, 0), spacing=4)
+        fill(QHBoxLayout(self), self._line, 1, margins=(8, 0, 0, 0))
+        # It takes the room that is left and asks for none: the outcome comes first.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def offer(self, wanted: bool) -> None:
+        """Offer the questions as soon as there is room for them, or nothing."""
+        self._wanted = wanted
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the links where they fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self._line.setVisible(self._wanted and self.width() >= self._line.sizeHint().width() + 8)
+
+
+def _link(text: str, name: str, asked: SignalInstance) -> QPushButton:
+    link = named(QPushButton(text), name, role="link")
+    link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    link.clicked.connect(asked)
+    return link
 
 
 def _write(button: QPushButton, record: RunRecord) -> None:

@@ -109,14 +109,16 @@ class ShownPaths:
 def smallest_model(model: SelectedModel, record: RunRecord | None) -> tuple[SmallestMark, int] | None:
     """Return the smallest model of a chosen model's path, and where the best one is.
 
-    None where the best one is it, or nothing is tested. What chooses decides: where another measure is only
-    looked at, that of the run.
+    Where the best one is it, both are the same; None where nothing is tested. What chooses decides: where
+    another measure is only looked at, that of the run.
     """
     plan, path = _tested(model, record)
     smallest = smallest_position(plan, path)
     best = None if smallest is None else best_position(plan, path)
-    if smallest is None or best is None or path.sizes[smallest] == path.sizes[best]:
+    if smallest is None or best is None:
         return None
+    if path.sizes[smallest] == path.sizes[best]:
+        smallest = best
     values, p, x = path.validation[plan.select_by], path.p_values[plan.select_by], path.x_values
     difference = float(values[smallest] - values[best])
     return SmallestMark(model.key, int(x[smallest]), difference, float(p[smallest])), int(x[best])

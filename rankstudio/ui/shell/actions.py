@@ -58,7 +58,7 @@ _FILE = (
     Command(
         "open_model",
         tr("Open model &as ranker…"),
-        tr("Measure a model file, or one per fold, on the open data as a run to compare with."),
+        tr("Rank the open data with a model file, or one per fold, and add the result as a run to compare."),
         "Ctrl+M",
     ),
     Command(
@@ -82,9 +82,7 @@ _FILE = (
         tr("&Missing values"),
         tr("Replacement for missing values (NULL, nan) when a file is read."),
     ),
-    Command(
-        "normalize", tr("Scalin&g"), tr("Whether features are scaled within each query when a file is read.")
-    ),
+    Command("normalize", tr("Scalin&g"), tr("Scaling of features within each query when a file is read.")),
     Command("cancel_load", tr("&Cancel loading"), tr("Stop loading and keep the open data.")),
     None,
     Command(
@@ -103,7 +101,7 @@ _FILE = (
     Command(
         "save_study",
         tr("Sa&ve study as…"),
-        tr("Copy all runs to a file and store the next ones there."),
+        tr("Copy all runs to a file and store new runs there."),
         "Ctrl+Shift+S",
     ),
     None,
@@ -192,8 +190,8 @@ _VIEW = (
         "search",
     ),
     None,
-    Command("measure", tr("&Measure"), tr("Which measure the plots and tables show.")),
-    Command("convention", tr("&Convention"), tr("How the measures are computed.")),
+    Command("measure", tr("&Measure"), tr("Measure shown in plots and tables.")),
+    Command("convention", tr("&Convention"), tr("Convention by which the measures are computed.")),
     Command(
         "choose_by",
         tr("C&hoose model by this measure"),
@@ -205,7 +203,7 @@ _VIEW = (
         tr("Hide all results of the test part. The study counts how often the seal is broken."),
         "Ctrl+Shift+L",
     ),
-    Command("theme", tr("&Theme"), tr("Light, dark, or as the system has it.")),
+    Command("theme", tr("&Theme"), tr("Light, dark, or the system's theme.")),
     Command("language", tr("Lan&guage"), tr("Language of the window. It changes at the next start.")),
     Command(
         "whole_page",
@@ -246,7 +244,7 @@ _RUN = (
     Command(
         "add_scores",
         tr("Add scores o&f another program…"),
-        tr("Measure scores of another program as a run to compare with."),
+        tr("Measure the scores of another program and add them as a run to compare."),
     ),
     Command(
         "add_order",

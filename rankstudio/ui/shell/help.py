@@ -26,6 +26,7 @@ from rankstudio.engine.support.resources import guide
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports, data_folder
 from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.terms import place_of, slug
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices
 from rankstudio.ui.widgets.layout import named
@@ -55,15 +56,16 @@ class _Pages(QTextBrowser):
         return image
 
 
-def _slug(heading: str) -> str:
-    """Return a heading as a link names it: "Who does the work" is "who-does-the-work" there."""
-    kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
-    return kept.strip().replace(" ", "-")
-
-
 def _is_code(block: QTextBlock) -> bool:
     """Return whether a block is a line of code."""
     return block.isValid() and block.blockFormat().nonBreakableLines()
+
+
+def _is_term(cursor: QTextCursor) -> bool:
+    """Return whether a place is in the first column of a table, below its head."""
+    table = cursor.currentTable()
+    cell = table.cellAt(cursor) if table is not None else None
+    return cell is not None and cell.column() == 0 and cell.row() > 0
 
 
 class GuideWindow(QMainWindow):
@@ -130,10 +132,15 @@ class GuideWindow(QMainWindow):
         self.setWindowTitle(tr("RankStudio guide · nothing found for {text}").format(text=text))
 
     def _scroll_to(self, fragment: str) -> None:
-        """Bring a heading to the top of the window."""
+        """Bring a heading, or the row of a term, to the top of the window; mark the row."""
         block = self._browser.document().begin()
         while fragment and block.isValid():
-            if block.blockFormat().headingLevel() and _slug(block.text()) == fragment:
+            cursor = QTextCursor(block)
+            cell = _is_term(cursor)
+            if (cell or block.blockFormat().headingLevel()) and slug(block.text()) == fragment:
+                if cell:
+                    cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
+                    self._browser.setTextCursor(cursor)
                 layout = self._browser.document().documentLayout()
                 self._browser.verticalScrollBar().setValue(int(layout.blockBoundingRect(block).top()) - _GAP)
                 return
@@ -261,11 +268,14 @@ class Help(QObject):
     @Slot()
     def show_guide(self) -> None:
         """Open the guide where it tells of what has the keyboard's focus, else of the page that is shown."""
+        self.open_guide(self._place())
+
+    def open_guide(self, place: str) -> None:
+        """Open the guide at a page and heading or term; "" opens it where it was."""
         if self.guide is None:
             self.guide = GuideWindow(self._theme, self._window)
         self.guide.show()
         self.guide.raise_()
-        place = self._place()
         if place:
             self.guide.open(QUrl(place))
 
@@ -273,6 +283,8 @@ class Help(QObject):
         """Return the guide's page and heading on what is shown; "" where nothing is open."""
         at: QWidget | None = self._window.focusWidget()
         while at is not None and at is not self._window:
+            if place := place_of(at):
+                return place
             if at.objectName() in PLACES:
                 return PLACES[at.objectName()]
             at = at.parentWidget()

@@ -28,7 +28,7 @@ READING: dict[str, tuple[tuple[str, str, str], ...]] = {
     "missing": (
         (
             "query_min",
-            tr("Least value in the query"),
+            tr("Smallest value in the query"),
             tr("As in LETOR's own versions; 0 if the query has no other value."),
         ),
         ("zero", tr("Zero"), tr("The same for all.")),
@@ -205,14 +205,14 @@ class Menus(QObject):
     def _fill_theme(self) -> None:
         menu, group = self._actions.submenus["theme"], self._groups["theme"]
         for mode in MODES:
-            label = {"system": tr("As the system"), "light": tr("Light"), "dark": tr("Dark")}[mode]
+            label = {"system": tr("Same as system"), "light": tr("Light"), "dark": tr("Dark")}[mode]
             action = add_choice(menu, group, mode, label, "")
             action.triggered.connect(lambda _=False, mode=mode: self._theme.set_mode(mode))
         self._show_theme()
 
     def _fill_language(self) -> None:
         menu, group = self._actions.submenus["language"], self._groups["language"]
-        for key, label in {SYSTEM: tr("As the system"), **LANGUAGES}.items():
+        for key, label in {SYSTEM: tr("Same as system"), **LANGUAGES}.items():
             action = add_choice(menu, group, key, label, "")
             action.setChecked(key == self._settings.language)
             action.triggered.connect(lambda _=False, key=key: self._choose_language(key))

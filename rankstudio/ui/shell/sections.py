@@ -28,7 +28,7 @@ from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill
 
-_LEAST_RIGHT = 340  # pixels, with which the names of features can be read
+_LEAST_RIGHT = 300  # pixels, with which the names of features can be read
 
 
 class Sections(QObject):
@@ -64,7 +64,8 @@ class Sections(QObject):
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
-        for shows in (self.strip, self.features.features, self.features.path, self.compare):
+        paths = self.features.features, self.features.path
+        for shows in (self.strip, *paths, self.compare, self.report.preview):
             shows.unsealAsked.connect(session.unsealAsked)
         self.strip.followAsked.connect(self.select.follow)
         self.select.followingChanged.connect(lambda: self.strip.follow.setChecked(self.select.following))
@@ -129,7 +130,9 @@ class Sections(QObject):
 
         self.lab.tabChosen.connect(show_tab)
         self.queries.empty.pageAsked.connect(made.show_page)
-        self.strip.compareAsked.connect(lambda: made.show_page("compare"))
+        self.strip.featuresAsked.connect(lambda: made.show_page("features"))
+        for asked in (self.strip.compareAsked, self.strip.comparisonAsked):
+            asked.connect(lambda: made.show_page("compare"))
 
         def show_folds() -> None:
             made.show_page("select")

@@ -74,7 +74,7 @@ class StudyFiles(Controller):
         before = self._study_store.path
         if self._may_leave(tr("Start a new study")):
             self._change_to(None)
-            kept = tr("; the one before is in {before}").format(before=before) if before else ""
+            kept = tr("; the previous study is in {before}").format(before=before) if before else ""
             self.said.emit(tr("New study{kept}").format(kept=kept))
 
     @Slot()

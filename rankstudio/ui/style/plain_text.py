@@ -10,15 +10,15 @@ import re
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtGui import Qt as Text
-from PySide6.QtWidgets import QLabel
 
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
+from rankstudio.ui.style.terms import TermLabel
 
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z“])")
 
 
-class PlainLabel(QLabel):
+class PlainLabel(TermLabel):
     """A label that shows its text as it is, whatever it looks like.
 
     Parameters

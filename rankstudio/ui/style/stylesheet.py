@@ -84,6 +84,7 @@ QPushButton[role="quiet"]:focus, QToolButton[role="quiet"]:focus {
   border: 2px solid $accent; padding: 0 4px; min-height: 22px;
 }
 QPushButton[role="quiet"]:disabled, QToolButton[role="quiet"]:disabled { background: transparent; }
+QFileDialog QToolButton { background: transparent; border-color: transparent; padding: 0; min-height: 0; }
 QToolButton[role="disclosure"] {
   background: transparent; color: $muted; border: 1px solid transparent;
   padding: 0 5px 0 0; margin-left: -6px; min-height: 24px;

@@ -68,7 +68,7 @@ class _Segment(QPushButton):
 
     def minimumSizeHint(self) -> QSize:
         """Return the least width that still shows the text."""
-        return QSize(self.sizeHint().width() - 12, super().minimumSizeHint().height())
+        return QSize(self.sizeHint().width() - 8, super().minimumSizeHint().height())
 
 
 class Segmented(QWidget):
@@ -189,7 +189,7 @@ class Segmented(QWidget):
         self.chosen.emit(self._values[self._group.id(button)])
 
 
-LEAST_WIDTH = 160
+LEAST_WIDTH = 90
 """Pixels of the slider itself, with which its ticks can be told apart."""
 
 
@@ -254,6 +254,8 @@ class LambdaSlider(QWidget):
         self._symbol = named(PlainLabel(symbol), role="muted")
         self._slider = named(TickedSlider(), "lambda-slider", symbol)
         self._slider.setMinimumWidth(LEAST_WIDTH)
+        self._symbol.setBuddy(self._slider)
+        self._symbol.set_term("λ (lambda)", "λ")
         self._slider.valueChanged.connect(self._on_value)
         self._label = named(PlainLabel(), role="title")
         row = (self._symbol, (self._slider, 1), self._label)

@@ -168,8 +168,13 @@ class Column:
         return format(value, self.format)
 
     def plain(self, row: Row) -> str:
-        """Return what is copied and exported: numbers with all their digits, "" where there is none."""
+        """Return what is copied and exported: numbers with all their digits, "" where there is none.
+
+        Of what the user writes there, that without the marks of the cell.
+        """
         value = self.of(row)
+        if isinstance(value, str) and self.edited is not None:
+            return self.edited(row)
         if is_missing(value) or isinstance(value, Dot | Tick | HistogramCell):
             return ""
         return value.text if isinstance(value, ProgressCell) else str(value)

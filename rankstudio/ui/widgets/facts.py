@@ -31,6 +31,8 @@ class Fact:
         Of the note.
     tooltip : str
         Says more about the fact.
+    term : str
+        Of the glossary, which the key is linked to.
     wraps : bool
         Whether too long a value goes on in another line, at a blank, and is not cut.
     """
@@ -40,6 +42,7 @@ class Fact:
     note: str = ""
     role: str = "warning"
     tooltip: str = ""
+    term: str = ""
     wraps: bool = False
 
 
@@ -75,7 +78,9 @@ class KeyValue(QWidget):
             if before is not None:
                 self._remove(i)
             if row is not None:
-                self._grid.addWidget(named(PlainLabel(row.key), tip=row.tooltip, role="muted"), i, 0)
+                key = named(PlainLabel(row.key), tip=row.tooltip, role="muted")
+                key.set_term(row.term)
+                self._grid.addWidget(key, i, 0)
                 self._grid.addWidget(_Value(row), i, 1)
         self._rows = tuple(rows)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QScrollArea,
     QSizePolicy,
     QStyle,
     QStyleOption,
@@ -20,11 +21,12 @@ from rankstudio.ui.style import icons
 from rankstudio.ui.style.fonts import RIGHT
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(TermLabel):
     """A one-line label that never asks for more width than there is.
 
     Parameters
@@ -78,10 +80,48 @@ class ElidedLabel(QLabel):
             self.shown_text(),
             self.foregroundRole(),
         )
+        painter.end()
+        self.underline()
 
     def _tell_in_full(self) -> None:
         """Set the tooltip to the whole text where the label cuts it."""
         self.setToolTip(plain(self.text()) if self.shown_text() != self.text() else "")
+
+
+class WrappedLabel(QLabel):
+    """A label that goes on in another line, and keeps the height of all its lines or has them as a tooltip.
+
+    A splitter asks no text how high it is at its width.
+
+    Parameters
+    ----------
+    keeps : bool
+        Whether it keeps the height; else its last lines give way to what is above it.
+    text_format : Qt.TextFormat
+    """
+
+    def __init__(self, *, keeps: bool = True, text_format: Qt.TextFormat = Qt.TextFormat.PlainText) -> None:
+        super().__init__()
+        self._keeps = keeps
+        self.setTextFormat(text_format)
+        self.setWordWrap(True)
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        super().setText(text)
+        self._keep_height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the height that the lines need at the new width."""
+        super().resizeEvent(event)
+        self._keep_height()
+
+    def _keep_height(self) -> None:
+        needs = max(0, self.heightForWidth(self.width())) if self.text() else 0
+        if self._keeps and needs != self.minimumHeight():
+            self.setMinimumHeight(needs)
+        elif not self._keeps:
+            self.setToolTip(plain(self.text()) if needs > self.height() else "")
 
 
 class _Header(QFrame):
@@ -156,6 +196,10 @@ class Panel(QFrame):
         """Show another caption."""
         self._caption.setText(caption)
 
+    def link_caption(self, term: str, word: str) -> None:
+        """Underline a term of the glossary in the caption where that contains a word for it."""
+        self._caption.set_term(term, word)
+
     def caption(self) -> str:
         """Return the caption, uncut."""
         return self._caption.text()
@@ -190,6 +234,29 @@ class Panel(QFrame):
         shown = (self._title, (self._caption, 1), self.tools)
         fill(QHBoxLayout(header), *shown, margins=(12, 0, 8, 0), spacing=10).addSpacing(3)
         return header
+
+
+class ColumnArea(QScrollArea):
+    """Scrolls a column of widgets up and down, and is never narrower than they can be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least width of the column beside the bar."""
+        column, bar = self.widget(), self.verticalScrollBar().sizeHint().width()
+        room = bar + (column.minimumSizeHint().width() if column is not None else 0)
+        return QSize(room, super().minimumSizeHint().height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the column where it comes to need another width."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
 
 
 _SIDE = 12  # of the arrow, in logical pixels

@@ -132,6 +132,11 @@ def given_width(column: Column) -> int:
     return max(scaled(column.width), title_width(column.title)) if column.width else 0
 
 
+def _least_width(column: Column) -> int:
+    """Return the width with which the names in a column that stretches can be told apart."""
+    return max(given_width(column), title_width(column.title), scaled(_LEAST_STRETCHED))
+
+
 def title_width(title: str) -> int:
     """Return the width of a header with a title, beside which the arrow of a sorted column needs no room."""
     return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
@@ -141,6 +146,7 @@ ROW_HEIGHT = 29
 """In logical pixels, for ordinary text."""
 _WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _WIDEST = 320
+_LEAST_STRETCHED = 72  # pixels, with which names can be told apart; below that the table scrolls
 _ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 WEIGHT_BAR = 44
@@ -198,6 +204,7 @@ class TableView(QTableView):
         self.placeholder = ""
         self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
         self.hovered_row = -1
+        self._cut = ""  # what an empty table says, where it has no room for it
         self._theme = theme
         self._focus_shown = False
         self._quiet = False
@@ -375,10 +382,11 @@ class TableView(QTableView):
         super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the chosen row in sight where it was."""
+        """Keep the chosen row in sight where it was, and the columns that stretch readable."""
         rect = self.visualRect(self.currentIndex())
         seen = rect.isValid() and rect.top() >= 0 and rect.bottom() <= event.oldSize().height()
         super().resizeEvent(event)
+        self._stretch_columns()
         if seen:
             self._bring_into_sight()
 
@@ -399,14 +407,19 @@ class TableView(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the cells, or what an empty table says."""
         super().paintEvent(event)
-        if self.rows_model.rowCount() == 0 and self.placeholder:
+        empty, cut = self.rows_model.rowCount() == 0, ""
+        if empty and self.placeholder:
             painter = QPainter(self.viewport())
             painter.setFont(font(SMALL))
             painter.setPen(self._theme.colors.q("muted"))
             box = self.viewport().rect().adjusted(16, 12, -16, -12)
             flags = BELOW | Qt.TextFlag.TextWordWrap
-            painter.drawText(box, flags, self.placeholder)
+            drawn = painter.drawText(box, flags, self.placeholder)
             painter.end()
+            cut = "" if box.contains(drawn) else self.placeholder
+        if cut != self._cut:
+            self._cut = cut
+            self.setToolTip(plain(cut))
 
     # Inside
 
@@ -454,11 +467,30 @@ class TableView(QTableView):
         """Give every column its width."""
         header = self.horizontalHeader()
         for number, column in enumerate(self.rows_model.columns):
-            mode = QHeaderView.ResizeMode.Stretch if column.stretch else QHeaderView.ResizeMode.Interactive
-            header.setSectionResizeMode(number, mode)
             if not column.stretch:
+                header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
                 fixed = self.widths.of(column.key) or given_width(column)
                 header.resizeSection(number, fixed or self._fitting_width(number, column.title))
+        self._stretch_columns()
+
+    def _stretch_columns(self) -> None:
+        """Give columns that stretch the room that is left, and what a name needs where little is left."""
+        header, columns = self.horizontalHeader(), list(enumerate(self.rows_model.columns))
+        least = {n: _least_width(c) for n, c in columns if c.stretch}
+        taken = sum(header.sectionSize(n) for n, _ in columns if n not in least)
+        shown = sum(width for n, width in least.items() if not header.isSectionHidden(n))
+        fits = taken + shown <= self.viewport().width()
+        mode = QHeaderView.ResizeMode.Stretch if fits else QHeaderView.ResizeMode.Interactive
+        for number, width in least.items():
+            header.setSectionResizeMode(number, mode)
+            if not fits and not header.isSectionHidden(number):
+                header.resizeSection(number, width)
+
+    def setColumnHidden(self, column: int, hide: bool) -> None:
+        """Show or hide a column; those that stretch share what is left."""
+        if hide is not self.isColumnHidden(column):
+            super().setColumnHidden(column, hide)
+            self._stretch_columns()
 
     def _fitting_width(self, number: int, title: str) -> int:
         """Return a width for the title and the texts of the first rows: all would take long."""
@@ -546,12 +578,15 @@ class Cells(QStyledItemDelegate):
         """Show a cell's own tooltip, or its text where that is cut off."""
         if not index.isValid():
             return False
-        column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
-        text = column.hint(row) if column.hint else ""
-        if not text and self.sizeHint(option, index).width() > view.visualRect(index).width():
-            text = column.text(row)
-        QToolTip.showText(event.globalPos(), plain(text), view)
+        QToolTip.showText(event.globalPos(), plain(self.tooltip(option, index)), view)
         return True
+
+    def tooltip(self, option: QStyleOptionViewItem, index: Index) -> str:
+        """Return what a cell says under the mouse: its text where that is cut off, and its hint."""
+        column, row = self._table.column_at(index.column()), index.data(ROW_ROLE)
+        hint, text = column.hint(row) if column.hint else "", column.text(row)
+        cut = self.sizeHint(option, index).width() > self._table.visualRect(index).width()
+        return "\n".join(filter(None, (text if cut and text not in hint else "", hint)))
 
     def _paint_contents(
         self, painter: QPainter, rect: QRect, column: Column, row: object, number: int

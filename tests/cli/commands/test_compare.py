@@ -58,12 +58,10 @@ def test_differences_are_those_of_every_test_query(studies, answer) -> None:
         assert found["wins"] + found["ties"] + found["losses"] == found["n"] == own.size
 
 
-def test_studies_that_may_not_be_written_are_compared_and_listed(studies, monkeypatch, capsys) -> None:
+def test_studies_that_may_not_be_written_are_compared_and_listed(studies, monkeypatch, done) -> None:
     monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
-    assert main(["compare", str(studies[0]), "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["runs"]) == 3
-    assert main(["studies", *map(str, studies), "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == 4
+    assert len(json.loads(done(["compare", str(studies[0]), "--json"]).out)["runs"]) == 3
+    assert len(json.loads(done(["studies", *map(str, studies), "--json"]).out)) == 4
 
 
 def test_values_by_query_are_those_of_the_model_on_the_test_part(studies) -> None:
@@ -79,10 +77,8 @@ def test_values_by_query_are_those_of_the_model_on_the_test_part(studies) -> Non
             assert fold.per_query[name].mean() == pytest.approx(fold.test[name])
 
 
-def test_the_table_names_the_reference_and_can_be_markdown(studies, capsys) -> None:
-    capsys.readouterr()
-    assert main(["compare", str(studies[0]), "--measure", "P@10", "--against", "2", "--markdown"]) == 0
-    printed = capsys.readouterr().out
+def test_the_table_names_the_reference_and_can_be_markdown(studies, done) -> None:
+    printed = done(["compare", str(studies[0]), "--measure", "P@10", "--against", "2", "--markdown"]).out
     assert printed.startswith("## Made: P@10 over ")
     assert naming("2 P@10").search(printed)
     assert printed.count("reference") == 1
@@ -102,10 +98,9 @@ def test_what_cannot_be_compared_is_told(studies, refused, options: list[str], m
     refused(["compare", str(studies[0]), *options], message)
 
 
-def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, answer, capsys) -> None:
+def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, answer, done) -> None:
     made, other = studies
-    assert main(["compare", str(made), str(other)]) == 0
-    printed = capsys.readouterr()
+    printed = done(["compare", str(made), str(other)])
     assert printed.out.startswith("Made: MAP over ")
     assert naming("Other run").search(printed.err)
     place = str(made.parent / "Other")
@@ -118,14 +113,12 @@ def test_every_dataset_has_a_table_of_its_own(studies, tmp_path, answer, capsys)
     assert answer(["compare", both, "--data", "Other", "--json"]) == values[1]
 
 
-def test_selections_sizes_and_pins_have_tables(studies, tmp_path, answer, capsys) -> None:
+def test_selections_sizes_and_pins_have_tables(studies, tmp_path, answer, done) -> None:
     made, study = str(studies[0].parent / "Made"), str(tmp_path / "pins.rankstudio")
     options = ["--data", made, "--lambda", "2^0", "--features", "4", "--study", study]
     for pins in ([], ["--pin", "3"], ["--ban", "1 2"]):
         assert main(["run", *options, *pins]) == 0
-    capsys.readouterr()
-    assert main(["compare", study]) == 0
-    text = capsys.readouterr().out
+    text = done(["compare", study]).out
     assert naming("3 features folds").search(text)
     assert naming("Nogueira 3").search(text)
     assert naming("Pareto size validation").search(text)
@@ -150,19 +143,17 @@ def test_selections_sizes_and_pins_have_tables(studies, tmp_path, answer, capsys
         ("a.json", "{"),
     ],
 )
-def test_the_ending_of_the_file_says_how_it_is_written(studies, tmp_path, capsys, name, start) -> None:
-    assert main(["compare", str(studies[0]), "--out", str(tmp_path / name)]) == 0
-    printed = capsys.readouterr()
+def test_the_ending_of_the_file_says_how_it_is_written(studies, tmp_path, done, name, start) -> None:
+    printed = done(["compare", str(studies[0]), "--out", str(tmp_path / name)])
     assert (printed.out, printed.err.splitlines()[-1]) == ("", f"Written: {tmp_path / name}")
     assert (tmp_path / name).read_text().startswith(start)
 
 
-def test_csv_has_a_row_a_run_with_all_digits(studies, tmp_path, answer, capsys) -> None:
+def test_csv_has_a_row_a_run_with_all_digits(studies, tmp_path, answer, done) -> None:
     assert main(["compare", str(studies[0]), "--out", str(tmp_path / "b"), "--format", "text"]) == 0
     assert (tmp_path / "b").read_text().startswith("Made: ")
     values = answer(["compare", str(studies[0]), "--json"])
-    assert main(["compare", str(studies[0]), "--format", "csv"]) == 0
-    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    rows = list(csv.DictReader(done(["compare", str(studies[0]), "--format", "csv"]).out.splitlines()))
     for row, run in zip(rows, values["runs"], strict=True):
         assert float(row["average"]) == run["average"]
         if run["comparison"] is None:
@@ -174,10 +165,9 @@ def test_csv_has_a_row_a_run_with_all_digits(studies, tmp_path, answer, capsys) 
             assert float(row["p_wilcoxon_holm"]) == run["comparison"]["p_wilcoxon_holm"]
 
 
-def test_runs_on_different_folds_are_not_compared(studies, tmp_path, refused, capsys) -> None:
+def test_runs_on_different_folds_are_not_compared(studies, tmp_path, refused) -> None:
     made = studies[0].parent / "Made"
     mixed = tmp_path / "mixed.rankstudio"
     for folds in ("1", "1,2"):
         main(["run", "--data", str(made), "--method", *RUNS[0], "--folds", folds, "--study", str(mixed)])
-    capsys.readouterr()
     refused(["compare", str(mixed)], "1 2 run folds")

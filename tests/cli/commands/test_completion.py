@@ -14,9 +14,8 @@ from rankstudio.engine.methods.catalog import methods
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_knows_every_command_and_method(shell: str, capsys) -> None:
-    assert main(["completion", shell]) == 0
-    script = capsys.readouterr().out
+def test_the_script_knows_every_command_and_method(shell: str, done) -> None:
+    script = done(["completion", shell]).out
     assert all(command in script for command in COMMANDS)
     assert all(method.key in script for method in methods())
 
@@ -50,7 +49,6 @@ def test_bash_completes_what_was_begun(typed: list[str], proposed: set[str], tmp
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 @pytest.mark.parametrize(("typed", "proposed"), BEGUN)
-def test_fish_completes_what_was_begun(typed: list[str], proposed: set[str], tmp_path: Path, capsys) -> None:
-    assert main(["completion", "fish"]) == 0
-    script = f"{capsys.readouterr().out}\ncomplete -C 'rankstudio {' '.join(typed)}'"
+def test_fish_completes_what_was_begun(typed: list[str], proposed: set[str], tmp_path: Path, done) -> None:
+    script = f"{done(['completion', 'fish']).out}\ncomplete -C 'rankstudio {' '.join(typed)}'"
     assert proposals(["fish", "--no-config", "-c", script], tmp_path) == proposed

@@ -104,24 +104,6 @@ def test_features_that_are_not_there_are_named(
     assert not (tmp_path / "out.txt").exists()
 
 
-@pytest.mark.parametrize("link", ["the same name", "symlink", "hardlink"])
-def test_the_input_is_never_replaced(file: Path, tmp_path: Path, capsys, link: str) -> None:
-    out = file if link == "the same name" else tmp_path / "link.txt"
-    if link == "symlink":
-        out.symlink_to(file)
-    elif link == "hardlink":
-        out.hardlink_to(file)
-    before = file.read_bytes()
-    for force in ([], ["--force"]):
-        assert main(["convert", str(file), str(out), "--features", "1,2", *force]) == 1
-        said = capsys.readouterr().err
-        assert str(out) in said and "overwrite the input" in said
-        assert file.read_bytes() == before
-    assert main(["convert", str(file), str(tmp_path / "other.txt"), "--features", "1,2"]) == 0
-    assert main(["convert", str(file), str(tmp_path / "other.txt"), "--features", "1"]) == 1
-    assert load_letor(tmp_path / "other.txt").n_features == 2
-
-
 def test_no_fold_is_replaced_and_none_is_written_beside(file: Path, tmp_path: Path, capsys) -> None:
     there = tmp_path / "folds" / "Fold5" / "test.txt"
     there.parent.mkdir(parents=True)
@@ -278,13 +260,12 @@ def test_what_does_not_say_which_features_is_a_sentence(
     assert not list(tmp_path.iterdir())
 
 
-def test_judged_documents_are_written(tmp_path: Path, capsys) -> None:
+def test_judged_documents_are_written(tmp_path: Path, done, capsys) -> None:
     qrels, run, out = tmp_path / "judged.txt", tmp_path / "one", tmp_path / "out.csv"
     qrels.write_text("7 0 a 2\n7 0 b 0\n8 0 c 1\n")
     run.write_text("7 Q0 b 1 0.5 t\n7 Q0 a 2 0.25 t\n8 Q0 x 1 1 t\n")
     command = ["convert", "--qrels", str(qrels), "--run", f"bm25={run}", "--run", f"again={run}", str(out)]
-    assert main([*command, "--missing", "zero"]) == 0
-    assert naming("1 documents judgement").search(capsys.readouterr().err)
+    assert naming("1 documents judgement").search(done([*command, "--missing", "zero"]).err)
     data = load_data(out)
     assert data.feature_names == ("bm25", "again") and data.y.tolist() == [2, 0, 1]
     assert data.X.tolist() == [[0.25, 0.25], [0.5, 0.5], [0, 0]]

@@ -48,29 +48,26 @@ def test_json_is_what_the_function_returns(files: tuple[str, str], key: str | No
     assert list(printed) == list(LETOR_MEASURES)
 
 
-def test_scores_stand_in_the_order_of_the_file_even_where_queries_scatter(tmp_path: Path, capsys) -> None:
+def test_scores_stand_in_the_order_of_the_file_even_where_queries_scatter(tmp_path: Path, done) -> None:
     y, q, s = LABELS, [7, 30, 7, 30, 30, 7], SCORES
     files = _write(tmp_path, list(zip(y, q, s, strict=True)))
     expected = dict(evaluate(y, s, q))
     for _ in range(2):  # as parsed, and as kept in the cache
-        assert main(["evaluate", *files, "--json"]) == 0
-        printed = capsys.readouterr()
+        printed = done(["evaluate", *files, "--json"])
         assert json.loads(printed.out) == expected
         assert "2 queries" in printed.err
 
 
-def test_document_ids_break_ties_as_trec_eval_does(tmp_path: Path, capsys) -> None:
+def test_document_ids_break_ties_as_trec_eval_does(tmp_path: Path, done) -> None:
     rows = [(1, 1, 0.5), (0, 1, 0.5)]
     command = ["--convention", "trec_eval", "--measures", "MAP", "--json"]
     for ids, expected in [(("b", "a"), 1.0), (("a", "b"), 0.5)]:
         files = _write(tmp_path, rows, [f" #docid = {name}" for name in ids])
-        assert main(["evaluate", *files, *command]) == 0
-        printed = capsys.readouterr()
+        printed = done(["evaluate", *files, *command])
         assert json.loads(printed.out) == {"MAP": expected}
         assert printed.err == ""
     files = _write(tmp_path, rows, [" #docid = b", ""])
-    assert main(["evaluate", *files, *command]) == 0
-    printed = capsys.readouterr()
+    printed = done(["evaluate", *files, *command])
     assert json.loads(printed.out) == {"MAP": 0.5}
     assert naming("document id").search(printed.err)
 
@@ -86,11 +83,10 @@ def test_the_table_has_a_line_a_measure_and_names_the_convention(files: tuple[st
     assert [line.split() for line in lines[5:]] == [["NDCG", *figures[:2]], ["MAP", figures[2]]]
 
 
-def test_per_query(tmp_path: Path, answer, capsys) -> None:
+def test_per_query(tmp_path: Path, answer, done) -> None:
     files = _write(tmp_path, [(1, 7, 1.0), (0, 7, 2.0), (0, 30, 1.0)])
     command = ["evaluate", *files, "--measures", "MAP,Disagreement", "--per-query"]
-    assert main(command) == 0
-    assert [line.split() for line in capsys.readouterr().out.splitlines()[-4:]] == [
+    assert [line.split() for line in done(command).out.splitlines()[-4:]] == [
         ["query", "MAP", "Disagreement"],
         ["─" * len("query     MAP  Disagreement")],
         ["7", "0.5000", "1.0000"],
@@ -138,7 +134,7 @@ def test_errors_are_one_sentence(files: tuple[str, str], changed: list[str], tex
     ("data", "folder", "convention"),
     [("MQ2008", "Mq2008", "LETOR 4.0"), ("OHSUMED/QueryLevelNorm", "OHSUMED", "LETOR 3.0")],
 )
-def test_letors_own_figures(letor_dir: Path, data: str, folder: str, convention: str, answer, capsys) -> None:
+def test_letors_own_figures(letor_dir: Path, data: str, folder: str, convention: str, answer, done) -> None:
     metrics = letor_dir / "metrics" / folder / "RankBoost"
     part = (metrics / "expected.txt").read_text(encoding="utf-8").split("performance on testing set")[1]
     tables = [line.split() for line in part.splitlines() if line.startswith(("Folds", "Fold5"))][:4]
@@ -147,8 +143,7 @@ def test_letors_own_figures(letor_dir: Path, data: str, folder: str, convention:
     files = [str(letor_dir / data / "Fold5" / "test.txt"), str(metrics / "Fold5.test.score")]
     ours = answer(["evaluate", *files, "--json"])
     assert {name: f"{value:.4f}" for name, value in ours.items()} == printed
-    assert main(["evaluate", *files]) == 0
-    assert f"{convention} convention" in capsys.readouterr().out
+    assert f"{convention} convention" in done(["evaluate", *files]).out
 
 
 @pytest.mark.parametrize("convention", ["trec_eval", "letor4"])

@@ -16,9 +16,8 @@ def names(folder: Path, suffix: str) -> set[str]:
     return {path.name.removesuffix(suffix) for path in folder.glob(f"*{suffix}")}
 
 
-def test_all_figures_are_listed_and_written(study: Path, tmp_path: Path, capsys) -> None:
-    assert main(["figures", str(study), "--list", "--json"]) == 0
-    listed = {row["name"] for row in json.loads(capsys.readouterr().out)}
+def test_all_figures_are_listed_and_written(study: Path, tmp_path: Path, done) -> None:
+    listed = {row["name"] for row in json.loads(done(["figures", str(study), "--list", "--json"]).out)}
     assert {"curves", "front", "differences", "run1-validation", "run1-map", "run1-candidates"} <= listed
     out = tmp_path / "new" / "figures"
     assert main(["figures", str(study), "--to", "svg,csv", "--out", str(out)]) == 0

@@ -33,9 +33,8 @@ def test_auc_as_json_is_what_the_function_says(answer) -> None:
     assert (printed["n_examples"], printed["n_informative"], printed["done"]) == (20, 2, 300)
 
 
-def test_the_table_has_a_line_for_every_estimator(capsys) -> None:
-    assert main(["lab", "auc", "--repetitions", "20"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_table_has_a_line_for_every_estimator(done) -> None:
+    lines = done(["lab", "auc", "--repetitions", "20"]).out.splitlines()
     assert lines[0].startswith("examples 30, positive 0.5, features 10, shift 0, regularization 1, ")
     assert lines[1].startswith("truth of 20 models: mean 0.5000, sd 0.0000")
     assert len(lines) == 5 + 6
@@ -109,7 +108,6 @@ def test_which_simulation_has_to_be_said(capsys) -> None:
     assert naming("aux auc").search(capsys.readouterr().err)
 
 
-def test_one_repetition_has_no_scatter(capsys) -> None:
-    assert main(["lab", "auc", "--repetitions", "1"]) == 0
-    rows = capsys.readouterr().out.splitlines()[-6:]
+def test_one_repetition_has_no_scatter(done) -> None:
+    rows = done(["lab", "auc", "--repetitions", "1"]).out.splitlines()[-6:]
     assert all(row.split()[-3:] == ["–"] * 3 for row in rows)

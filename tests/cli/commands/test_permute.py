@@ -9,7 +9,6 @@ import pytest
 from letor_folder import save_folds
 from wording import naming
 
-from rankstudio.cli import main
 from rankstudio.engine import GreedyRankRLS, open_dataset, sample_preferences
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test
 from rankstudio.engine.data.preferences.csv_file import read_preference_file
@@ -43,9 +42,8 @@ def test_json_is_what_the_function_returns(folder: str, answer) -> None:
     assert (printed["method"], printed["parameters"]["regularization"]) == ("greedy-rankrls", [4.0])
 
 
-def test_the_table_has_a_line_for_every_size(folder: str, capsys) -> None:
-    assert main(["permute", folder, "--features", "2", "--permutations", "9"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_table_has_a_line_for_every_size(folder: str, done) -> None:
+    lines = done(["permute", folder, "--features", "2", "--permutations", "9"]).out.splitlines()
     assert naming("1 18 336").search(lines[0])
     assert naming("labels permuted 9 times").search(lines[1])
     assert lines[3].split() == "k feature criterion permuted 2.5 % 97.5 % p".split()  # noqa: SIM905
@@ -53,7 +51,7 @@ def test_the_table_has_a_line_for_every_size(folder: str, capsys) -> None:
     assert all(float(line.split()[-1]) == 0.1 for line in lines[5:])
 
 
-def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refused, answer, capsys) -> None:
+def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refused, answer, done) -> None:
     data = open_dataset(folder)
     train, lines = data.folds[0].train, []
     for part in data.folds[0].parts.values():
@@ -74,8 +72,7 @@ def test_preferences_take_the_place_of_labels(folder: str, tmp_path: Path, refus
     found = [step["criterion"] for step in printed["steps"]]
     np.testing.assert_allclose(found, told.observed / train.n_documents, rtol=1e-12)
     assert [step["p"] for step in printed["steps"]] == told.p_values.tolist()
-    assert main(options) == 0
-    assert naming("preferences clicks.csv permuted 9 times").search(capsys.readouterr().out.splitlines()[1])
+    assert naming("preferences clicks.csv permuted 9 times").search(done(options).out.splitlines()[1])
     refused([*options, "--method", "gas"], "GAS")
 
 

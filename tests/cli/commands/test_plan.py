@@ -88,17 +88,14 @@ def test_the_command_gives_the_same_bits(place: Path, tmp_path: Path) -> None:
     assert found.read_bytes() == expected.read_bytes()
 
 
-def test_toml_is_the_plan_and_a_plan_is_a_source_too(place: Path, tmp_path: Path, capsys) -> None:
+def test_toml_is_the_plan_and_a_plan_is_a_source_too(place: Path, tmp_path: Path, done) -> None:
     out = tmp_path / "plan.toml"
     assert main(["plan", str(place / "made.rankstudio"), "--run", "2", "--out", str(out)]) == 0
     plan = load_plan(out)
     assert (plan.method, plan.data) == ("listnet", str(place / "Made"))
-    capsys.readouterr()
-    assert main(["plan", str(out), "--to", "command"]) == 0
-    assert "--method listnet" in capsys.readouterr().out
+    assert "--method listnet" in done(["plan", str(out), "--to", "command"]).out
     for form in PLAN_FORMATS:
-        assert main(["plan", str(out), "--to", form.key]) == 0
-        assert capsys.readouterr().out == form.text(plan, "", {})
+        assert done(["plan", str(out), "--to", form.key]).out == form.text(plan, "", {})
 
 
 def test_versions_are_told_where_they_are_known(place: Path, answer, capsys) -> None:
@@ -119,13 +116,3 @@ def test_versions_are_told_where_they_are_known(place: Path, answer, capsys) -> 
 )
 def test_what_cannot_be_written_is_told(place: Path, refused, options: list[str], message: str) -> None:
     refused(["plan", str(place / "made.rankstudio"), *options], message)
-
-
-def test_nothing_is_overwritten(place: Path, tmp_path: Path, capsys) -> None:
-    out = tmp_path / "run.py"
-    out.write_text("mine")
-    words = ["plan", str(place / "made.rankstudio"), "--run", "1", "--out", str(out)]
-    assert main(words) == 1
-    assert out.read_text() == "mine"
-    assert main([*words, "--force"]) == 0
-    assert out.read_text() != "mine"

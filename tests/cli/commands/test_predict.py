@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rankstudio.cli import main
@@ -25,25 +24,18 @@ def test_a_run_leaves_a_model_for_each_fold_and_one_of_all_documents(place: Path
     assert model.plan == results["plan"]
 
 
-def test_predicted_scores_are_those_that_evaluate_measures(
-    place: Path, tmp_path: Path, answer, capsys
-) -> None:
+def test_predicted_scores_are_those_that_evaluate_measures(place: Path, tmp_path: Path, answer, done) -> None:
     data, model = str(place / "data" / "Fold1" / "test.txt"), str(place / "out" / "models" / "fold1.json")
     out = tmp_path / "scores"
-    assert main(["predict", data, "--model", model, "--out", str(out)]) == 0
-    assert capsys.readouterr().out == ""
+    assert done(["predict", data, "--model", model, "--out", str(out)]).out == ""
     found = [float(line) for line in out.read_text().splitlines()]
     assert found == load_model(model).predict(load_letor(data).X).tolist()
-    printed = []
-    for source in ([str(out)], ["--model", model]):
-        assert main(["evaluate", data, *source, "--json"]) == 0
-        printed.append(json.loads(capsys.readouterr().out))
+    printed = [answer(["evaluate", data, *source, "--json"]) for source in ([str(out)], ["--model", model])]
     assert printed[0] == printed[1]
     results = json.loads((place / "out" / "results.json").read_text())
     assert printed[0]["MAP"] == results["folds"][0]["test"]["MAP"]
     assert answer(["predict", data, "--model", model, "--json"]) == found
-    assert main(["predict", data, "--model", model]) == 0
-    assert capsys.readouterr().out == out.read_text()
+    assert done(["predict", data, "--model", model]).out == out.read_text()
 
 
 def test_scores_stand_in_the_order_of_the_file_and_values_are_prepared_as_the_model_needs_it(
@@ -60,17 +52,6 @@ def test_scores_stand_in_the_order_of_the_file_and_values_are_prepared_as_the_mo
         (tmp_path / "model.json").write_text(json.dumps(values | {"origin": origin, "features": features}))
         command = ["predict", str(tmp_path / "test.txt"), "--model", str(tmp_path / "model.json"), "--json"]
         assert answer(command) == expected
-
-
-def test_nothing_is_replaced_without_force(place: Path, tmp_path: Path, refused) -> None:
-    out = tmp_path / "scores"
-    out.write_text("mine")
-    command = ["predict", str(place / "data" / "Fold1" / "test.txt"), "--out", str(out)]
-    command += ["--model", str(place / "out" / "models" / "fold1.json")]
-    refused(command, "--force")
-    assert out.read_text() == "mine"
-    assert main([*command, "--force"]) == 0
-    assert np.isfinite([float(line) for line in out.read_text().splitlines()]).all()
 
 
 def test_models_of_another_run_are_not_replaced_without_force(place: Path, tmp_path: Path, refused) -> None:
@@ -92,7 +73,7 @@ def test_what_cannot_be_done_is_said(words: list[str], sentence: str, refused) -
     refused(words, sentence)
 
 
-def test_tables_are_scored_as_the_text_is(tmp_path: Path, refused, capsys) -> None:
+def test_tables_are_scored_as_the_text_is(tmp_path: Path, refused, done, capsys) -> None:
     """With columns as they are told; a table with its columns in another order is refused."""
     data = make_ranking(n_queries=30, seed=5).folds[0].train
     frame = data.to_frame().rename(columns={"qid": "session", "label": "clicked"})
@@ -104,13 +85,10 @@ def test_tables_are_scored_as_the_text_is(tmp_path: Path, refused, capsys) -> No
     assert main(run) == 0
     model = ["--model", str(out / "models" / "fold1.json")]
     capsys.readouterr()
-    found = []
-    for words in ([str(tmp_path / "clicks.txt")], [table, *told], [table]):  # the model's plan tells the last
-        assert main(["predict", *words, *model]) == 0
-        found.append(capsys.readouterr().out)
+    given = [[str(tmp_path / "clicks.txt")], [table, *told], [table]]  # the model's plan tells the last
+    found = [done(["predict", *words, *model]).out for words in given]
     assert found[0] == found[1] == found[2]
-    assert main(["evaluate", table, *model, *told]) == 0
-    assert "documents" in capsys.readouterr().out
+    assert "documents" in done(["evaluate", table, *model, *told]).out
     names = list(data.feature_names)
     frame[["session", "clicked", *reversed(names)]].to_csv(tmp_path / "other.csv", index=False)
     refused(["predict", str(tmp_path / "other.csv"), *model], "data model")

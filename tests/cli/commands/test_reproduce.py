@@ -52,9 +52,8 @@ def made(tmp_path: Path, monkeypatch) -> Path:
     return root
 
 
-def test_tables_notes_and_what_agrees_are_printed(made, capsys) -> None:
-    assert main(["reproduce", "fs-ed", "--data", str(made)]) == 0
-    printed = capsys.readouterr()
+def test_tables_notes_and_what_agrees_are_printed(made, done) -> None:
+    printed = done(["reproduce", "fs-ed", "--data", str(made)])
     assert printed.out.startswith("A small paper, on Made\n\nTable 1: number of features\n")
     used, waf = (line.split() for line in printed.out.splitlines()[5:7])
     assert (used[:2], waf) == (["ED", "60"], ["WAF", "46", "✓"])
@@ -143,10 +142,9 @@ def ohsumed(tmp_path: Path, monkeypatch) -> Path:
     return root
 
 
-def test_everything_is_printed_in_the_order_of_the_thesis(ohsumed, tmp_path, capsys) -> None:
+def test_everything_is_printed_in_the_order_of_the_thesis(ohsumed, tmp_path, done, capsys) -> None:
     out = tmp_path / "found.txt"
-    assert main(["reproduce", airola_2011.KEY, "--data", str(ohsumed), "--out", str(out)]) == 0
-    printed = capsys.readouterr()
+    printed = done(["reproduce", airola_2011.KEY, "--data", str(ohsumed), "--out", str(out)])
     assert printed.out == ""
     assert ": RLS Regressor (RankRLS)" in printed.err
     text = out.read_text(encoding="utf-8")

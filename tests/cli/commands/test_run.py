@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 
 import pytest
 from wording import naming
@@ -36,12 +32,11 @@ def test_data_and_a_folder_of_results_are_understood_in_the_place_of_a_plan(fold
 
 
 @pytest.mark.smoke
-def test_features_are_named_as_the_data_name_them(capsys) -> None:
+def test_features_are_named_as_the_data_name_them(done) -> None:
     few = ["run", "--sample", "--lambda", "1", "--features", "3", "--folds", "1", "--json"]
     runs = []
     for pin, ban in (("33, 41", "29"), ("bm25 of URL; PageRank", "BM25 of title")):
-        assert main([*few, "--pin", pin, "--ban", ban]) == 0
-        runs.append(json.loads(capsys.readouterr().out))
+        runs.append(json.loads(done([*few, "--pin", pin, "--ban", ban]).out))
     assert runs[0]["plan"] == runs[1]["plan"]
     assert runs[0]["folds"] == runs[1]["folds"]
     assert runs[0]["folds"][0]["selected"][:2] == [33, 41]
@@ -80,18 +75,16 @@ def test_a_plans_relative_data_is_found_beside_it(folder, tmp_path, monkeypatch,
     assert len(answer(["run", str(folder.parent / "plan.toml"), "--json"])["folds"]) == 1
 
 
-def test_one_file_is_chosen_by_the_criterion(folder, capsys) -> None:
-    assert main(["run", "--data", str(folder / "Fold1" / "train.txt")]) == 0
-    printed = capsys.readouterr()
+def test_one_file_is_chosen_by_the_criterion(folder, done) -> None:
+    printed = done(["run", "--data", str(folder / "Fold1" / "train.txt")])
     assert naming("validation criterion").search(printed.err)
     assert naming("error document").search(printed.out)
 
 
-def test_folds_are_made_anew_and_a_rule_chooses(folder, tmp_path, capsys) -> None:
+def test_folds_are_made_anew_and_a_rule_chooses(folder, tmp_path, done) -> None:
     file = str(folder / "Fold1" / "train.txt")
     options = ["--protocol", "3-fold", "--rule", "at most 2", "--seed", "5", "--lambda", "1"]
-    assert main(["run", "--data", file, *options, "--out", str(tmp_path / "a")]) == 0
-    printed = capsys.readouterr()
+    printed = done(["run", "--data", file, *options, "--out", str(tmp_path / "a")])
     assert naming("3-fold LETOR 4.0").search(printed.out)
     assert "no validation part" not in printed.err
     values = json.loads((tmp_path / "a" / "results.json").read_text())
@@ -156,31 +149,8 @@ def test_a_folder_that_cannot_be_made_is_told_before_the_work(folder, tmp_path, 
     refused(["run", "--data", str(folder), "--out", str(tmp_path / "file" / "out")], "folder")
 
 
-@pytest.mark.thorough
-def test_interruption_keeps_the_finished_folds(tmp_path) -> None:
-    grid = " ".join(f"2^{e}" for e in range(-60, 61))
-    run = ["run", "--sample", "--lambda", grid, "--out", str(tmp_path)]
-    command = [sys.executable, "-m", "rankstudio", *run]
-    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("Fold 1"):
-            process.send_signal(signal.SIGINT)
-            break
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    values = json.loads((tmp_path / "results.json").read_text())
-    assert values["complete"] is False
-    assert 1 <= len(values["folds"]) < 5
-    assert naming(f"{len(values['folds'])} folds").search(errors)
-
-
-def test_methods_lists_the_catalog(answer, capsys) -> None:
-    assert main(["methods"]) == 0
-    text = capsys.readouterr().out
+def test_methods_lists_the_catalog(answer, done) -> None:
+    text = done(["methods"]).out
     assert "greedy-rankrls" in text
     assert "--lambda" in text
     assert naming("Pahikkala 2010 3").search(text)
@@ -207,19 +177,12 @@ def test_options_that_a_study_to_go_on_with_ignores_are_refused(options, named, 
     refused(["run", *options, "--resume", str(path)], f"rankstudio {named} --resume")
 
 
-def test_a_study_without_runs_says_so(tmp_path, refused) -> None:
-    path = tmp_path / "study.rankstudio"
-    Study.create(path).close()
-    refused(["run", "--resume", str(path), "--json"], "study.rankstudio no run")
-
-
 def test_left_out_queries_choose_in_the_terminal_and_a_rerun_has_the_same_bits(
-    folder, tmp_path, refused, capsys
+    folder, tmp_path, refused, done
 ) -> None:
     file = str(folder / "Fold1" / "train.txt")
     options = ["--method", "rankrls", "--select-by", "leave-query-out MAP", "--lambda", "1,4"]
-    assert main(["run", "--data", file, *options, "--out", str(tmp_path / "a")]) == 0
-    printed = capsys.readouterr()
+    printed = done(["run", "--data", file, *options, "--out", str(tmp_path / "a")])
     assert naming("LETOR 4.0").search(printed.out)
     assert "no validation part" not in printed.err
     assert main(["run", str(tmp_path / "a" / "plan.toml"), "--out", str(tmp_path / "b")]) == 0
@@ -227,7 +190,6 @@ def test_left_out_queries_choose_in_the_terminal_and_a_rerun_has_the_same_bits(
     values = json.loads((tmp_path / "a" / "results.json").read_text())
     assert values["plan"]["select_by"] == "leave-query-out MAP"
     assert len(values["folds"][0]["left_out"]["paths"]) == 2
-    capsys.readouterr()
     refused(
         ["run", "--data", file, "--method", "gas", "--select-by", "leave-query-out MAP"],
         "GAS leave-query-out RankRLS",

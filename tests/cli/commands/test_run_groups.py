@@ -23,12 +23,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(data: Path, tmp_path: Path, capsys) -> None:
+def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(
+    data: Path, tmp_path: Path, done, capsys
+) -> None:
     table, out = tmp_path / "groups.csv", tmp_path / "out"
     table.write_text("feature,group\n1,Body\n4,Body\n5,Title\n2,Title\n")
     run = ["run", "--data", str(data), *OPTIONS]
-    assert main([*run, "--groups", str(table), "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
+    printed = done([*run, "--groups", str(table), "--out", str(out)]).out
     assert "Body (1 4)" in printed
     assert "Title (2 5)" in printed
     assert (out / "selection_path.csv").read_text().splitlines()[0].endswith(",group")
@@ -40,6 +41,7 @@ def test_groups_of_a_file_are_in_the_table_the_plan_and_the_rerun(data: Path, tm
     assert (tmp_path / "again" / "results.json").read_bytes() == (out / "results.json").read_bytes()
     assert main([*run, "--groups", "Body: 1 4; Title: 2 5", "--out", str(tmp_path / "text")]) == 0
     assert (tmp_path / "text" / "results.json").read_bytes() == (out / "results.json").read_bytes()
+    capsys.readouterr()
     assert main(["run", str(out / "plan.toml"), "--groups", "", "--json"]) == 0
     assert "groups" not in json.loads(capsys.readouterr().out)["plan"]
 

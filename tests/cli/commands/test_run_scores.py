@@ -24,11 +24,10 @@ def scores(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, capsys) -> None:
+def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, done, capsys) -> None:
     study, out = tmp_path / "s.rankstudio", tmp_path / "out"
     given = ["--scores", f"neural net={scores}", "--scores", f"other={scores}"]
-    assert main(["run", "--sample", *given, "--study", str(study), "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
+    printed = done(["run", "--sample", *given, "--study", str(study), "--out", str(out)]).out
     assert "neural net (given scores) on" in printed and "other (given scores) on" in printed
     plan = load_plan(out / "neural-net" / "plan.toml")
     assert plan.scores["name"] == "neural net" and plan.scores["files"]
@@ -36,23 +35,21 @@ def test_each_is_a_run_of_the_study(scores: Path, tmp_path: Path, capsys) -> Non
     assert not (out / "other" / "models").exists()  # there is none to score other documents with
     assert main(["run", "--sample", "--method", "given-order", "--study", str(study), "--out", str(out)]) == 0
     assert "Given order on" in capsys.readouterr().out
-    assert main(["compare", str(study)]) == 0
-    printed = capsys.readouterr().out
+    printed = done(["compare", str(study)]).out
     assert "neural net (given scores)" in printed and "Given order" in printed
     assert main(["report", str(study), "--out", str(tmp_path / "r.html")]) == 0
     assert "neural net (given scores)" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert main(["run", str(out / "neural-net" / "plan.toml"), "--json"]) == 0
 
 
-def test_models_are_runs_of_the_study(tmp_path: Path, capsys) -> None:
+def test_models_are_runs_of_the_study(tmp_path: Path, done, capsys) -> None:
     learned, again = tmp_path / "learned", tmp_path / "again"
     fast = ["--method", "rankrls", "--lambda", "1", "--folds", "1,2"]
     assert main(["run", "--sample", *fast, "--out", str(learned)]) == 0
     models = learned / "models"
     study = tmp_path / "s.rankstudio"
     given = ["--models", f"own={models}", "--models", f"one={models / 'fold1.json'}"]
-    assert main(["run", "--sample", *given, "--study", str(study), "--out", str(again)]) == 0
-    told = capsys.readouterr()
+    told = done(["run", "--sample", *given, "--study", str(study), "--out", str(again)])
     assert naming("3 4 5 Sample").search(told.err)
     assert naming("Sample").search(told.out)
     assert naming("200 250").search(" ".join(told.out.split()))

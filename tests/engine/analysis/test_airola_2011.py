@@ -49,7 +49,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.methods.kernels.basis import basis_rows
+from rankstudio.engine.methods.kernels.nystrom import basis_rows
 from rankstudio.engine.methods.rankers.rankboost import RankBoost
 from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.engine.support.work import finish

@@ -55,9 +55,7 @@ def test_what_has_no_name_is_refused_with_a_sentence(tmp_path: Path, text: str) 
     (tmp_path / "x.txt").write_text(text)
     with pytest.raises(DatasetError) as caught:
         read_feature_names(tmp_path / "x.txt")
-    assert str(caught.value).startswith(
-        f"{tmp_path / 'x.txt'}: found no name of a feature, expected lines of"
-    )
+    assert str(caught.value).startswith(f"{tmp_path / 'x.txt'}: found no feature names, expected lines with")
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:

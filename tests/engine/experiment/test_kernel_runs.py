@@ -31,7 +31,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", PLANS)
-@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.basis.DependentBasisWarning")
+@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning")
 def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, tmp_path: Path) -> None:
     dataset = make_ranking(n_queries=24, seed=1)
     result = run_plan(PLANS[name], dataset)

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from rankstudio.engine import evaluate
 from rankstudio.engine.methods.catalog import Method, method, methods
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 from rankstudio.engine.methods.selection.expected_divergence import divergences
 from rankstudio.engine.steps import Step
 

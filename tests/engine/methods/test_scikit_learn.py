@@ -82,5 +82,8 @@ def test_an_estimator_says_what_differs_from_its_defaults() -> None:
     )
     assert "n_features_to_select" in GreedyRankRLS(3)._repr_html_()
     assert GreedyRankRLS().set_params(n_features_to_select=4).get_params()["n_features_to_select"] == 4
-    with pytest.raises(ValueError, match="'depth' is no parameter of GreedyRankRLS: n_features_to_select, "):
+    with pytest.raises(
+        ValueError,
+        match="'depth' is not a parameter of GreedyRankRLS; expected one of n_features_to_select, ",
+    ):
         GreedyRankRLS().set_params(depth=1)

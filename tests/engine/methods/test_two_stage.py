@@ -12,7 +12,7 @@ from ordering import ranking_problem
 from rankstudio.engine import RankBoost, RankRLS, RankSVM
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 from rankstudio.engine.methods.two_stage import Columns, Narrowed, comparisons, selections, two_stage_steps
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress

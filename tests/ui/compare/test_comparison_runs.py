@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Semaphore
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QListWidget
 from waiting import wait_until
-from windows import finish, settle, write_folds
+from windows import finish, held, open_window, settle, write_folds
 from wording import naming
 
-from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
+from rankstudio.engine.experiment.results.events import UnitStarted
+from rankstudio.ui.compare.comparison_dialog import ComparisonDialog, ticked
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.style.theme import Theme
 
 
 def tick(ticks: QListWidget, *keys: str) -> None:
@@ -82,6 +86,7 @@ def test_a_pipeline_is_in_the_list_once_and_can_be_removed(window: MainWindow) -
     dialog.table.selectRow(1)
     QTest.mouseClick(dialog.remove, Qt.MouseButton.LeftButton)
     assert titles(dialog) == ["Greedy RankRLS", "GAS, then RankRLS"]
+    tick(dialog.methods)
     assert [plan.title for plan in dialog.plans()] == titles(dialog)
     dialog.activateWindow()
     wait_until(dialog.isActiveWindow)
@@ -170,3 +175,60 @@ def test_a_file_that_is_no_plan_of_several_runs_is_refused_with_a_sentence(
     assert len(said) == 1
     assert "bad.toml" in said[0]
     assert window.runs.records == ()
+
+
+def click(ticks: QListWidget, key: str) -> None:
+    """Click the name of an entry, right of its box."""
+    area = ticks.visualItemRect(ticks.item(keys(ticks).index(key)))
+    QTest.mouseClick(
+        ticks.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(area.left() + 90, area.center().y())
+    )
+
+
+def test_a_click_on_a_name_ticks_it_and_what_is_ticked_runs_without_add(window: MainWindow) -> None:
+    """Catches names that take no click, and ticks that are lost because nobody pressed Add."""
+    dialog = window.comparison.dialog()
+    dialog.show()
+    own = dialog.ranker.itemText
+    assert own(0) == "Own model of the selector"
+    click(dialog.methods, "gas")
+    assert ticked(dialog.methods) == ("gas",) and own(0) == "Own model: RankRLS"
+    click(dialog.methods, "gas")
+    assert ticked(dialog.methods) == ()
+    click(dialog.methods, "gas")
+    dialog.ranker.setCurrentIndex(dialog.ranker.findData("ranksvm"))
+    assert [plan.title for plan in dialog.plans()] == ["Greedy RankRLS", "GAS, then RankSVM"]
+    assert titles(dialog) == ["Greedy RankRLS"]
+    assert dialog.work().startswith("2 runs, ")
+    dialog.close()
+    dialog.deleteLater()
+
+
+def test_an_interrupted_run_is_offered_with_its_folds_and_goes_on(
+    theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a comparison that calls an interrupted run "not run" and computes its folds again."""
+    go = Semaphore(4)
+    fifth = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    with open_window(theme, tmp_path / "config", folds, fifth) as window:
+        window.commands["run"].trigger()
+        (record,) = window.runs.records
+        wait_until(lambda: record.units_done == 4)
+        window.commands["stop"].trigger()
+        go.release(30)
+        wait_until(lambda: record.state is RunState.CANCELLED)
+        settle(window)
+        said = []
+
+        def answer(dialog: ComparisonDialog) -> int:
+            (row,) = dialog.rows()
+            index = dialog.table.rows_model.index(0, dialog.table.rows_model.columnCount() - 1)
+            said.append((row.run, row.finished, index.data()))
+            return int(QDialog.DialogCode.Accepted)
+
+        monkeypatch.setattr(ComparisonDialog, "exec", answer)
+        window.commands["comparison"].trigger()
+        assert said == [(1, False, "interrupted at 1 of 2 folds")]
+        wait_until(lambda: record.state is RunState.DONE)
+        settle(window)
+        assert window.runs.records == (record,)

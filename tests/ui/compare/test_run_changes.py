@@ -62,6 +62,7 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
         "grid at its end",
     )
     assert (second["method"], second["tags"]) == ("Greedy RankRLS ⚠", "–")
+    assert "⚠" not in panel.table.rows_as_csv(), "the mark is the window's, not the file's"
     assert window.sections.compare.curves.plot.curves[0].label == "1 for the paper"
     panel.filter.setText("good end")
     assert [row["key"] for row in texts(window)] == ["1"]

@@ -108,6 +108,27 @@ def test_a_full_disk_is_a_sentence(
     dialog.deleteLater()
 
 
+def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow, tmp_path: Path) -> None:
+    """Catches a report that only the Report page can write, and one without its words or numbers."""
+    dialog = window.export_controller.dialog()
+    dialog.select("report")
+    assert dialog._unavailable == "The study has no finished run yet."
+    dialog.close()
+    finish(window)
+    window.sections.report.words.notes.setPlainText("Two features do.")
+    dialog = window.export_controller.dialog()
+    dialog.select("report")
+    for place, ending, beginning in ((0, "html", b"<!doctype html>"), (1, "pdf", b"%pdf")):
+        path = tmp_path / f"report.{ending}"
+        assert str(path) in save(dialog, place, path)
+        assert path.read_bytes().lower().startswith(beginning)
+    result = window.runs.records[0].result
+    assert result is not None
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Two features do." in html and f"{result.average['MAP']:.4f}" in html
+    dialog.close()
+
+
 def test_without_a_model_it_says_why(window: MainWindow) -> None:
     dialog = opened(window)
     assert naming("model").search(dialog._message.text()) and not dialog._save.isEnabled()

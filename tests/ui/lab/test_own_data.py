@@ -139,9 +139,9 @@ def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"values": "1000"}, "values: expected at most 8, the features of these data, got 1000."),
+        ({"values": "1000"}, "values: expected at most 8, the number of features in these data, got 1000."),
         ({"n_queries": 500}, "queries: expected fewer than the 30 queries of these data, got 500."),
-        ({"n_features": 9}, "features, k: expected at most 8, the features of these data, got 9."),
+        ({"n_features": 9}, "features, k: expected at most 8, the number of features in these data, got 9."),
         ({"measure": "MAPP"}, "measure: expected one of MAP"),
     ],
 )

@@ -56,7 +56,7 @@ def test_the_furthest_one_is_named_with_the_reason() -> None:
 def test_what_may_be_chance_is_not_called_too_low() -> None:
     said = deviations_sentence(summary((0.01, -0.06), (0.1, 0.1), error=0.04), AUC)
     assert said.startswith(
-        "No estimator is off by more than 0.005 and by more than twice its standard error."
+        "No mean deviation is both larger than 0.005 and more than twice its standard error."
     )
     assert bias_text(-0.06) == "0.06 too low" and bias_text(0.004) == "right on average"
     assert bias_text(0.0071) == "0.007 too high"

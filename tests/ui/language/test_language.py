@@ -90,7 +90,7 @@ def test_numbers_have_a_point_in_every_language(
 def test_a_language_is_chosen_for_the_next_start_and_said(empty: MainWindow) -> None:
     actions = empty.commands.submenus["language"].actions()
     assert {action.data(): action.text() for action in actions} == {
-        "system": "As the system",
+        "system": "Same as system",
         "en": "English",
         "de": "Deutsch",
     }

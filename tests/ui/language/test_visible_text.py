@@ -22,7 +22,7 @@ def found(source: str) -> list[str]:
         ('return "ahead of" if better else "behind"', ["ahead of"]),
         ('word = "ahead of" if better else "behind"', ["ahead of", "behind"]),
         ('Column("weight", "weight", "right", tone="muted", tooltip="In it")', ["weight", "In it"]),
-        ('Segmented([("scatter", "scatter")], "way of drawing")', ["scatter", "way of drawing"]),
+        ('Segmented([("scatter", "scatter")], "plot type")', ["scatter", "plot type"]),
         ('raise OutputError(f"{path}: it could not be written.")', ["{}: it could not be written."]),
         ('"".join(f" or {name}" for name in names)', [" or {}"]),
     ],

@@ -58,9 +58,9 @@ def test_the_relevant_document_that_moves_most_is_named() -> None:
     X = [[0.9, 0.0], [0.8, 0.0], [0.7, 0.0]]
     found = query(X, [2, 0, 0], [1.0, 0.0], [0.1, 0.2, 0.3])
     assert query_sentence(found) == (
-        "B ranks D0 (label 2) at place 3, below two irrelevant documents; A ranks it at place 1."
+        "D0 (label 2) has rank 3 in B, below two irrelevant documents, and rank 1 in A."
     )
-    assert "same places" in query_sentence(query(X, [2, 0, 0], [1.0, 0.0], [0.9, 0.2, 0.3]))
+    assert "same ranks" in query_sentence(query(X, [2, 0, 0], [1.0, 0.0], [0.9, 0.2, 0.3]))
     assert naming("document query").search(query_sentence(query(X, [0, 0, 0], [1.0, 0.0], [1, 2, 3])))
 
 

@@ -135,7 +135,9 @@ def test_no_number_of_a_sealed_test_part_is_seen(window: MainWindow) -> None:
     text = page.preview.sheet.toPlainText()
     assert naming("sealed").search(text)
     assert not [number for number in tested - validated if number in re.findall(r"[\d.]+", text)]
-    window.commands["seal"].trigger()
+    assert page.preview.covered.isVisible()
+    page.preview.covered.click()
+    assert not page.preview.covered.isVisible()
     seen(window)
     assert naming("twice").search(page.preview.sheet.toPlainText())
 

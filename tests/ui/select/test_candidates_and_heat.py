@@ -3,8 +3,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 
 from rankstudio.engine.analysis.features.candidate_map import step_margin
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.select.candidates_view import CandidatesView, verdict
 from rankstudio.ui.select.heat_map import SIZES, HeatView

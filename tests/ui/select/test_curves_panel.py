@@ -218,7 +218,7 @@ def test_left_out_queries_are_a_curve_beside_the_chosen_one_and_nothing_to_choos
     for key in (0, 1):
         values = {"MAP": [0.3, 0.5, 0.4], "leave-query-out MAP": [0.1 + key, 0.2, 0.35]}
         panel.set_path(key, [1, 2, 3], [0.9, 0.8, 0.7], values)
-    plot, name = panel.validation_plot, "left-out queries, selected with them"
+    plot, name = panel.validation_plot, "left-out queries, selection not repeated"
     plot.flush()
     assert name not in plot.numbers()[0]
     panel.select(1, 2)
@@ -338,3 +338,15 @@ def test_the_button_of_the_smallest_model_gives_way_in_a_narrow_panel_and_goes_b
     panel.begin("Greedy RankRLS", "MQ2008 fold 4", [LAMBDA], SETTINGS, 3)
     assert panel.smallest.isHidden()
     assert panel.validation_plot.family.smallest is None
+
+
+def test_the_button_says_where_the_best_model_is_the_smallest_one(panel):
+    """Catches a button that is gone, so that nobody learns which k the rule gives."""
+    panel.set_path(0, KS, [3, 2, 1], {"MAP": [0.4, 0.3, 0.1]})
+    panel.select(0, 1)
+    panel.show_smallest(SmallestMark(0, 1, 0.0, 1.0), 1)
+    assert panel.validation_plot.family.smallest is None
+    assert "k = 1" in panel.smallest.text() and not panel.smallest.isEnabled()
+    panel.select(0, 3)
+    panel.show_smallest(SmallestMark(0, 1, 0.0, 1.0), 1)
+    assert panel.smallest.isEnabled()

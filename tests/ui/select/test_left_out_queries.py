@@ -25,7 +25,7 @@ from rankstudio.ui.style.theme import Theme
 MAP = "leave-query-out MAP"
 GREEDY = {"regularization": (0.5, 2.0), "n_features_to_select": 4}
 KERNEL = {"regularization": (0.25, 1.0, 4.0), "gamma": (0.5, 2.0), "n_basis": 20}
-NAME = "left-out queries, selected with them"
+NAME = "left-out queries, selection not repeated"
 
 
 def ran(window: MainWindow, fold: int = 0, **changes: Any) -> RunRecord:
@@ -336,7 +336,7 @@ def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) ->
     chosen = record.folds[1].chosen
     plot = window.sections.select.curves.validation_plot
     plot.flush()
-    name = "left-out queries, selected with them"
+    name = "left-out queries, selection not repeated"
     header, rows = plot.numbers()
     assert header[-1] == name
     path = record.paths[1, chosen.unit.position]

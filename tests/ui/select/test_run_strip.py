@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event as Flag
 from threading import Semaphore
 
+import pytest
 from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
-from windows import finish, open_window, settle
+from windows import finish, held, open_window, settle
 
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.events import Event, UnitStarted
+from rankstudio.engine.experiment.results.events import UnitStarted
+from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.run_queue import engine_run, look_at
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.model.study_store import RunTarget
 from rankstudio.ui.style.theme import Theme
-
-
-def held(wait: Callable[[int, Event], object]) -> Callable[..., Iterator[Event]]:
-    """Return what runs a plan, and waits after some of its events; no longer than 10 s each time."""
-
-    def run(plan: Plan, dataset: FoldedDataset, target: RunTarget | None = None) -> Iterator[Event]:
-        for number, event in enumerate(engine_run(plan, dataset, target)):
-            yield event
-            wait(number, event)
-
-    return run
 
 
 def chips(window: MainWindow) -> list[str]:
@@ -74,6 +61,34 @@ def test_the_outcome_is_the_mean_over_the_folds_and_leads_to_compare(window: Mai
     assert strip._state.text() == f"done · test MAP {result.average['MAP']:.4f}, mean over 2 folds"
     window.findChild(QPushButton, "strip-compare").click()
     assert window.workspace.page == "compare"
+    settle(window)
+
+
+def test_a_finished_run_offers_the_next_questions(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches links that lead nowhere, that stay while something runs, or that push the outcome away."""
+    asked: list[str] = []
+    monkeypatch.setattr(ComparisonDialog, "exec", lambda _: asked.append(window.workspace.page) or 0)
+    why, another = (window.findChild(QPushButton, name) for name in ("strip-why", "strip-another"))
+    assert not why.isVisible() and not another.isVisible()
+    window.resize(1280, 760)
+    finish(window)
+    settle(window)
+    strip = window.sections.strip
+    assert why.isVisible() and another.isVisible()
+    why.click()
+    assert window.workspace.page == "features"
+    window.workspace.show_page("select")
+    another.click()
+    assert asked == ["compare"]
+    window.workspace.show_page("select")
+    strip._next.resize(40, strip._next.height())
+    assert not why.isVisible(), "the outcome needs the room"
+    window.commands["run"].trigger()
+    assert not strip._next._wanted
+    window.commands["stop"].trigger()
+    wait_until(lambda: not window.runs.busy)
     settle(window)
 
 

@@ -12,7 +12,8 @@ from PySide6.QtGui import QTextBlock
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from rankstudio.engine.support.resources import guide
-from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW, PLACES, GuideWindow, _slug
+from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW, PLACES, GuideWindow
+from rankstudio.ui.style.terms import slug as slug_of
 from rankstudio.ui.style.theme import Theme
 
 
@@ -65,7 +66,7 @@ def test_a_long_page_is_laid_out_once_and_not_after_each_of_its_paragraphs(windo
 def test_every_place_of_the_window_has_its_heading(place: str) -> None:
     page, _, slug = place.partition("#")
     lines = guide(page).read_text(encoding="utf-8").splitlines()
-    assert not slug or slug in {_slug(line.lstrip("#")) for line in lines if line.startswith("#")}
+    assert not slug or slug in {slug_of(line.lstrip("#")) for line in lines if line.startswith("#")}
 
 
 def test_a_link_to_a_heading_brings_it_to_the_top(window: GuideWindow) -> None:

@@ -9,14 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSplitter, QToolButton, QWidget
 from waiting import wait_until
-from windows import Opened, finish, open_window, settle
+from windows import Opened, finish, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.page.page import Page, PanelWindow
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.select.fields import Field
 from rankstudio.ui.shell.workspace import FIRST, PAGES
-from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 
 _LEAST_MAP = 173  # pixels, with which the cells of a map can be told apart
@@ -101,15 +100,12 @@ def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_
     assert curves.size() == before
 
 
-def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    config = tmp_path / "config"
-    with open_window(theme, config, folds) as window:
+def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Opened, folds: Path) -> None:
+    with opened(folds) as window:
         window.workspace.show_page("features")
         page(window).maximise(window.sections.features.profile)
         settle(window)
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         assert window.workspace.page == "features"
         assert window.sections.features.path.isVisible()
         settle(window)
@@ -215,11 +211,8 @@ def test_the_focused_panel_goes_out_by_key(window: MainWindow) -> None:
     page(window).bring_back()
 
 
-def test_panels_in_windows_are_there_again_at_the_next_start(
-    theme: Theme, tmp_path: Path, folds: Path
-) -> None:
-    config = tmp_path / "config"
-    with open_window(theme, config, folds) as window:
+def test_panels_in_windows_are_there_again_at_the_next_start(opened: Opened, folds: Path) -> None:
+    with opened(folds) as window:
         panels = window.sections.select.curves, window.sections.data.statistics
         settle(window)
         wait_until(window.loading.isHidden)
@@ -230,9 +223,9 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
             page(window).pop_out(panel)
         panel_window(window, panels[0].objectName()).resize(777, 555)
         window.workspace.show_page("select")
-    with open_window(theme, config):
+    with opened():
         pass  # nothing was opened: they wait for the next time
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         for panel in (window.sections.select.curves, window.sections.data.statistics):
             out = panel_window(window, panel.objectName())
             assert out.isVisible()
@@ -244,7 +237,7 @@ def test_panels_in_windows_are_there_again_at_the_next_start(
         QApplication.processEvents()
         for splitter in page(window).findChildren(QSplitter):
             assert splitter.sizes() == pytest.approx(before[splitter.objectName()], abs=12)
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         assert panel_window(window, "curves-panel") is None
         assert panel_window(window, window.sections.data.statistics.objectName()).isVisible()
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from waiting import wait_until
-from windows import Opened, finish, open_window, settle, slowly
+from windows import Opened, finish, settle, slowly
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.style.theme import Theme
 
 REGULARIZATIONS = (1.0,), (2.0,), (4.0,)
 
@@ -21,14 +20,16 @@ def several(window: MainWindow) -> list[Plan]:
     return [plan.changed(parameters={"regularization": values}) for values in REGULARIZATIONS]
 
 
-def test_what_waits_when_the_window_closes_is_offered_once(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_what_waits_when_the_window_closes_is_offered_once(
+    opened: Opened, tmp_path: Path, folds: Path
+) -> None:
     config = tmp_path / "config"
-    with open_window(theme, config, folds, runner=slowly) as window:
+    with opened(folds, runner=slowly) as window:
         plans = several(window)
         window.comparison.start(plans)
         wait_until(lambda: window.runs.current is not None)
     assert Settings(config).waiting == tuple(plans[1:])
-    with open_window(theme, config) as window:
+    with opened() as window:
         window.restore()
         wait_until(lambda: window.session.dataset is not None)
         settle(window)
@@ -44,11 +45,11 @@ def test_what_waits_when_the_window_closes_is_offered_once(theme: Theme, tmp_pat
     assert Settings(config).waiting == ()
 
 
-def test_an_offer_that_is_not_taken_is_not_made_again(theme: Theme, tmp_path: Path, folds: Path) -> None:
+def test_an_offer_that_is_not_taken_is_not_made_again(opened: Opened, tmp_path: Path, folds: Path) -> None:
     config = tmp_path / "config"
-    with open_window(theme, config, folds) as window:
+    with opened(folds) as window:
         Settings(config).save_waiting(several(window))
-    with open_window(theme, config) as window:
+    with opened() as window:
         window.restore()
         assert window.waiting.text in window.notice.text()
         wait_until(lambda: window.session.dataset is not None)

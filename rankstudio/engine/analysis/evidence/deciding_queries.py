@@ -13,7 +13,7 @@ from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import prefer
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import WorkProgress, finish

@@ -125,7 +125,8 @@ def left_out_steps(
         order = paths.path(paths.statistics, paths.n_queries)[-1].selected
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
     empty, usual = errors[0], np.column_stack(errors[1:] or errors)
-    repeated, selected = np.empty_like(usual), [()] * paths.n_queries if known is None else [*known.selected]
+    repeated = np.empty_like(usual)
+    selected: list[tuple[int, ...]] = [()] * paths.n_queries if known is None else [*known.selected]
     done = 0 if known is None else known.repeated.shape[0]
     if known is not None:
         repeated[:done] = known.repeated

@@ -16,8 +16,8 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import FloatingSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import on_demand_search
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import WorkProgress, finish

@@ -18,14 +18,14 @@ from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     GreedyState,
     GreedyWork,
     KnownStatistics,
     Select,
     Start,
     Statistics,
+    forward_path,
     gram_statistics,
 )
 from rankstudio.engine.methods.shards.scratch import Room, Scratch

@@ -13,8 +13,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, among, candidate_names
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.steps import Step
 

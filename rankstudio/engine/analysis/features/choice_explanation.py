@@ -19,8 +19,7 @@ from rankstudio.engine.analysis.features.candidate_map import (
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import either, tr
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,13 +403,13 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     other = [part for part in parts if part]
     among = tr("in the model")
     if context.path.step_kind is StepKind.FEATURES:
-        among = tr("among the first {size}").format(size=size)
+        among = tr("among the first {size}").format(size=size) if size > 1 else tr("the first")
     if inside:
         text = (
             tr("It would not be {among} {where}.") if other else tr("It is {among} on every path of the run.")
         )
         return text.format(among=among, where=either(other))
-    text = tr("It would be {among} {where}.") if other else tr("It is {among} on no path of the run.")
+    text = tr("It would be {among} {where}.") if other else tr("It is not {among} on any path of the run.")
     return text.format(among=among, where=either(other))
 
 

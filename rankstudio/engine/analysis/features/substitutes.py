@@ -15,8 +15,8 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.selection.base import PathSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.filter_base import PathSelector
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
     group_swap_criteria,
@@ -36,8 +36,8 @@ Changes = Mapping[tuple[int, int | None], float]
 """Changes of the criterion, by the column that goes and the one that comes; None where none comes."""
 
 NO_SWAPS = (
-    "The effect of a swap is exact only where RankRLS ranks with the features; this model "
-    "would have to be trained again for each swap."
+    "The effect of a swap is computed only if RankRLS ranks with the features; this model would have "
+    "to be trained again for each swap."
 )
 NOT_LEARNED = "This run only has given scores: there are no features to substitute."
 NOT_SWAPPED = "Too many features: computing all swaps would take too long."

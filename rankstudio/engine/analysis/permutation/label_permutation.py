@@ -25,8 +25,12 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
-from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares
-from rankstudio.engine.methods.preference_learner import PreferenceLearner, labels_or_zeros, preferring
+from rankstudio.engine.methods.pair_learners import (
+    PairwiseLeastSquares,
+    PreferenceLearner,
+    labels_or_zeros,
+    preferring,
+)
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
@@ -136,9 +140,9 @@ def _rankrls_shortcut(estimator: RankRLS) -> bool:
 def _greedy_paths(
     estimator: GreedyRankRLS, data: QueryData, executor: Executor | None, workers: int
 ) -> Paths:
-    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
-    from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (  # noqa: PLC0415
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (  # noqa: PLC0415 - numba
         KnownStatistics,
+        forward_path,
         gram_statistics,
     )
 

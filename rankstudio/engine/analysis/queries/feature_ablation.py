@@ -1,4 +1,4 @@
-"""What helps which queries: a model learned again without one of its features, query by query."""
+"""Effect of each feature on the queries: a model trained again without one of its features."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def section_keys(text: str) -> tuple[str, ...]:
     keys = tuple(key.strip().lower() for key in text.split(",") if key.strip())
     wrong = next((key for key in keys if key not in SECTIONS), None)
     if wrong is not None or not keys:
-        raise ParameterError("sections", wrong or text, f"some of {', '.join(SECTIONS)}")
+        raise ParameterError("sections", wrong or text, f"one or more of {', '.join(SECTIONS)}")
     return keys
 
 

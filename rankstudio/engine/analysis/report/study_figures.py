@@ -89,10 +89,9 @@ def run_curves_figure(
     if not series:
         return None
     banded = any(one.low for one in series)
-    bands = tr(
-        "Bands: half the 95 % interval of the difference to run {number} in each direction, "
-        "paired over queries."
-    ).format(number=reference)
+    bands = tr("The bands are as wide as the 95 % interval of the paired difference to run {number}.").format(
+        number=reference
+    )
     said = tr(
         "{data}: {name} on the validation part by {over}, mean over folds, with the best "
         "parameters at each point."
@@ -150,8 +149,8 @@ def pareto_figure(
     rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
-        "combination of each size and run. The line joins the Pareto-optimal models. Marked: "
-        "the best model and the smallest one that is {rule}."
+        "combination of each size and run. The line joins the Pareto-optimal models. Marked: the best "
+        "model, and the smallest model {rule}."
     )
     if found.suggested != found.best:
         short = (
@@ -267,7 +266,7 @@ def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigu
     asked = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in asked:
         if not any(_bears(one, name) for one in figures):
-            raise ParameterError("only", name, f"some of {', '.join(one.name for one in figures)}")
+            raise ParameterError("only", name, f"one or more of {', '.join(one.name for one in figures)}")
     return tuple(one for one in figures if not asked or any(_bears(one, name) for name in asked))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rankstudio.engine.methods.catalog import Kind, Parameter
-from rankstudio.engine.methods.catalog.kernels import GAMMA
+from rankstudio.engine.methods.catalog.shared import GAMMA
 
 NO_KERNEL = "none"
 """What stands for greedy selection in place of a kernel."""

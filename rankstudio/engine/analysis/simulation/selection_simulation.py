@@ -97,7 +97,7 @@ def simulate_selection(
     if data.n_queries <= drawn:
         raise DatasetError(
             f"The data have {data.n_queries} queries; expected more than the {drawn} drawn for training, "
-            "because the others measure the truth."
+            "because the remaining queries give the true value."
         )
     ways = ESTIMATORS if kernel == NO_KERNEL else BASIS_ESTIMATORS
     if estimators is not None:

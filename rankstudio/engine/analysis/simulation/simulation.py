@@ -136,7 +136,7 @@ class Simulation:
         features, queries = parts[0].n_features, sum(part.n_queries for part in parts)
         for name, value in tried.get("n_features", ()):
             if value is not None and value > features:
-                expected = tr("at most {n}, the features of these data").format(n=features)
+                expected = tr("at most {n}, the number of features in these data").format(n=features)
                 raise ParameterError(name, _plain(value), expected)
         for name, value in tried["n_queries"]:
             if value >= queries:

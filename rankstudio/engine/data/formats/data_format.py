@@ -59,14 +59,14 @@ FORMATS = (
         "letor",
         "LETOR text",
         (".txt", *(e for e in _LINES if e != ".txt"), *_PARTS),
-        "`label qid:id feature:value … # comment`, as of LETOR, SVM-rank, RankLib and MSLR-WEB",
+        "`label qid:id feature:value … # comment`, as used by LETOR, SVM-rank, RankLib and MSLR-WEB",
         ("names of features",),
     ),
     DataFormat(
         "csv",
         "CSV",
         (".csv",),
-        "a header, then a row a document; cells apart by commas (or semicolons, bars, tabs)",
+        "a header, then one row per document; cells separated by commas (or semicolons, bars, tabs)",
         ("ids of features",),
     ),
     DataFormat("tsv", "TSV", (".tsv", ".tab"), "the same with tabs", ("ids of features",)),
@@ -74,7 +74,7 @@ FORMATS = (
         "parquet",
         "Parquet",
         (".parquet", ".pq"),
-        "a table with a column of the query",
+        "a table with a query column",
         ("ids of features",),
         extra="parquet",
     ),
@@ -90,17 +90,16 @@ FORMATS = (
         "trec",
         "TREC judgements and runs",
         (),
-        "`query iteration document grade`, a file with `qrel` in its name, and beside it runs, "
-        "`query Q0 document rank score tag`, that end with `.run`, `.trec` or `.res`: a feature each; "
-        "is read only",
+        "`query iteration document grade`, in a file with `qrel` in its name, next to runs (`.run`, "
+        "`.trec`, `.res`) with lines `query Q0 document rank score tag`, one feature per run; read only",
         reads_only=True,
     ),
     DataFormat(
         "xgboost",
         "SVMlight text with .group",
         _LINES,
-        "`label feature:value …`, and beside it a file `.group` with the number of documents of each query, "
-        "as of XGBoost",
+        "`label feature:value …`, next to a file `.group` with the number of documents of each query, "
+        "as used by XGBoost",
         ("names of features", "ids of queries", "comments"),
         sizes=".group",
     ),
@@ -108,8 +107,8 @@ FORMATS = (
         "lightgbm",
         "SVMlight text with .query",
         _LINES,
-        "the same with a file `.query`, as of LightGBM, whose tables of numbers without a header are read "
-        "too: the label before the features",
+        "the same with a file `.query`, as used by LightGBM; its numeric tables without a header, with "
+        "the label in the first column, are read too",
         ("names of features", "ids of queries", "comments"),
         sizes=".query",
     ),

@@ -57,8 +57,8 @@ _EXPECTED = {
     ID_ZERO: translatable("a feature id of at least 1"),
     ID_TOO_LARGE: translatable("a feature id of at most {most}"),
     ID_REPEATED: translatable("every feature at most once in a line"),
-    OVERFLOW: translatable("a number between -1.8e308 and 1.8e308"),
-    MISSING: translatable("a value for every feature, because missing values are set to be refused"),
+    OVERFLOW: translatable("a number from -1.8e308 to 1.8e308"),
+    MISSING: translatable("a value for every feature, because missing values are refused"),
     BINARY: translatable("text"),
     OLD_LINE_END: translatable("lines that end with a line feed; save the file with such line ends"),
 }

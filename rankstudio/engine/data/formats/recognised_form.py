@@ -53,7 +53,6 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     FileAccessError, MissingExtraError
         Where it cannot be read, or is named as something binary that it is not.
     """
-    beside = sizes_file(path)
     head = read_beginning(path, HEAD)
     begin = _first_bytes(path)
     if begin.startswith(PARQUET) or begin == ARROW:
@@ -69,12 +68,17 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     line = next((line for line in texts if line and not line.startswith(b"#")), b"")
     if b"qid:" in line:
         return "letor"
-    words = line.split()
-    if beside is not None:
+    if sizes_file(path) is not None:
+        words = line.split()
         return "sizes" if len(words) <= 1 or _FEATURE.match(words[1]) else "csv"
+    return "csv" if told.qid or told.label or _names_a_query(line) else "letor"
+
+
+def _names_a_query(line: bytes) -> bool:
+    """Return whether a line is a table's header with a common name for the query."""
     names = re.split(rb'[",;|\t]+', line.lower())
     named = any(name.strip().decode("utf-8", "replace") in QUERY_NAMES for name in names)
-    return "csv" if told.qid or told.label or (named and len(names) > 2) else "letor"
+    return named and len(names) > 2
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:

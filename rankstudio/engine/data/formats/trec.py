@@ -140,24 +140,8 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     -----
     O(mn) for m judged documents and n runs.
     """
-    grades: dict[str, dict[str, float]] = {}
-    lines: dict[tuple[str, str], int] = {}
-    negative = 0
-    for line, words in qrels.words():
-        grade = number(words[3]) if len(words) == _WORDS else None
-        if grade is None or math.isinf(grade):
-            raise qrels.error(line, " ".join(words), tr(_EXPECTED))
-        query, document = words[0], words[2]
-        documents = grades.setdefault(query, {})
-        if document in documents:
-            raise qrels.error(line, f"{query} {document}", tr("each document at most once per query"))
-        negative += grade < 0
-        documents[document] = max(grade, 0.0)
-        lines[query, document] = line
-    if not grades:
-        raise DatasetError(
-            tr("{path}: found no lines, expected {expected}.").format(path=qrels.path, expected=tr(_EXPECTED))
-        )
+    grades, lines = _judgements(qrels)
+    negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
     X = np.full((len(rows), len(runs)), np.nan)
     for column, (name, run) in enumerate(runs.items()):
@@ -171,20 +155,40 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
             lines[query, document],
             0,
             f"{query} {document}, which {list(runs)[column]} did not retrieve",
-            "a score in every run, because missing values are set to be refused",
+            "a score in every run, because missing values are refused",
         )
     sizes = [len(documents) for documents in grades.values()]
     return Table(
         X=X,
-        y=np.array([grades[query][document] for query, document in rows]),
+        y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
         query_ids=tuple(grades),
         comments=_comments([document for _, document in rows]),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
-        said=_said(grades, runs, int(negative)),
+        said=_said(grades, runs, negative),
     )
+
+
+def _judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
+    """Return the grade of each document of each query, and the line on which it stands."""
+    grades: dict[str, dict[str, float]] = {}
+    lines: dict[tuple[str, str], int] = {}
+    for line, words in qrels.words():
+        grade = number(words[3]) if len(words) == _WORDS else None
+        if grade is None or math.isinf(grade):
+            raise qrels.error(line, " ".join(words), tr(_EXPECTED))
+        query, document = words[0], words[2]
+        if (query, document) in lines:
+            raise qrels.error(line, f"{query} {document}", tr("each document at most once per query"))
+        grades.setdefault(query, {})[document] = grade
+        lines[query, document] = line
+    if not grades:
+        raise DatasetError(
+            tr("{path}: found no lines, expected {expected}.").format(path=qrels.path, expected=tr(_EXPECTED))
+        )
+    return grades, lines
 
 
 def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:

@@ -6,7 +6,7 @@ training parts go on, the test parts are a few rows more than the dataset, and e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -45,43 +45,36 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     parts = [part for fold in folds for part in fold.parts.values()]
     if len(folds) < 2 or any(in_file(part.X) for part in parts):
         return list(folds)
-    pieces = _Pieces()
-    for fold in folds:
-        for part in (fold.vali, fold.test):
-            if part is not None:
-                pieces.add(part.X)
-    sequences = [pieces.sequence(part.X) for part in parts]
-    if any(sequence is None for sequence in sequences):
+    pieces = _Pieces(part.X for fold in folds for part in (fold.vali, fold.test) if part is not None)
+    sequences = [found for part in parts if (found := pieces.sequence(part.X)) is not None]
+    if len(sequences) < len(parts):
         return list(folds)
-    order = _in_one([sequence for sequence in sequences if sequence])
-    rows = sum(len(pieces.found[piece]) for piece in order)
-    needed = 8.0 * rows * parts[0].n_features
-    if rows >= sum(part.n_documents for part in parts) or needed > _SHARE * memory.available():
+    order = _in_one(sequences)
+    kept = [pieces.found[piece] for piece in order]
+    starts = np.cumsum([0, *map(len, kept)]).tolist()
+    needed = 8.0 * starts[-1] * parts[0].n_features
+    if starts[-1] >= sum(part.n_documents for part in parts) or needed > _SHARE * memory.available():
         return list(folds)
-    common = read_only(np.concatenate([pieces.found[piece] for piece in order]))
-    starts = np.concatenate([[0], np.cumsum([len(pieces.found[piece]) for piece in order])]).tolist()
-
-    def shared(part: RankingDataset, sequence: list[int]) -> RankingDataset:
-        first = starts[_place(order, sequence)]
-        return _without_buffers(part, common[first : first + part.n_documents])
-
-    made = iter([shared(part, sequence or []) for part, sequence in zip(parts, sequences, strict=True)])
+    common = read_only(np.concatenate(kept))
+    firsts = (starts[_place(order, sequence)] for sequence in sequences)
+    made = (
+        _without_buffers(part, common[first : first + part.n_documents])
+        for part, first in zip(parts, firsts, strict=True)
+    )
     return [Fold(fold.number, **{name: next(made) for name in fold.parts}) for fold in folds]
 
 
 class _Pieces:
     """Features of parts that others may consist of, each once, in the order in which they came."""
 
-    def __init__(self) -> None:
+    def __init__(self, features: Iterable[Floats]) -> None:
         self.found: list[Floats] = []
         self._by_first_row: dict[bytes, list[int]] = {}
-
-    def add(self, X: Floats) -> None:
-        """Add one, unless it is there."""
-        same = self._by_first_row.setdefault(X[:1].tobytes(), [])
-        if not any(_equal(self.found[piece], X) for piece in same):
-            same.append(len(self.found))
-            self.found.append(X)
+        for X in features:
+            same = self._by_first_row.setdefault(X[:1].tobytes(), [])
+            if not any(_equal(self.found[piece], X) for piece in same):
+                same.append(len(self.found))
+                self.found.append(X)
 
     def sequence(self, X: Floats) -> list[int] | None:
         """Return the pieces that features are, end to end; None where they are not."""

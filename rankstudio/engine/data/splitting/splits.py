@@ -136,7 +136,7 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
         raise ParameterError(
             "shares",
             shares,
-            tr("{percent} together, and more than 0 for train and test").format(percent=PERCENT),
+            tr("a total of {percent}, and more than 0 for train and test").format(percent=PERCENT),
         )
     data = whole(dataset)
     ends = np.cumsum(_counts(dataset, data.n_queries, shares))
@@ -294,7 +294,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     first = datasets[0]
     if any(d.n_features != first.n_features for d in datasets):
         raise ParameterError(
-            "datasets", [d.n_features for d in datasets], "the same number of features in all"
+            "datasets", [d.n_features for d in datasets], "the same number of features in all parts"
         )
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
     arrays = (

@@ -137,14 +137,14 @@ def read_documents(
     y = _numbers(table, found.label, "a finite number as the relevance label")
     if np.isnan(y).any():
         row = int(np.isnan(y).argmax())
-        raise table.error(row, _found(table, found.label, "nothing"), "a relevance label, which is a number")
+        raise table.error(row, _found(table, found.label, "nothing"), "a number as the relevance label")
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
     parts = _parts(table, found.part)
     X, kept = _features(table, found, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
     if refuse and missing.any():
         row, column = (int(place[0]) for place in np.nonzero(np.isnan(X)))
-        expected = "a value for every feature, because missing values are set to be refused"
+        expected = "a value for every feature, because missing values are refused"
         position = found.features[kept[column]]
         raise table.error(row, _found(table, position, "nothing"), expected, True)
     comments = _comments(table, found)

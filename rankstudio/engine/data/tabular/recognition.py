@@ -99,34 +99,40 @@ def recognise_columns(
     """
     told = _cleaned(told)
     _check_twice(where, names, told)
+    every = range(len(names))
     qid = None
-    if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], range(len(names))) is not None:
+    if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], every) is not None:
         qid = _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
     if not has_header and not told.label:
         told = replace(told, label=names[0])
     label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
     part = _position(where, names, told.part, "part") if told.part else None
     ignored = {_position(where, names, name, "ignore") for name in told.ignore}
-    ignored |= {i for i, name in enumerate(names) if name in told.ignore}
+    ignored |= {i for i in every if names[i] in told.ignore}
     features = tuple(_position(where, names, name, "features") for name in told.features)
     _check_once(where, names, [qid, label, part], {*features, *ignored})
-    rest = [i for i in range(len(names)) if i not in {qid, label, part, *ignored, *features}]
+    rest = [i for i in every if i not in {qid, label, part, *ignored, *features}]
     if part is None:
-        candidates = (i for i in rest if names[i].strip().lower() in PART_NAMES)
-        part = next(filter(says_parts, candidates), None)
+        part = next((i for i in rest if _plain(names[i]) in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
-    comment_is_id = comment is not None and names[comment].strip().lower() != COMMENT_NAME
-    index = tuple(i for i in rest if _is_index(i, names) and not told.features)
-    reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
-    if not told.features:
-        features = tuple(i for i in rest if i != comment and i not in index)
+    comment_is_id = comment is not None and _plain(names[comment]) != COMMENT_NAME
+    if told.features:
+        return RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part)
+    index = tuple(i for i in rest if _is_index(i, names))
+    features = tuple(i for i in rest if i != comment and i not in index)
     if not features:
         raise UnknownColumnsError(
-            f"{where}: found no feature column other than query and label; expected at least one."
+            f"{where}: found only query and label columns, expected at least one feature column."
         )
-    unsure = tuple(i for i in features if not told.features and names[i].strip().lower() in reserved)
+    reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
+    unsure = tuple(i for i in features if _plain(names[i]) in reserved)
     return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part)
+
+
+def _plain(name: str) -> str:
+    """Return a name as common names are written."""
+    return name.strip().lower()
 
 
 def _cleaned(told: DataColumns) -> DataColumns:
@@ -183,16 +189,16 @@ def _one(
 
 def _first(names: Sequence[str], common: Sequence[str], among: Sequence[int]) -> int | None:
     """Return the first position, in the order of the common names; None where none is there."""
-    plain = {names[i].strip().lower(): i for i in reversed(among)}
+    plain = {_plain(names[i]): i for i in reversed(among)}
     return next((plain[name] for name in common if name in plain), None)
 
 
 def _position(where: str, names: Sequence[str], told: str, option: str) -> int:
     if told in names:
         return list(names).index(told)
-    plain = [name.strip().lower() for name in names]
-    if plain.count(told.strip().lower()) == 1:
-        return plain.index(told.strip().lower())
+    plain = [_plain(name) for name in names]
+    if plain.count(_plain(told)) == 1:
+        return plain.index(_plain(told))
     near = get_close_matches(told, names, 1)
     hint = f' Did you mean "{short(near[0])}"?' if near else ""
     raise UnknownColumnsError(

@@ -18,7 +18,6 @@ from rankstudio.engine.data.dataset import RankingDataset, default_names
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.shard_calls import PartFile, ShardCall, answer, forget
 from rankstudio.engine.experiment.results.memory_estimate import ALONE, MemoryEstimate, WorkersHere
-from rankstudio.engine.methods.shards.summation import TreeSum
 from rankstudio.engine.methods.shards.training_data import (
     IN_PROCESS,
     InProcess,
@@ -27,7 +26,7 @@ from rankstudio.engine.methods.shards.training_data import (
     Sums,
     TrainingData,
 )
-from rankstudio.engine.methods.shards.work import ShardWork
+from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import WorkProgress
 
@@ -186,7 +185,7 @@ class _Session:
             self._losses += 1
             if self._losses > _LOSSES:
                 raise WorkerError(
-                    f"{self._losses} workers ended one after another at the same work: they were killed, "
+                    f"{self._losses} workers in a row ended during the same work: they were killed, "
                     "possibly for lack of memory, or cannot be reached. Completed units are kept; run again "
                     "to resume."
                 ) from error

@@ -14,8 +14,7 @@ from rankstudio.engine.data.columns import joined_names
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
-from rankstudio.engine.methods.catalog import Kind, Method, Parameter
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 

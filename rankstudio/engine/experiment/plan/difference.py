@@ -71,10 +71,11 @@ def changed_parameters(plan: Plan) -> dict[str, str]:
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     """Return for each plan the parameters in which those of one method differ: "λ 1, 2 · features k 5".
 
-    Parameters that are the same in all of them say nothing and are left out; so is the convention of the
-    measures where all plans have the same.
+    Parameters that are the same in all of them say nothing and are left out; so are the rule of choice and
+    the convention of the measures where all plans, whatever their methods, have the same.
     """
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
+    several_rules = len({plan.rule for plan in plans.values()}) > 1
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
     kin: defaultdict[str, list[int]] = defaultdict(list)
     for key, plan in plans.items():
@@ -82,10 +83,12 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     texts = {}
     for keys in kin.values():
         labels = {label for key in keys for label in values[key]}
-        found = {label: {values[key].get(label) for key in keys} for label in labels}
+        differing = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
+        if several_rules:
+            differing.add(tr("rule"))
         several_choosers = len({plans[key].select_by for key in keys}) > 1
         for key in keys:
-            parts = [f"{label} {v}" for label, v in values[key].items() if len(found[label]) > 1]
+            parts = [f"{label} {v}" for label, v in values[key].items() if label in differing]
             if several_choosers:
                 parts.append(tr("by {chooser}").format(chooser=_chooser(plans[key])))
             if several_conventions:

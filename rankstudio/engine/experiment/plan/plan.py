@@ -20,10 +20,16 @@ from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombin
 from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_left_out, plain_name
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Kind, Method, method, methods, refusal_of_groups
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.given import FROM_FILES, GIVEN_MODEL
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog import (
+    FROM_FILES,
+    GIVEN_MODEL,
+    Kind,
+    Method,
+    method,
+    methods,
+    refusal_of_groups,
+)
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
@@ -500,7 +506,7 @@ def _check_ranker(plan: Plan) -> Method | None:
 def _checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
     """Return what a plan says of scores, or of models, in canonical form."""
     expected = tr(
-        "a table with the texts name and path, and with files, the SHA-256 of each file by its name"
+        "a table with the strings name and path, and a table files with the SHA-256 of each file by its name"
     )
     _check("scores", values, expected, isinstance(values, Mapping))
     given = dict(values)
@@ -519,7 +525,7 @@ def _checked_scores(values: Any, method: str) -> FrozenMapping[str, Any]:
 
 def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
     """Return what a plan says of preferences in canonical form."""
-    expected = tr("a table with path, a text, and checksum, its SHA-256")
+    expected = tr("a table with the strings path and checksum (SHA-256)")
     _check("preferences", values, expected, isinstance(values, Mapping))
     if not values:
         return FrozenMapping({})

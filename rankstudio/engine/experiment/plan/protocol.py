@@ -144,8 +144,8 @@ def parse_protocol(text: str) -> Protocol:
         if train + vali + test != 100 or not (train and test):
             raise PlanError(
                 tr(
-                    "protocol: expected percents of train, vali and test that are 100 together, and more "
-                    "than 0 for train and test, got {text}."
+                    "protocol: expected percentages of train, vali and test that add up to 100, with "
+                    "more than 0 for train and test, got {text}."
                 ).format(text=shown(text))
             )
         return Protocol("split", (train, vali, test))

@@ -59,7 +59,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
     known = {f.name for f in fields(Plan)}
     for name in values:
         if name not in known:
-            text = tr("A plan has no field {name}; its fields are {sorted}.")
+            text = tr("A plan has no field {name}; the fields are {sorted}.")
             raise PlanError(text.format(name=shown(name), sorted=", ".join(sorted(known))))
     if "data" not in values:
         raise PlanError(tr('The plan names no data: it needs a line such as data = "MQ2008".'))

@@ -244,9 +244,9 @@ def _arrays(content: bytes) -> dict[str, NDArray[Any]]:
     with _READING, np.load(io.BytesIO(content), allow_pickle=False) as archive:
         size = sum(entry.file_size for entry in archive.zip.infolist())
         if size > _DEFLATED * len(content):
-            raise ValueError(f"{size} bytes cannot be in {len(content)}")
+            raise ValueError(f"{len(content)} bytes cannot contain {size} bytes of data")
         if size > memory.available():
-            raise MemoryError(f"{memory.size(size)} are needed for what is stored")
+            raise MemoryError(f"{memory.size(size)} are needed for the stored data")
         return {name: archive[name] for name in archive.files}
 
 
@@ -346,6 +346,6 @@ def _apart(name: str, arrays: Arrays, dtype: str) -> list[NDArray[Any]]:
     flat, sizes = arrays[name], arrays[f"{name}_sizes"]
     array(sizes, "<i8", (len(arrays["n"]),))
     if sizes.size and not 0 <= sizes.min() <= sizes.max() <= flat.size:
-        raise ValueError("expected lengths of rows")
+        raise ValueError("expected row lengths")
     array(flat, dtype, (int(sizes.sum()),))
     return [row.copy() for row in np.split(flat, np.cumsum(sizes))[:-1]]

@@ -343,8 +343,8 @@ def _inspect(path: Path, copy: Path | None = None) -> None:
             raise StoreError(f"{path}: {tr(_DAMAGED)}.")
         if log and not _log_is_whole(place):
             text = tr(
-                "{path}-wal: the log of the study is damaged; it holds the results stored "
-                "last. Without this file the study opens in its earlier state."
+                "{path}-wal: the log of the study, which holds the latest results, is damaged. Without "
+                "this file the study opens in its earlier state."
             )
             raise StoreError(text.format(path=path))
         if _is_foreign(db):

@@ -214,7 +214,9 @@ class Study:
             raise ChangedDataError(other)
         by = json.loads(self._run(run.id)["versions"])
         if by != versions():
-            text = tr("{path}: run {id} was started with {by}, this is {versions}. Run it again.")
+            text = tr(
+                "{path}: run {id} was started with {by}, but {versions} is installed. Start the run again."
+            )
             raise StoreError(
                 text.format(path=self.path, id=run.id, by=_words(by), versions=_words(versions()))
             )
@@ -452,7 +454,8 @@ class Study:
                 changed = change(_sources(row["files"]), found)
             if changed and row.id in used:
                 text = tr(
-                    "{changed}. The runs in {path} used the old version: restore it, or start a new study."
+                    "{changed}. The runs in {path} used the earlier version of this file: restore "
+                    "it, or start a new study."
                 )
                 raise ChangedDataError(text.format(changed=changed, path=self.path))
 

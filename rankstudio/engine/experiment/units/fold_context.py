@@ -32,9 +32,9 @@ from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import StepKind
-from rankstudio.engine.methods.selection.filter_base import best_first
+from rankstudio.engine.methods.selection.base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
-from rankstudio.engine.methods.shards.query_sums import informative_columns
+from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import IN_PROCESS, ShardExecutor, TrainingData
 from rankstudio.engine.methods.two_stage import Columns, comparisons, selections, two_stage_steps
 from rankstudio.engine.metrics.conventions import Ties, convention

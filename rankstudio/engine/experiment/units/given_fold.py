@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.units.fold_context import FoldContext
 from rankstudio.engine.export.model_files import find_models, other_names
 from rankstudio.engine.export.models import Model, StoredStep
 from rankstudio.engine.language import tr, trn
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL, GIVEN_ORDER
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, GIVEN_ORDER
 from rankstudio.engine.methods.given_scores import given_scores
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.steps import Step
@@ -158,16 +158,16 @@ def _check_found(
     files = scores["files"]
     for file, checksum in checksums.items():
         if files and files.get(file) != checksum:
-            text = tr("{file}: the file has changed since the plan named it for {name}. Add it again.")
+            text = tr("{file}: the file has changed since it was added to the plan as {name}. Add it again.")
             raise DatasetError(text.format(file=file, name=scores["name"]))
     for number in asked:
         if number not in there:
-            text = tr("folds: {name} has nothing for fold {fold}. Add it, or choose other folds.")
+            text = tr("folds: {name} has no file for fold {fold}. Add one, or choose other folds.")
             raise PlanError(text.format(name=scores["name"], fold=number))
 
 
 def _reading_order(fold: Fold) -> Iterator[tuple[str, Floats]]:
-    """Yield scores of each part by which its documents rank as they stand in the file."""
+    """Yield scores of each part by which its documents rank in the order of the file."""
     for name, part in fold.parts.items():
         yield name, -np.arange(part.n_documents, dtype=np.float64)
 

@@ -32,7 +32,7 @@ def formats_of(text: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
     wrong = next((name for name in found if name not in FORMATS), None)
     if wrong is not None or not found:
-        raise ParameterError("format", wrong or text, f"some of {', '.join(FORMATS)}")
+        raise ParameterError("format", wrong or text, f"one or more of {', '.join(FORMATS)}")
     return found
 
 

@@ -111,8 +111,8 @@ FORMAT = ModelFormat(
     "Solr LTR",
     ".json",
     translatable(
-        "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, and beside it the features, "
-        "each the value of a field of its name."
+        "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, with a file of features: "
+        "each feature is the value of the field with its name."
     ),
     write,
     read,

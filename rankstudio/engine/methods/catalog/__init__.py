@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.language import tr, trn
-from rankstudio.engine.methods.catalog.given import GIVEN
 from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.rankers import RANKERS
 from rankstudio.engine.methods.catalog.selectors import SELECTORS
-from rankstudio.engine.methods.catalog.value_kind import Kind
 
 __all__ = [
     "CATALOG",
+    "FROM_FILES",
     "GIVEN",
+    "GIVEN_MODEL",
+    "GIVEN_ORDER",
+    "GIVEN_SCORES",
     "Kind",
     "Method",
     "Parameter",
@@ -26,6 +28,56 @@ __all__ = [
     "methods",
     "refusal_of_groups",
 ]
+
+GIVEN_SCORES = Method(
+    key="given-scores",
+    label="Given scores",
+    family="given",
+    citation="any program",
+    title="Scores from files",
+    summary=(
+        "Ranks the documents by the scores of another program, and measures and compares them like any "
+        "other run. Nothing is learned, so there are no weights, and no other documents can be ranked."
+    ),
+    criterion="",
+    estimator="",
+    parameters=(),
+)
+
+GIVEN_MODEL = Method(
+    key="given-model",
+    label="Given model",
+    family="model",
+    citation="any run",
+    title="Models from files",
+    summary=(
+        "Ranks the documents by an existing model (one for all folds, or one per fold), and measures "
+        "and compares it like the model of any other run. Nothing is learned."
+    ),
+    criterion="",
+    estimator="",
+    parameters=(),
+)
+
+GIVEN_ORDER = Method(
+    key="given-order",
+    label="Given order",
+    family="given",
+    citation="the data",
+    title="The order of the documents in the file",
+    summary=(
+        "Ranks the documents of a query in the order of the file, which is often the order of a search "
+        "engine, or random. Nothing is learned."
+    ),
+    criterion="",
+    estimator="",
+    parameters=(),
+)
+
+GIVEN: tuple[Method, ...] = (GIVEN_SCORES, GIVEN_MODEL, GIVEN_ORDER)
+
+FROM_FILES: tuple[str, ...] = (GIVEN_SCORES.key, GIVEN_MODEL.key)
+"""Those whose plans name files."""
 
 CATALOG: tuple[Method, ...] = (*SELECTORS, *RANKERS)
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
-from rankstudio.engine.methods.catalog.kernels import BASIS, COEF0, DEGREE, GAMMA, KERNEL, MAPPED, N_BASIS
-from rankstudio.engine.methods.catalog.method import Method, StepKind
-from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.shared import (
+    BASIS,
+    COEF0,
     COST,
+    DEGREE,
+    GAMMA,
+    KERNEL,
     LAMBDA,
     LEAVE_QUERY_OUT,
+    MAPPED,
     MEASURE,
+    N_BASIS,
     PAIRS,
     TIES,
     TOL,
@@ -21,7 +26,6 @@ from rankstudio.engine.methods.catalog.shared import (
     max_iter,
     rounds,
 )
-from rankstudio.engine.methods.catalog.value_kind import Kind
 
 RANKRLS = Method(
     key="rankrls",
@@ -52,8 +56,8 @@ KERNEL_RANKRLS = Method(
     citation="Pahikkala et al. 2009",
     title="An efficient algorithm for learning to rank from preference graphs",
     summary=(
-        "RankRLS with a kernel: the model need not be linear. Shows whether the selected "
-        "features can do more than a weighted sum."
+        "RankRLS with a kernel, for nonlinear models. Use it to see whether the selected features rank "
+        "better than in a weighted sum."
     ),
     formula="minimise over f:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − f(x_i) + f(x_j))² + λ‖f‖²,  "
     "f = Σ_{i∈R} b_i k(·, x_i)",
@@ -136,8 +140,8 @@ RANKBOOST = Method(
     citation="Freund et al. 2003",
     title="An efficient boosting algorithm for combining preferences",
     summary=(
-        "A weighted sum of thresholds on single features; each round adds the best one for the "
-        "pairs still in the wrong order. The model is not linear."
+        "A weighted sum of thresholds on single features; each round adds the best threshold for the "
+        "pairs that are still in the wrong order. The model is not linear."
     ),
     formula="minimise  Σ_{y_i > y_j} exp(H(x_j) − H(x_i)),  H = Σ_t α_t [x_{j_t} > θ_t]",
     criterion="mean loss of the pairs",
@@ -154,8 +158,8 @@ ADARANK = Method(
     citation="Xu and Li 2007",
     title="AdaRank: a boosting algorithm for information retrieval",
     summary=(
-        "A weighted sum of single features; each round adds the best one for the queries that "
-        "are still ranked badly."
+        "A weighted sum of single features; each round adds the best feature for the queries that are "
+        "still ranked badly."
     ),
     formula="α_t = ½ ln( Σ_q P(q)(1 + E(q, x_k)) / Σ_q P(q)(1 − E(q, x_k)) )",
     criterion="training measure",
@@ -173,8 +177,8 @@ ADARANK = Method(
             kind=Kind.SWITCH,
             default=False,
             help=(
-                "Whether a feature may be selected more than once; after the first repetition no "
-                "other feature follows."
+                "Whether a feature may be selected more than once; after the first repetition, every "
+                "later round selects the same feature."
             ),
             option="--repeats",
             basic=False,
@@ -199,8 +203,8 @@ LISTNET = Method(
     citation="Cao et al. 2007",
     title="Learning to rank: from pairwise approach to listwise approach",
     summary=(
-        "Matches two probabilities of being ranked first, query by query: the one implied by "
-        "the scores and the one implied by the labels."
+        "Matches two probabilities of being ranked first in each query: that implied by the scores, "
+        "and that implied by the labels."
     ),
     formula="minimise over w:  Σ_q Σ_{i∈q} −P_y(i) ln P_w(i) + λ/2 ‖w‖²,  P(i) = exp(s_i) / Σ_j exp(s_j)",
     criterion="objective",
@@ -254,7 +258,9 @@ COORDINATE_ASCENT = Method(
             label="tolerance",
             kind=Kind.NUMBER,
             default=1e-3,
-            help=("A start ends with the first iteration that improves the measure by no more than this."),
+            help=(
+                "Each start stops after the first iteration that improves the measure by this much or less."
+            ),
             option="--tolerance",
             basic=False,
             offers_several=False,
@@ -331,7 +337,7 @@ LAMBDAMART = Method(
             label="NDCG at",
             kind=Kind.INTEGER,
             default=10,
-            help="The k of the NDCG@k to maximise: one document of each pair is among the first k.",
+            help="k of the NDCG@k to maximise: only pairs with a document among the first k count.",
             symbol="k",
             source="LightGBM, lambdarank_truncation_level",
             option="--ndcg-at",

@@ -4,21 +4,348 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.fsm import FSMRANK, FSMRANK_TOP, FSMSVM
-from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
-from rankstudio.engine.methods.catalog.method import Method
-from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
+from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.catalog.shared import (
+    COST,
     LAMBDA,
     LEAVE_QUERY_OUT,
     MEASURE,
     RANKING_LAMBDA,
     SIZE,
+    TIES,
+    WEIGHTING,
+    C,
     max_iter,
 )
-from rankstudio.engine.methods.catalog.value_kind import Kind
+
+GREEDY_RANKRLS = Method(
+    key="greedy-rankrls",
+    label="Greedy RankRLS",
+    family="selector",
+    citation="Pahikkala et al. 2010",
+    title="Greedy RankRLS: a Linear Time Algorithm for Learning Sparse Ranking Models",
+    summary=(
+        "Adds one feature at a time, chosen to minimise the exact leave-query-out error of RankRLS. "
+        "Unlike in Algorithm 1 of the paper, features that are constant within every query come last, "
+        "even if every other candidate raises the error."
+    ),
+    formula="minimise over S:  Σ_Q ‖y^_Q − X^_Q,S w_−Q‖²,  w_−Q = (X^'X^ + λI)⁻¹ X^'y^ without query Q",
+    criterion=LEAVE_QUERY_OUT,
+    per_document=True,
+    learns_preferences=True,
+    permutes=True,
+    candidate_score=CandidateScore("drop in leave-query-out error", "per document", ScoreSource.CRITERION),
+    live=True,
+    left_out=True,
+    takes=("seed", "groups"),
+    estimator="rankstudio.engine.methods.selection.greedy_rankrls.estimator:GreedyRankRLS",
+    ranks_with="RankRLS",
+    parameters=(
+        LAMBDA,
+        SIZE,
+        Parameter(
+            name="pinned",
+            label="pinned",
+            kind=Kind.FEATURES,
+            default=(),
+            help="Features that are part of every model. They are selected first, in this order.",
+            option="--pin",
+        ),
+        Parameter(
+            name="banned",
+            label="banned",
+            kind=Kind.FEATURES,
+            default=(),
+            help="Features that are never selected.",
+            option="--ban",
+        ),
+        Parameter(
+            name="search",
+            label="search",
+            kind=Kind.CHOICE,
+            default="forward",
+            help=(
+                "Floating search also removes features that later ones have made redundant. It takes "
+                "longer, and at every size it is at least as good as forward search."
+            ),
+            source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
+            option="--search",
+            basic=False,
+            choices=(("forward", "forward"), ("floating", "floating")),
+        ),
+        Parameter(
+            name="size_penalty",
+            label="penalty μ",
+            kind=Kind.NUMBER,
+            default=0.0,
+            help=(
+                "Minimum reduction of the error for a feature to be selected, as a share of "
+                "the error without features. The path ends when no feature reaches it; with 0 "
+                "it continues to k."
+            ),
+            symbol="μ",
+            option="--size-penalty",
+            basic=False,
+            low=0.0,
+        ),
+        Parameter(
+            name="costs",
+            label="costs",
+            kind=Kind.COSTS,
+            default=(),
+            help=(
+                "Cost of each feature by id; others cost 1. Each step then selects the feature "
+                "with the largest gain per cost."
+            ),
+            option="--costs",
+            basic=False,
+            none_label="all 1",
+        ),
+        Parameter(
+            name="budget",
+            label="budget",
+            kind=Kind.NUMBER,
+            default=None,
+            help="Maximum total cost of the selected features; needs costs.",
+            option="--budget",
+            basic=False,
+            low=0.0,
+            open_low=True,
+            none_label="none",
+        ),
+        Parameter(
+            name="n_candidates",
+            label="sample κ",
+            kind=Kind.INTEGER,
+            default=None,
+            help=(
+                "Number of candidates that each step compares, drawn at random from the remaining features."
+            ),
+            symbol="κ",
+            source="Pahikkala et al. 2010, section 5",
+            option="--candidates",
+            basic=False,
+            offers_several=False,
+            low=1,
+            none_label="all",
+        ),
+        Parameter(
+            name="fitting",
+            label="refit",
+            kind=Kind.CHOICE,
+            default="pre",
+            help=(
+                "How a candidate is evaluated: with all weights trained again, or with only "
+                "its own new weight (back-fitting, for very many features)."
+            ),
+            source="Pahikkala et al. 2010, section 5",
+            option="--fitting",
+            basic=False,
+            choices=(("pre", "all weights"), ("back", "new weight only")),
+        ),
+        COST,
+        TIES,
+        WEIGHTING,
+        Parameter(
+            name="algorithm",
+            label="algorithm",
+            kind=Kind.CHOICE,
+            default="auto",
+            help=(
+                "All choices give the same path. Per-query statistics are fastest if most features are "
+                "selected, rows of statistics if few are. Algorithm 1 is that of the paper. Columns "
+                "need the least memory."
+            ),
+            source="Pahikkala et al. 2010, Algorithm 1",
+            option="--algorithm",
+            basic=False,
+            offers_several=False,
+            choices=(
+                ("auto", "automatic"),
+                ("statistics", "per-query statistics"),
+                ("rows", "rows of statistics"),
+                ("algorithm1", "Algorithm 1"),
+                ("columns", "column by column"),
+            ),
+        ),
+    ),
+)
+
+
+_FSM = (
+    Parameter(
+        name="lambda1",
+        label="λ1",
+        kind=Kind.GRID,
+        default=(0.01, 0.1),
+        help="Penalty on pairs of similar features that both have weight. Every value is tried.",
+        symbol="λ₁",
+        source="Lai et al. 2013, eq. (2)",
+        option="--lambda1",
+        low=0.0,
+    ),
+    Parameter(
+        name="lambda2",
+        label="λ2",
+        kind=Kind.GRID,
+        default=(1e-5, 1e-4, 1e-3),
+        help="Penalty on weight, larger for less important features. Every value is tried.",
+        symbol="λ₂",
+        source="Lai et al. 2013, eq. (2)",
+        option="--lambda2",
+        low=0.0,
+    ),
+    Parameter(
+        name="importance",
+        label="importance",
+        kind=Kind.CHOICE,
+        default="pearson",
+        help=(
+            "Importance of a feature: its correlation with the labels, or the measure of ranking by it alone."
+        ),
+        symbol="s",
+        source="Lai et al. 2013, section III.B",
+        option="--importance",
+        basic=False,
+        choices=(
+            ("pearson", "Pearson"),
+            ("ndcg", "NDCG@10 alone"),
+            ("map", "MAP alone"),
+            ("none", "all equal"),
+        ),
+    ),
+    Parameter(
+        name="similarity",
+        label="similarity",
+        kind=Kind.CHOICE,
+        default="pearson",
+        help=(
+            "Similarity of two features: their correlation, or the similarity of their rankings "
+            "(Kendall's τ)."
+        ),
+        symbol="A",
+        source="Lai et al. 2013, section III.B",
+        option="--similarity",
+        basic=False,
+        choices=(("pearson", "Pearson"), ("kendall", "Kendall's τ"), ("none", "none are")),
+    ),
+    Parameter(
+        name="project",
+        label="make convex",
+        kind=Kind.SWITCH,
+        default=False,
+        help=(
+            "Replace a similarity matrix that is not positive semidefinite by the nearest one "
+            "that is. Otherwise the objective may not be convex, and a warning appears."
+        ),
+        option="--project",
+        basic=False,
+    ),
+    Parameter(
+        name="tol",
+        label="tolerance",
+        kind=Kind.NUMBER,
+        default=1e-10,
+        help=(
+            "Stops when an iteration changes the objective by at most this share. The paper's "
+            "value, 1e-4, stops so early that the order of the features differs from that at "
+            "the minimum."
+        ),
+        symbol="ε",
+        source="Lai et al. 2013, Algorithm 1",
+        option="--tol",
+        basic=False,
+        offers_several=False,
+        low=0.0,
+        open_low=True,
+    ),
+    max_iter(400, 10_000_000, source="Lai et al. 2013, Algorithm 1"),
+)
+
+FSMRANK = Method(
+    key="fsmrank",
+    label="FSMRank",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Learns weights and selects features in one convex problem: ranking errors plus "
+        "penalties on unimportant features and on pairs of similar features. Features with "
+        "weight 0 are not selected."
+    ),
+    formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
+    criterion="objective",
+    step_kind=StepKind.ITERATIONS,
+    candidate_score=CandidateScore("size of the weight", "after the iteration", ScoreSource.WEIGHT),
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
+    parameters=(
+        *_FSM[:5],
+        Parameter(
+            name="solver",
+            label="solver",
+            kind=Kind.CHOICE,
+            default="nesterov",
+            help=(
+                "Algorithm 1, or the projected subgradient method that the paper compares it "
+                "with (step size 1/√t; the paper gives none)."
+            ),
+            source="Lai et al. 2013, Algorithm 1 and section IV.E",
+            option="--fsm-solver",
+            basic=False,
+            choices=(("nesterov", "Algorithm 1"), ("subgradient", "subgradient")),
+        ),
+        *_FSM[5:],
+    ),
+)
+
+FSMSVM = Method(
+    key="fsmsvm",
+    label="FSMSVM",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=("Orders the features by their FSMRank weights; RankSVM is trained for every size."),
+    criterion="objective of RankSVM",
+    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
+    ranks_with="RankSVM",
+    parameters=(
+        replace(
+            C,
+            default=tuple(4.0**e for e in range(-7, 2, 2)),
+            help="C of the final ranker RankSVM; the selection does not depend on it.",
+            ranks=True,
+        ),
+        SIZE,
+        replace(_FSM[0], default=(0.1,)),
+        replace(_FSM[1], default=(1e-4,)),
+        *_FSM[2:],
+    ),
+)
+
+FSMRANK_TOP = Method(
+    key="fsmrank-top",
+    label="FSMRank, first k",
+    family="selector",
+    citation="Lai et al. 2013",
+    title="FSMRank: Feature Selection Algorithm for Learning to Rank",
+    summary=(
+        "Trains FSMRank with all features and truncates its model to the features with the "
+        "largest weights. The weights are not trained again."
+    ),
+    formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
+    criterion="objective of FSMRank",
+    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    estimator="rankstudio.engine.methods.selection.fsmrank:FSMRankTop",
+    ranks_with="FSMRank",
+    parameters=(
+        replace(SIZE, source="Lai et al. 2013, section IV.D"),
+        *_FSM,
+    ),
+)
+
 
 EXPECTED_DIVERGENCE = Method(
     key="expected-divergence",
@@ -27,10 +354,10 @@ EXPECTED_DIVERGENCE = Method(
     citation="Gupta and Rosso 2012",
     title="Expected divergence based feature selection for learning to rank",
     summary=(
-        "Orders the features by their ranking measure alone plus the expected divergence of "
-        "their densities between relevance grades. Densities are estimated on the training "
-        "part and compared at the values of the validation part. RankRLS ranks with the "
-        "features."
+        "Orders the features by the sum of two scores: the measure of ranking by the feature alone, "
+        "and the expected divergence of its densities between relevance grades. Densities are "
+        "estimated on the training part and compared at the values of the validation part. RankRLS "
+        "ranks with the features."
     ),
     formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
     criterion=LEAVE_QUERY_OUT,
@@ -80,14 +407,14 @@ GAS = Method(
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
-        "Selects the feature with the best ranking measure alone, lowers the importance of "
-        "features that rank alike, and repeats. RankRLS ranks with the features."
+        "Selects the feature that ranks best alone, lowers the importance of features that rank alike, "
+        "and repeats. RankRLS ranks with the features."
     ),
     formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     takes=("convention",),
-    candidate_score=CandidateScore("importance less redundancy", "", from_zero=False),
+    candidate_score=CandidateScore("importance minus redundancy", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
     ranks_with="RankRLS",
     parameters=(
@@ -98,7 +425,7 @@ GAS = Method(
             label="importance",
             kind=Kind.CHOICE,
             default="map",
-            help="Measure of a feature alone, in its better direction.",
+            help="Measure of ranking by a single feature, in its better direction.",
             symbol="w",
             source="Geng et al. 2007, section 3.2",
             option="--importance",
@@ -140,10 +467,13 @@ FS_BFS = Method(
         replace(
             SIZE,
             label="subsets",
-            help="Maximum number of subsets. Every number up to it is a candidate model.",
+            help=(
+                "Maximum number of subsets. Models of every number of subsets up to this maximum are "
+                "compared."
+            ),
             symbol="",
             source="Dang and Croft 2010, section 3",
-            none_label="until no feature is left",
+            none_label="no limit",
         ),
         Parameter(
             name="subset_size",
@@ -178,8 +508,8 @@ FS_BFS = Method(
             kind=Kind.NUMBER,
             default=1e-3,
             help=(
-                "Coordinate ascent ends with the first iteration that improves the measure by no "
-                "more than this."
+                "Coordinate ascent stops after the first iteration that improves the measure by this "
+                "much or less."
             ),
             option="--tolerance",
             basic=False,
@@ -197,8 +527,8 @@ SINGLE_FEATURE = Method(
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
-        "Orders the features by the ranking measure of each feature alone on the training "
-        "part. RankRLS ranks with them."
+        "Orders the features by the measure of ranking by each feature alone on the training part. "
+        "RankRLS ranks with them."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
@@ -263,15 +593,15 @@ RECURSIVE_ELIMINATION = Method(
     citation="Guyon et al. 2002",
     title="Gene selection for cancer classification using support vector machines",
     summary=(
-        "Recursive feature elimination: trains RankRLS or RankSVM, drops the feature with the "
-        "smallest weight, and repeats. The feature left last comes first on the path. RankRLS "
-        "ranks with the features."
+        "Recursive feature elimination: trains RankRLS or RankSVM, drops the feature with the smallest "
+        "weight, and repeats. The last remaining feature comes first on the path. RankRLS ranks with "
+        "the features."
     ),
     criterion=LEAVE_QUERY_OUT,
     per_document=True,
     live=True,
     candidate_score=CandidateScore(
-        "size of the weight", "of the remaining features: the smallest is dropped", least=True
+        "size of the weight", "of the remaining features (the smallest is dropped)", least=True
     ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
     ranks_with="RankRLS",
@@ -284,9 +614,8 @@ RECURSIVE_ELIMINATION = Method(
             kind=Kind.CHOICE,
             default="weight",
             help=(
-                "What decides which feature is dropped: the weight itself, for features on the "
-                "same scale, or the weight times the feature's deviation within queries, for "
-                "features on different scales."
+                "Criterion for dropping a feature: its weight (features on the same scale), or its "
+                "weight times its deviation within queries (features on different scales)."
             ),
             source="Guyon et al. 2002, section 4",
             option="--importance",
@@ -311,7 +640,7 @@ RECURSIVE_ELIMINATION = Method(
             label="C",
             kind=Kind.NUMBER,
             default=0.01,
-            help="C of RankSVM, if its weights decide.",
+            help="C of RankSVM; used only if the weights of RankSVM decide.",
             symbol="C",
             source="Chapelle and Keerthi 2010, eq. (4)",
             option="--C",
@@ -329,7 +658,7 @@ L1_PATH = Method(
     citation="Efron et al. 2004",
     title="Least angle regression",
     summary=(
-        "Orders the features by the lasso path: by the penalty at which each first gets a "
+        "Orders the features by the lasso path: by the penalty at which each feature first gets a "
         "weight. RankRLS ranks with them."
     ),
     formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",

@@ -1,4 +1,4 @@
-"""The Nyström map: features whose inner products are a kernel's, seen from basis vectors (thesis, 5.6)."""
+"""The Nyström map: features with a kernel's inner products, seen from basis vectors (thesis, 2.5 and 5.6)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,118 @@ from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, K
 from rankstudio.engine.arithmetic.query_data import QueryData, rows_by_query
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis_rows, independent
-from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
-from rankstudio.engine.methods.kernels.query_factor import as_columns
+from rankstudio.engine.methods.catalog.shared import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
 from rankstudio.engine.methods.kernels.shared_work import shared
+from rankstudio.engine.methods.kernels.systems import as_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.scikit_learn import Estimator, check_is_fitted, validate_data
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import solve_lower
+
+DEPENDENT = 1e-10
+"""A basis vector is dropped whose squared distance from the span of the others, in the feature space of the
+kernel, is at most this share of its squared length."""
+
+
+class DependentBasisWarning(UserWarning):
+    """Basis vectors that add nothing to the others, so that they were dropped."""
+
+
+def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
+    """Draw basis vectors without replacement.
+
+    Parameters
+    ----------
+    ptr : ndarray of shape (Q + 1,)
+        Query q has the documents ``ptr[q]:ptr[q + 1]``.
+    n_basis : int
+        How many; all documents where there are no more.
+    way : {"uniform", "per_query"}
+        Each document alike, or as many from each query as from any other, as far as it has so many.
+    seed : int
+
+    Returns
+    -------
+    ndarray of shape (min(n_basis, m),)
+        Ascending.
+    """
+    m, rng = int(ptr[-1]), np.random.default_rng(seed)
+    if n_basis >= m:
+        return np.arange(m, dtype=np.int64)
+    if way == "uniform":
+        return np.sort(rng.choice(m, n_basis, replace=False)).astype(np.int64)
+    at_random = rng.permutation(m)
+    query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    order = np.lexsort((at_random, query))
+    rank = np.arange(m) - ptr[:-1][query[order]]
+    # First one document of every query in a random order of the queries, then a second one, and so on.
+    first = order[np.lexsort((at_random[order], rank))][:n_basis]
+    return np.sort(first).astype(np.int64)
+
+
+def independent(gram: Floats) -> tuple[Ints, Floats]:
+    """Return basis vectors of which none depends on the others, and the Cholesky factor of their kernel.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (r, r)
+        K_RR.
+
+    Returns
+    -------
+    kept : ndarray of shape (s,)
+        Positions, ascending.
+    factor : ndarray of shape (s, s)
+        C, lower triangular, with CC' = K_RR of those kept.
+
+    Notes
+    -----
+    O(r³); with pivots only where the plain factorisation meets a dependent vector.
+    """
+    everything = np.arange(len(gram), dtype=np.int64)
+    plain = _factor(gram)
+    if plain is not None:
+        return everything, plain
+    from scipy.linalg.lapack import dpstrf  # noqa: PLC0415 - where it is needed
+
+    length = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    _, pivots, rank, _ = dpstrf(gram * scale * scale[:, None], tol=DEPENDENT, lower=1)
+    kept = np.sort(pivots[:rank] - 1).astype(np.int64)
+    kept = kept[length[kept] > 0]
+    return kept, np.asarray(np.linalg.cholesky(gram[np.ix_(kept, kept)]))
+
+
+def _factor(gram: Floats) -> Floats | None:
+    """Return the Cholesky factor, None where a pivot says that a vector depends on those before it."""
+    try:
+        factor: Floats = np.asarray(np.linalg.cholesky(gram))
+    except np.linalg.LinAlgError:
+        return None
+    pivots = np.diag(factor) ** 2
+    return factor if (pivots > DEPENDENT * np.diag(gram)).all() else None
+
+
+def kernel_of(owner: Any) -> Kernel:
+    """Return the kernel of an estimator; ParameterError where a parameter is out of its range.
+
+    It has ``kernel``, ``gamma``, ``degree`` and ``coef0``, all of which are checked whether or not this
+    kernel has them.
+    """
+    function = owner.kernel
+    if not callable(function) and function != PRECOMPUTED:
+        function = KERNEL.check(function)
+    numbers = {p.name: p.check(getattr(owner, p.name)) for p in (GAMMA, DEGREE, COEF0)}
+    return Kernel(function, **numbers)
+
+
+def basis_of(owner: Any) -> tuple[int | None, str, int]:
+    """Return ``n_basis``, ``basis`` and ``seed`` of an estimator; ParameterError as :func:`kernel_of`."""
+    from rankstudio.engine.methods.base import MOST_SEED, between  # noqa: PLC0415 - scikit-learn
+
+    seed = between("seed", owner.seed, 0, MOST_SEED)
+    return N_BASIS.check(owner.n_basis), BASIS.check(owner.basis), seed
+
 
 _BLOCK = 1 << 17  # values of a block of features, which stays in the cache
 _MATRICES = 4  # of m × r at the same time
@@ -96,7 +200,7 @@ class NystromFeatures:
         K_ML C_LL^-T = Z_L + Z_H A'.
         """
         if self.shares.size:
-            raise ParameterError("rows", rows, "those of all documents to be held out, at once")
+            raise ParameterError("rows", rows, "the rows of all held-out documents, in one call")
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
         held = np.isin(self.basis, np.asarray(rows))
@@ -143,7 +247,7 @@ def nystrom_features(
     n_basis : int or None
         How many; None for all.
     way, seed
-        As in :func:`rankstudio.engine.methods.kernels.basis.basis_rows`.
+        As in :func:`rankstudio.engine.methods.kernels.nystrom.basis_rows`.
 
     Returns
     -------

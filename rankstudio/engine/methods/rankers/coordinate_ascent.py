@@ -16,8 +16,8 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.catalog.rankers import COORDINATE_ASCENT
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
-from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
+from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import (
     GivenData,
     ShardSession,

@@ -19,20 +19,26 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.catalog.rankers import KERNEL_RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
-from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
-from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
-from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
+from rankstudio.engine.methods.holdout import HeldOutPredictor, HoldOutRanker, KernelDecomposition
 from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelModel, KernelStep
-from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
-from rankstudio.engine.methods.kernels.nystrom import kernel_need, nystrom_features, refuse_too_large
-from rankstudio.engine.methods.kernels.query_factor import QueryFactor
+from rankstudio.engine.methods.kernels.nystrom import (
+    DependentBasisWarning,
+    basis_of,
+    kernel_need,
+    kernel_of,
+    nystrom_features,
+    refuse_too_large,
+)
 from rankstudio.engine.methods.kernels.shared_work import basis_vectors, left_out_predictions, shared
-from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, ReducedSystem
+from rankstudio.engine.methods.kernels.systems import DualSystem, KernelSystem, QueryFactor, ReducedSystem
 from rankstudio.engine.methods.left_out import first_twins, with_columns
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, held_out_weighting
-from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
+from rankstudio.engine.methods.pair_learners import (
+    PairwiseLeastSquares,
+    held_out_weighting,
+    labels_or_zeros,
+    preferring,
+)
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Note, WorkProgress, finish
@@ -323,7 +329,7 @@ def _precomputed(data: QueryData) -> Floats:
     given = data.X if data.order is None else data.X[:, data.order]
     away = float(np.abs(given - given.T).max())
     if away > _ASYMMETRY * float(np.abs(given).max()):
-        raise DatasetError(f"X: expected a symmetric kernel, found values that differ by {away:.3g}.")
+        raise DatasetError(f"X: expected a symmetric kernel, found an asymmetry of {away:.3g}.")
     return given
 
 

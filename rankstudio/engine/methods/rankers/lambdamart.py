@@ -15,7 +15,6 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
-from rankstudio.engine.methods.shards.row_batches import shard_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.lightgbm_library import lightgbm_library
@@ -330,3 +329,53 @@ def _sample_seed(seed: int) -> int:
 def _without_data(text: str) -> Any:
     """Return the booster of a text."""
     return lightgbm_library(LAMBDAMART.label).Booster(model_str=text)
+
+
+def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
+    """Return the rows of data as a list of ``lightgbm.Sequence``, one a shard.
+
+    Parameters
+    ----------
+    lightgbm : module
+    data : TrainingData
+    """
+    lightgbm.Sequence.register(_ShardRows)
+    reader = _Reader(data)
+    return [_ShardRows(reader, index, shard.n_documents) for index, shard in enumerate(data.shards)]
+
+
+class _Reader:
+    """Reads one shard after the other; mapped pages of the one before are let go."""
+
+    def __init__(self, data: TrainingData) -> None:
+        self._data, self._index = data, -1
+
+    def features(self, index: int) -> Floats:
+        if index != self._index:
+            self.close()
+            self._index = index
+            self._X: Floats = self._data.shard(index).X
+        return self._X
+
+    def close(self) -> None:
+        if self._index >= 0:
+            self._data.release(self._index)
+        self._index = -1
+
+
+class _ShardRows:
+    """The rows of a shard as LightGBM asks for them: one for its sample, and then in batches."""
+
+    batch_size = 4096
+
+    def __init__(self, reader: _Reader, index: int, count: int) -> None:
+        self._reader, self._index, self._count = reader, index, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, rows: int | slice) -> Floats:
+        found: Floats = np.array(self._reader.features(self._index)[rows])
+        if isinstance(rows, slice) and rows.stop == self._count:
+            self._reader.close()
+        return found

@@ -15,8 +15,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.rankers import RANKBOOST
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
+from rankstudio.engine.methods.shards.order_statistics import Thresholds, thresholds
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.thresholds import Thresholds, thresholds
 from rankstudio.engine.methods.shards.training_data import GivenData, ShardSession, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, worthwhile

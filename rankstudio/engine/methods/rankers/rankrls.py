@@ -18,7 +18,7 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
-from rankstudio.engine.methods.holdout.ranker import HoldOutRanker
+from rankstudio.engine.methods.holdout import HoldOutRanker
 from rankstudio.engine.methods.left_out import (
     LeftOutScorer,
     centred_scores,
@@ -33,8 +33,7 @@ from rankstudio.engine.methods.memory_need import (
     sums_need,
     whole_need,
 )
-from rankstudio.engine.methods.pair_costs import held_out_weighting, pair_rows
-from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
+from rankstudio.engine.methods.pair_learners import held_out_weighting, labels_or_zeros, pair_rows, preferring
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     SeveralOutputs,
     centred_labels,
@@ -193,7 +192,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         return weights(statistics, regularization), models, losses_inside(data, cost, models)
 
     def _pointwise(self, cost: PairCost) -> bool:
-        """Tell whether there are no pairs; ParameterError for a loss of pairs then."""
+        """Return whether there are no pairs; ParameterError for a loss of pairs then."""
         if self.pairs == "pointwise" and not cost.default:
             expected = (
                 "query or all with another cost, ties or weighting, because single documents have no pairs"
@@ -207,7 +206,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         Returns
         -------
         loss, weighting : str
-            As :class:`rankstudio.engine.methods.holdout.predictor.HeldOutPredictor` has them.
+            As :class:`rankstudio.engine.methods.holdout.HeldOutPredictor` has them.
         """
         cost = self.pair_cost()
         weighting = held_out_weighting(cost)

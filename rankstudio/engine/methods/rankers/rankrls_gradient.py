@@ -53,7 +53,7 @@ class ConjugateGradients:
         return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
 
     def serve(self, data: GivenData) -> bool:
-        """Tell whether they learn from such data; ParameterError for "direct" where X is sparse."""
+        """Return whether gradients are used for such data; ParameterError for "direct" where X is sparse."""
         sparse = isinstance(data, SparseQueryData)
         if sparse and self.solver == "direct":
             raise ParameterError("solver", self.solver, "auto or cg where X is sparse")

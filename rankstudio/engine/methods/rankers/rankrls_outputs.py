@@ -17,8 +17,7 @@ from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dens
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, unusual
-from rankstudio.engine.methods.preference_learner import labels_or_zeros, preferring
+from rankstudio.engine.methods.pair_learners import PairwiseLeastSquares, labels_or_zeros, preferring, unusual
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.methods.rankers.rankrls_shards import products_of
 from rankstudio.engine.methods.scikit_learn import validate_data

@@ -17,10 +17,10 @@ from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
-from rankstudio.engine.methods.shards.function import summed
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.summation import Joined
+from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import group_blocks
@@ -349,7 +349,7 @@ class LeftOutRankRLS:
         return self._kept(data) if self._fit(data) else self._computed(data)
 
     def _fit(self, data: QueryData) -> bool:
-        """Tell by the shape of the documents whether the Gram matrices of all queries are kept."""
+        """Return, by the shape of the documents, whether the Gram matrices of all queries are kept."""
         numbers = (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
         return not self.by_blocks and numbers <= max(_FEW, _TIMES * data.X.size)
 

@@ -11,15 +11,19 @@ from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, K
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import ConvergingRanker
 from rankstudio.engine.methods.catalog.rankers import RANKSVM
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
-from rankstudio.engine.methods.kernels.kernel_parameters import basis_of, kernel_of
-from rankstudio.engine.methods.kernels.nystrom import kernel_features, kernel_need
+from rankstudio.engine.methods.kernels.nystrom import (
+    DependentBasisWarning,
+    basis_of,
+    kernel_features,
+    kernel_need,
+    kernel_of,
+)
 from rankstudio.engine.methods.kernels.shared_work import basis_vectors
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.preference_learner import PreferenceLearner
-from rankstudio.engine.methods.rankers.base import ConvergingRanker
+from rankstudio.engine.methods.pair_learners import PreferenceLearner
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.work import Note, WorkProgress

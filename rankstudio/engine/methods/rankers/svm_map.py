@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rankstudio.engine.methods.base import ConvergingRanker
 from rankstudio.engine.methods.catalog.rankers import SVM_MAP
-from rankstudio.engine.methods.rankers.base import ConvergingRanker
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 

@@ -14,9 +14,9 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
-from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
+from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
-from rankstudio.engine.methods.shards.query_sums import labels_of
+from rankstudio.engine.methods.shards.sums import labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import Step
@@ -109,7 +109,7 @@ class ExpectedDivergence(PathSelector):
     d = 0 in both.
 
     O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
-    of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.shared import once
-from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.catalog.fsm import FSMRANK
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.selection.base import Selector
-from rankstudio.engine.methods.selection.feature_importance import (
-    comparing_features,
-    nearest_positive_semidefinite,
-    weighing_features,
-)
+from rankstudio.engine.methods.selection.base import GrowingSelector, Selector, without
+from rankstudio.engine.methods.selection.kendall import comparing_rankings
+from rankstudio.engine.methods.selection.single_feature import directed_measures
+from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Note, Value, WorkProgress
+from rankstudio.engine.support.work import Note, Value, Waiting, WorkProgress, finish
 
 
 class IndefiniteSimilarityWarning(UserWarning):
@@ -117,7 +116,7 @@ class FSMRank(Selector):
     array([ 0,  3,  1,  2, 16,  4, 12,  7])
     """
 
-    entry = FSMRANK
+    entry = selectors.FSMRANK
 
     objective_: float
     n_iter_: int
@@ -260,3 +259,346 @@ def _without_notes(work: Generator[WorkProgress, None, Value]) -> Generator[Work
             return value
         if not isinstance(told, Note):
             yield told
+
+
+class FSMRankTop(GrowingSelector):
+    """FSMRank cut to the k features of the greatest weight, whose weights stay as they are.
+
+    "We learn a ranking model w on all the features, and sort the features decreasingly by their weights in w.
+    [...] we can easily construct a model containing k features, by simply combining the top k features (using
+    their associated weights in w)" (Lai et al. 2013, section IV.D). Nothing is learned anew for any k:
+    :class:`rankstudio.engine.FSMSVM` does that.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select at most, k; all that FSMRank gives a weight where it is not given, and
+        never more than those.
+    lambda1, lambda2 : float, default 0.1 and 1e-4
+        Of FSMRank, as are the parameters that follow.
+    importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
+    similarity : {"pearson", "kendall", "none"}, default "pearson"
+    project : bool, default False
+    tol : float, default 1e-10
+    max_iter : int, default 400
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        FSMRank's weights of the selected features, 0 for the others.
+    support_ : ndarray of shape (n,), bool
+        Which features are selected.
+    selection_order_ : ndarray of shape (k,)
+        Their 0-based columns, the greatest |weight| first.
+    criterion_path_ : ndarray of shape (k,)
+        FSMRank's objective of each cut model: of the one with all weights it is the minimum.
+    coef_path_ : ndarray of shape (k, n)
+        The model with the first 1, 2, … k of them.
+    n_iter_ : int
+        Iterations that FSMRank took.
+
+    Notes
+    -----
+    FSMRank's cost, and the objective once for every k.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> FSMRankTop(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
+    array([0, 3, 1])
+    """
+
+    entry = selectors.FSMRANK_TOP
+
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        lambda1: float = 0.1,
+        lambda2: float = 1e-4,
+        importance: str = "pearson",
+        similarity: str = "pearson",
+        project: bool = False,
+        tol: float = 1e-10,
+        max_iter: int = 400,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.importance = importance
+        self.similarity = similarity
+        self.project = project
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape, PAIRS)
+
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+        """Yield one step a selected feature: FSMRank's weights of it and all before it.
+
+        Where FSMRank leaves every weight at 0, the one step is the model without a feature.
+        """
+        data = training_data(data)
+        n = data.X.shape[1]
+        wanted = self._most(n)
+        fsmrank, last = yield from last_step(self.get_params(), data)
+        self.n_iter_ = last.number
+        scores = np.abs(last.coef)
+        cut = list(top_features(last))[:wanted] or [Step(1, (), np.zeros(n), float("nan"), np.empty(0))]
+        objectives = yield from fsmrank.objectives(data, [step.coef for step in cut])
+        for step, objective in zip(cut, objectives, strict=True):
+            compared = without(scores, list(step.selected[:-1]))
+            yield replace(step, criterion=objective, candidates=compared)
+
+
+@dataclass
+class _LastSteps:
+    """What FSMRank has learned of some data, by its parameters."""
+
+    by_parameters: dict[tuple[tuple[str, Any], ...], Step] = field(default_factory=dict)
+
+
+def last_step(
+    parameters: dict[str, Any], data: TrainingData
+) -> Generator[WorkProgress, None, tuple[FSMRank, Step]]:
+    """Return FSMRank with those of some parameters that are its own, and its last step.
+
+    It is found once for all that begin with it.
+    """
+    names = FSMRank().get_params()
+    fsmrank = FSMRank(**{name: value for name, value in parameters.items() if name in names})
+    known, key = data.shared.of(_LastSteps).by_parameters, tuple(fsmrank.get_params().items())
+    if key in known:
+        return fsmrank, known[key]
+    last: Step | None = None
+    for told in fsmrank.work(data):
+        if isinstance(told, WorkProgress):
+            yield told
+        else:
+            last = told
+            yield WorkProgress("FSMRank", told.number / fsmrank.max_iter)
+    assert last is not None  # FSMRank takes at least one step
+    known[key] = last
+    return fsmrank, last
+
+
+_TOL = 1e-6  # duality gap of a refitted model beside its objective
+_MAX_ITER = 1000  # truncated Newton takes some 20; this only ends what cannot converge
+
+
+class FSMSVM(GrowingSelector):
+    """FSMSVM orders features by FSMRank's weights and refits RankSVM, squared hinge, on the first k.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        How many features to select at most, k; all that FSMRank gives a weight where it is not given, and
+        never more than those.
+    C : float, default 1.0
+        Of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
+    lambda1, lambda2 : float, default 0.1 and 1e-4
+        Of FSMRank, as are the parameters that follow.
+    importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
+    similarity : {"pearson", "kendall", "none"}, default "pearson"
+    project : bool, default False
+    tol : float, default 1e-10
+    max_iter : int, default 400
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        RankSVM's weights with all selected features, 0 for the others.
+    support_ : ndarray of shape (n,), bool
+        Which features are selected.
+    selection_order_ : ndarray of shape (k,)
+        Their 0-based columns, the greatest weight of FSMRank first.
+    criterion_path_ : ndarray of shape (k,)
+        RankSVM's objective after each step; it falls with every feature.
+    coef_path_ : ndarray of shape (k, n)
+        The model after each step.
+    n_iter_ : int
+        Iterations that FSMRank took.
+
+    Notes
+    -----
+    FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
+
+    Examples
+    --------
+    >>> from rankstudio.engine.data.synthetic import make_ranking
+    >>> train = make_ranking(n_queries=30, seed=0).folds[0].train
+    >>> FSMSVM(n_features_to_select=3).fit(train.X, train.y, qid=train.qid).selection_order_
+    array([0, 3, 1])
+    """
+
+    entry = selectors.FSMSVM
+
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        C: float = 1.0,
+        lambda1: float = 0.1,
+        lambda2: float = 1e-4,
+        importance: str = "pearson",
+        similarity: str = "pearson",
+        project: bool = False,
+        tol: float = 1e-10,
+        max_iter: int = 400,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.importance = importance
+        self.similarity = similarity
+        self.project = project
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape, PAIRS)
+
+    def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
+        """Yield one step a selected feature: RankSVM with it and all before it.
+
+        Where FSMRank leaves every weight at 0, the one step is the model without a feature.
+        """
+        data = training_data(data)
+        n = data.X.shape[1]
+        C = self.checked("C")
+        wanted = self._most(n)
+        _, last = yield from last_step(self.get_params(), data)
+        self.n_iter_ = last.number
+        order, scores = last.selected[:wanted], np.abs(last.coef)
+        from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415
+        from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
+
+        with pairs_of(data) as pairs:
+            if not order:
+                yield Step(1, (), np.zeros(n), C * (yield from pairs.count()), scores)
+            for k in range(1, len(order) + 1):
+                chosen = list(order[:k])
+                problem = pairs.narrowed(chosen)
+                now = yield from solution(minimise_squared_hinge(problem, C, _TOL, _MAX_ITER))
+                coef = np.zeros(n)
+                coef[chosen] = now.w
+                compared = without(scores, chosen[:-1])
+                yield Step(k, tuple(chosen), coef, now.objective, compared)
+
+
+_MEASURES = {"ndcg": "NDCG@10", "map": "MAP"}
+
+
+def importance(data: QueryData, kind: str) -> Floats:
+    """Return the importance of each feature and of its negative.
+
+    Parameters
+    ----------
+    data : QueryData
+        Documents, n features.
+    kind : {"pearson", "ndcg", "map", "none"}
+        |Pearson's correlation| with the labels over all documents (Lai et al. 2013, section III.B); NDCG@10
+        or MAP of ranking by the feature alone, from the greatest value down and from the least one up; or
+        1 for all.
+
+    Returns
+    -------
+    ndarray of shape (2n,)
+        From 0 to 1; the second half is that of the negatives. 0 for a feature with one value everywhere,
+        of which none of these is defined.
+    """
+    return finish(weighing_features(training_data(data), kind))
+
+
+def weighing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
+    """Do what :func:`importance` does, with signs of life."""
+    if kind == "none":
+        both = np.ones(2 * data.X.shape[1])
+    elif kind != "pearson":
+        downwards, upwards = yield from directed_measures(data, _MEASURES[kind])
+        assert upwards is not None  # asked for
+        both = np.concatenate((downwards, upwards))
+    else:
+        correlations = (yield from correlating(data))[0]
+        both = np.tile(np.abs(correlations[:-1, -1]), 2)
+    varies = (yield from correlating(data))[1]
+    return np.where(np.tile(varies, 2), both, 0.0)
+
+
+def similarity(data: QueryData, kind: str) -> Floats:
+    """Return the similarity of each two features, shape (n, n), from 0 to 1 with ones on the diagonal.
+
+    Parameters
+    ----------
+    data : QueryData
+        Documents, n features.
+    kind : {"pearson", "kendall", "none"}
+        |Pearson's correlation| over all documents (section III.B); |Kendall's τ-b| averaged over queries;
+        or the identity.
+    """
+    return finish(comparing_features(training_data(data), kind))
+
+
+def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
+    """Do what :func:`similarity` does, with signs of life."""
+    if kind == "none":
+        return np.eye(data.X.shape[1])
+    if kind == "kendall":
+        matrix = yield from comparing_rankings(data)
+    else:
+        correlations = (yield from correlating(data))[0]
+        matrix = np.minimum(np.abs(correlations[:-1, :-1]), 1.0)
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def nearest_positive_semidefinite(matrix: Floats) -> Floats:
+    """Return the positive semidefinite matrix that is nearest in the Frobenius norm."""
+    values, vectors = np.linalg.eigh(matrix)
+    nearest: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return nearest
+
+
+@dataclass
+class _Correlations:
+    """What :func:`correlating` has found of some data."""
+
+    found: tuple[Floats, Bools] | None = None
+
+
+def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
+    """Return Pearson's correlations of the features and the labels (n + 1, n + 1), in two passes.
+
+    Also which features have more than one value (n,). Both are kept.
+    """
+    kept = data.shared.of(_Correlations)
+    if kept.found is None:
+        what, origin = "correlating features", np.append(data.X[0], data.y[0])
+        total, different = yield from summed(data, what, _totals, origin, by_blocks=True)
+        mean = total / data.y.size
+        (products,) = yield from summed(data, what, _products, origin, mean, by_blocks=True)
+        length = np.sqrt(np.diag(products))
+        length[length == 0] = 1.0
+        kept.found = products / length / length[:, None], different[:-1] > 0
+    return kept.found
+
+
+def _totals(data: QueryData, origin: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of the features' and the labels' differences from a document's, and how many differ."""
+    shifted = np.column_stack((data.X, data.y)) - origin
+    return shifted.sum(axis=0), np.count_nonzero(shifted, axis=0).astype(np.float64)
+
+
+def _products(data: QueryData, origin: Floats, mean: Floats) -> tuple[Floats]:
+    """Return the products of features and labels, each minus its mean."""
+    # The document goes before the mean does, so that a constant column leaves no rounding behind.
+    shifted = np.column_stack((data.X, data.y))
+    shifted -= origin
+    shifted -= mean
+    return (shifted.T @ shifted,)

@@ -9,10 +9,10 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
-from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
+from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.selection.kendall import kendall_similarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
-from rankstudio.engine.methods.shards.query_sums import informative_columns
+from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.work import WorkProgress
@@ -56,7 +56,7 @@ class GAS(PathSelector):
     O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents; 8nm bytes. Equally
     important features are taken in the order of their columns; those that are constant inside every query,
     like no other and so never lowered, after all others. The attributes of the path are those of
-    :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

@@ -10,8 +10,8 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.catalog.selectors import RECURSIVE_ELIMINATION
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector
-from rankstudio.engine.methods.shards.query_sums import sums_of_products
+from rankstudio.engine.methods.selection.base import Ordering, PathSelector
+from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 
@@ -53,7 +53,7 @@ class RecursiveElimination(PathSelector):
     -----
     RankRLS: O(mn² + n⁴) for m documents and n features, the fourth power being a twelfth of it in BLAS-3.
     RankSVM: n fits of a few times O(mn + m log m). The
-    attributes of the path are those of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    attributes of the path are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

@@ -14,9 +14,9 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection import _divergence_kernel as kernels
-from rankstudio.engine.methods.shards.function import summed
-from rankstudio.engine.methods.shards.summation import Greatest
+from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.work import Greatest
 from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.work import WorkProgress
 

@@ -9,10 +9,9 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.catalog.selectors import MUTUAL_INFORMATION, SINGLE_FEATURE
-from rankstudio.engine.methods.selection.filter_base import Ordering, PathSelector, best_first
-from rankstudio.engine.methods.shards.function import summed
+from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
-from rankstudio.engine.methods.shards.query_sums import informative_columns, labels_of
+from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
 from rankstudio.engine.methods.shards.training_data import (
     GivenData,
     TrainingData,
@@ -55,7 +54,7 @@ class SingleFeatureRanking(PathSelector):
     Notes
     -----
     O(nm log m) for m documents and n features, besides RankRLS along the path. The attributes of the path
-    are those of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -201,7 +200,7 @@ class MutualInformation(PathSelector):
     Notes
     -----
     O(nm log m) for m documents and n features, besides RankRLS along the path. The attributes of the path
-    are those of :class:`rankstudio.engine.methods.selection.filter_base.PathSelector`.
+    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

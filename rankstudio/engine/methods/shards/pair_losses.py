@@ -24,8 +24,8 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.summation import Greatest
 from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
+from rankstudio.engine.methods.shards.work import Greatest
 from rankstudio.engine.support.threads import pool
 from rankstudio.engine.support.work import Waiting
 

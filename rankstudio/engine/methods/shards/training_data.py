@@ -27,8 +27,7 @@ from rankstudio.engine.data import store
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.summation import TreeSum
-from rankstudio.engine.methods.shards.work import ShardState, ShardWork
+from rankstudio.engine.methods.shards.work import ShardState, ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading
@@ -51,7 +50,7 @@ class ShardSession(Protocol):
     """One work on all shards of some data."""
 
     def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
-        """Tell all shards a message, and return the sums of what they answer, added in one fixed tree.
+        """Send a message to all shards, and return the sums of what they answer, added in one fixed tree.
 
         Signs of life in between, one for each of several shards; ``what`` is what they say is being done.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from math import isnan
 
 import numpy as np
@@ -150,7 +150,7 @@ def _smallest_pixel(family: CurveSet, frame: Frame) -> QPointF | None:
 
 
 def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
-    """Return the place of its name, where that hides fewest points; None where there is no room."""
+    """Return the place of its name that hides least of the curves; None where there is no room."""
     at = _smallest_pixel(family, frame)
     if at is None:
         return None
@@ -165,13 +165,8 @@ def _smallest_room(family: CurveSet, frame: Frame) -> QRectF | None:
         ground.moveCenter(at + QPointF(*shift))
         if frame.area.contains(ground):
             rooms.append(QRectF(ground))
-    px, py = frame.pixels(*family.points(None, alone=False))
-
-    def hidden(room: QRectF) -> int:
-        inside = (px > room.left()) & (px < room.right()) & (py > room.top()) & (py < room.bottom())
-        return int(np.count_nonzero(inside))
-
-    return min(rooms, key=hidden, default=None)
+    hidden = _hidden(family, frame, rooms)
+    return rooms[hidden.index(min(hidden))] if rooms else None
 
 
 def draw_choice(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors) -> None:
@@ -355,6 +350,12 @@ def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> Q
     area = frame.area
     tops = np.linspace(area.bottom() - 4 - height, area.top() + 4, _HEIGHTS).tolist()
     rooms = [QRectF(x, y, width, height) for y in tops for x in (area.right() - width, area.left() + 4)]
+    hidden = _hidden(family, frame, rooms)
+    return rooms[hidden.index(min(hidden))]
+
+
+def _hidden(family: CurveSet, frame: Frame, rooms: Sequence[QRectF]) -> list[int]:
+    """Return how many pixels of the curves each of some places hides; the named curve counts more."""
     hidden = [0] * len(rooms)
     for curve in family.curves.values():
         values = curve.arrays()
@@ -367,4 +368,4 @@ def _free_room(family: CurveSet, frame: Frame, width: float, height: float) -> Q
             drawn = np.interp(columns, px, py)
             inside = (drawn > room.top() - 3) & (drawn < room.bottom() + 3)
             hidden[at] += int(inside.sum()) * (_OWN if curve.beside else 1)
-    return rooms[hidden.index(min(hidden))]
+    return hidden

@@ -31,7 +31,7 @@ from rankstudio.ui.plots.maps.heat_map import (
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, RIGHT, SMALL, TINY, font, scaled
 from rankstudio.ui.style.theme import Theme
 
 GROUPS_HEIGHT = 18.0
@@ -202,7 +202,7 @@ class FeatureMapPlot(HeatMapPlot):
         title = metrics.horizontalAdvance(self.shown.title) - 2
         right = _SPARE + max(color_bar_width([text for _, text in self.shown.bar]), title)
         top = GROUPS_HEIGHT + 4
-        below = TICKS_HEIGHT * any(self.shown.ticks) + LABEL_HEIGHT
+        below = TICKS_HEIGHT * any(self.shown.ticks) + scaled(LABEL_HEIGHT)
         area = frame.outer.adjusted(round(left), top, -round(max(right, BAR + AIR)), -below)
         width, height = max(1.0, area.width()), max(1.0, area.height())
         side = min(width, height)
@@ -392,7 +392,7 @@ def _draw_ticks(plot: FeatureMapPlot, painter: QPainter, frame: Frame, colors: C
                 box = QRectF(middle - 30, bottom + 2, 60, 16)
                 painter.drawText(box, BELOW, ticks[column])
         bottom += TICKS_HEIGHT
-    box = QRectF(0, bottom + 2, 2 * frame.area.center().x(), LABEL_HEIGHT)
+    box = QRectF(0, bottom + 2, 2 * frame.area.center().x(), scaled(LABEL_HEIGHT))
     painter.setFont(font(SMALL))
     painter.drawText(box, BELOW, plot.shown.x_label)
 

@@ -22,8 +22,7 @@ from rankstudio.engine.analysis.features.choice_explanation import Alternative, 
 from rankstudio.engine.data.feature_groups import checked_groups
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
-from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.steps import Step
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -77,7 +76,7 @@ def test_sentences_count_and_name_groups():
 def test_another_path_has_a_group_where_it_has_its_features():
     whole = [Alternative("1", path()), Alternative("2", path())]
     found = explain(ChoiceContext(path(), 0, DROP, NAMES, "λ", whole, whole, GROUPS), 3)
-    assert found.sentences[-1] == "It is among the first 1 on every path of the run."
+    assert found.sentences[-1] == "It is the first on every path of the run."
 
 
 def test_the_likeness_of_two_groups_is_that_of_their_most_alike_features():

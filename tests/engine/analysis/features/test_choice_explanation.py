@@ -20,7 +20,7 @@ from rankstudio.engine.analysis.features.choice_explanation import (
 )
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore
+from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.steps import Step
 
 NAMES = tuple(f"feature {j}" for j in range(8))

@@ -42,8 +42,9 @@ def make(n: int = 8, seed: int = 0) -> RankingDataset:
 def found(train: RankingDataset, k: int = 2, **changes: object) -> Substitutes:
     plan = Plan("sample", measures=("MAP",), **{"parameters": {"regularization": [4.0]}, **changes})
     fold = Fold(1, train, None, None)
-    data = group_training(fold).whole("It")
-    path = FoldContext(plan, fold, data).path(Unit(1, 0, plan.combinations[0]))
+    training = group_training(fold)
+    data = training.whole("It")
+    path = FoldContext(plan, fold, training).path(Unit(1, 0, plan.combinations[0]))
     correlations = Inspector(train).correlations
     return substitutes(plan, path, k - 1, data, correlations, clusters(correlations))
 
@@ -193,8 +194,9 @@ def test_groups_are_swapped_as_a_whole_and_their_features_never_alone():
         groups={"A": (1, 4), "B": (2, 3, 5), "C": (7, 8)},
     )
     fold = Fold(1, train, None, None)
-    data = group_training(fold).whole("It")
-    path = FoldContext(plan, fold, data).path(Unit(1, 0, plan.combinations[0]))
+    training = group_training(fold)
+    data = training.whole("It")
+    path = FoldContext(plan, fold, training).path(Unit(1, 0, plan.combinations[0]))
     correlations = Inspector(train).correlations
     result = substitutes(plan, path, 1, data, correlations, clusters(correlations), groups)
     selected = set(result.selected)

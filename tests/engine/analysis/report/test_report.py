@@ -38,7 +38,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
 )
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.methods.catalog import method
-from rankstudio.engine.methods.catalog.candidate_score import CandidateScore, ScoreSource
+from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.resources import resource
 

@@ -94,7 +94,7 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
             'found no column for the query among "a", "label", "x"',
         ),
         ("qid,b,x\n1,2,3\n", {}, 'found no column for the label among "qid", "b", "x"'),
-        ("qid,label\n1,2\n", {}, "found no feature column"),
+        ("qid,label\n1,2\n", {}, "found only query and label columns"),
         ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected each name once'),
         (
             "qid,label,x\n1,2,3\n",

@@ -94,7 +94,7 @@ def test_one_part_of_a_file_alone_is_all_of_it(file: Path) -> None:
         (
             ROWS.replace("train", "test").replace("Training", "test"),
             {},
-            "expected also some of the training part",
+            "expected documents of the training part, too",
         ),
         (ROWS, {"part": "label"}, '"label" is used twice'),
         (ROWS, {"part": "split", "ignore": ["split"]}, "each column"),

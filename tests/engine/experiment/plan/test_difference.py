@@ -59,6 +59,13 @@ def test_runs_of_a_method_are_told_apart_by_the_parameters_that_differ() -> None
     }
 
 
+def test_the_rule_is_told_of_all_runs_where_any_has_another() -> None:
+    """Catches "–" beside a run of another method, as if it had chosen k as the first one did."""
+    plain, smallest = Plan("x"), Plan("x", method="fsmrank", rule="smallest")
+    assert distinctions({1: plain, 2: smallest}) == {1: "", 2: "rule smallest"}
+    assert distinctions({1: plain.changed(rule="smallest"), 2: smallest}) == {1: "", 2: ""}
+
+
 def test_the_second_stage_is_told_by_its_name() -> None:
     plans = [
         Plan("x", method="gas", ranker="ranksvm", ranker_parameters={"C": C, "loss": "hinge"})

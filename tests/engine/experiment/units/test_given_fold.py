@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.resume import run_stored
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.given_fold import plan_of_given
-from rankstudio.engine.methods.catalog.given import GIVEN_SCORES
+from rankstudio.engine.methods.catalog import GIVEN_SCORES
 from rankstudio.engine.metrics.evaluation import evaluate
 
 

@@ -25,8 +25,7 @@ from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.given_fold import plan_of_given
 from rankstudio.engine.export.models import load_model, save_model
-from rankstudio.engine.methods.catalog import method
-from rankstudio.engine.methods.catalog.given import GIVEN_MODEL
+from rankstudio.engine.methods.catalog import GIVEN_MODEL, method
 from rankstudio.engine.metrics.evaluation import evaluate
 
 

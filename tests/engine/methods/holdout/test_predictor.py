@@ -8,8 +8,7 @@ from strategies import Problem, problems
 
 from rankstudio.engine import KernelRankRLS, RankRLS
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
-from rankstudio.engine.methods.holdout.predictor import HeldOutPredictor
+from rankstudio.engine.methods.holdout import HeldOutPredictor, KernelDecomposition
 
 LOSSES = pytest.mark.parametrize("loss", ["differences", "documents"])
 
@@ -163,6 +162,6 @@ def test_what_cannot_be_held_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         HeldOutPredictor(found.kernel, np.arange(3.0), 1.0)
     with pytest.raises(DatasetError, match="square matrix"):
         KernelDecomposition.of_kernel(np.ones((2, 3)))
-    monkeypatch.setattr("rankstudio.engine.methods.holdout.predictor.memory.available", lambda: 200.0)
+    monkeypatch.setattr("rankstudio.engine.methods.holdout.memory.available", lambda: 200.0)
     with pytest.raises(OutOfMemoryError, match="Leaving out pairs of 4 documents needs"):
         found.all_pairs()

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from kernel_oracles import kernel_by_loops
 
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures
-from rankstudio.engine.methods.kernels.query_factor import QueryFactor
-from rankstudio.engine.methods.kernels.systems import ReducedSystem
+from rankstudio.engine.methods.kernels.systems import QueryFactor, ReducedSystem
 
 LEAST = 2.0**-15
 

@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 from kernel_oracles import kernel_by_loops
 
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning, basis_rows, independent
-from rankstudio.engine.methods.kernels.nystrom import NystromMap
+from rankstudio.engine.methods.kernels.nystrom import (
+    DependentBasisWarning,
+    NystromMap,
+    basis_rows,
+    independent,
+)
 
 
 def documents(seed: int, m: int, n: int = 3) -> np.ndarray:
@@ -89,7 +93,7 @@ def test_what_cannot_be_mapped_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
         NystromMap("precomputed").fit(X)
     with pytest.raises(ParameterError, match="n_basis: expected a whole number from 1 up, got 0"):
         NystromMap(n_basis=0).fit(X)
-    with pytest.raises(ParameterError, match="those of all documents to be held out, at once"):
+    with pytest.raises(ParameterError, match="the rows of all held-out documents, in one call"):
         NystromMap(gamma=5.0).map(X[:5]).without([0]).without([1])
     monkeypatch.setattr("rankstudio.engine.support.memory.available", lambda: 1e4)
     with pytest.raises(OutOfMemoryError, match=r"The kernel of 30 documents needs .* n_basis=8"):

@@ -24,7 +24,7 @@ from strategies import Problem, problems
 from rankstudio.engine import KernelRankRLS, RankRLS
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
+from rankstudio.engine.methods.kernels.nystrom import DependentBasisWarning
 
 BASES = st.sampled_from([None, 1, 3, 8, 20, 1000])
 WAYS = st.sampled_from(["uniform", "per_query"])
@@ -147,7 +147,7 @@ def test_a_matrix_that_is_no_kernel_is_refused() -> None:
         KernelRankRLS("precomputed").fit(X, y, qid=qid)
     skew = np.eye(20)
     skew[0, 1] = 0.5
-    with pytest.raises(DatasetError, match=r"expected a symmetric kernel, found values that differ by 0\.5"):
+    with pytest.raises(DatasetError, match=r"expected a symmetric kernel, found an asymmetry of 0\.5"):
         KernelRankRLS("precomputed").fit(skew, y, qid=qid)
     with pytest.raises(DatasetError, match="not positive semidefinite"):
         KernelRankRLS("precomputed").fit(-np.eye(20), y, qid=qid)

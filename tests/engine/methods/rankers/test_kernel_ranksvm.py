@@ -14,12 +14,12 @@ from strategies import Problem, problems
 
 from rankstudio.engine import RankSVM
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.kernels.basis import DependentBasisWarning
+from rankstudio.engine.methods.kernels.nystrom import DependentBasisWarning
 
 C = 0.5
 
 
-@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.basis.DependentBasisWarning")
+@pytest.mark.filterwarnings("ignore::rankstudio.engine.methods.kernels.nystrom.DependentBasisWarning")
 @given(
     problems(),
     KERNELS.filter(lambda kernel: kernel["kernel"] != "linear"),

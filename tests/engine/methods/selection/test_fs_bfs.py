@@ -17,7 +17,7 @@ from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
-from rankstudio.engine.methods.selection.best_first_search import BestFirstSearch
+from rankstudio.engine.methods.selection.fs_bfs import BestFirstSearch
 
 
 @given(problems(most_features=5))

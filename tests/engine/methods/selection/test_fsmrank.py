@@ -20,12 +20,14 @@ from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.selection.feature_importance import (
+from rankstudio.engine.methods.selection.fsmrank import (
+    FSMStep,
+    IndefiniteSimilarityWarning,
     importance,
     nearest_positive_semidefinite,
     similarity,
+    top_features,
 )
-from rankstudio.engine.methods.selection.fsmrank import FSMStep, IndefiniteSimilarityWarning, top_features
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
 

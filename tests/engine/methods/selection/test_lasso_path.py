@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import lars_path_gram
 
-from rankstudio.engine.methods.selection.lasso_path import lasso_path
+from rankstudio.engine.methods.selection.l1_path import lasso_path
 
 Path = tuple[np.ndarray, np.ndarray]
 

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from sharded_problems import EPS, assert_one_shard_is_whole, assert_same_everywhere, cut, problem, steps
 
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.selection.feature_importance import comparing_features, weighing_features
-from rankstudio.engine.methods.selection.fsmrank import FSMRank
-from rankstudio.engine.methods.selection.fsmrank_top import FSMRankTop
-from rankstudio.engine.methods.selection.fsmsvm import FSMSVM
+from rankstudio.engine.methods.selection.fsmrank import (
+    FSMSVM,
+    FSMRank,
+    FSMRankTop,
+    comparing_features,
+    weighing_features,
+)
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import finish

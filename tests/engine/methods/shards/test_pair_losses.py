@@ -18,7 +18,7 @@ from sharded_problems import (
 )
 
 from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
-from rankstudio.engine.methods.rankers.base import ConvergingRanker
+from rankstudio.engine.methods.base import ConvergingRanker
 from rankstudio.engine.methods.rankers.listnet import ListNet
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.rankers.svm_map import SVMMAP

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.summation import TreeSum
 from rankstudio.engine.methods.shards.training_data import InProcess, TrainingData
+from rankstudio.engine.methods.shards.work import TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.work import WorkProgress, finish

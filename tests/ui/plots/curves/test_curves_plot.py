@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
 from rankstudio.ui.plots import CurvesPlot, export_plot
-from rankstudio.ui.plots.curves.curve_layers import _free_room, extremes
+from rankstudio.ui.plots.curves.curve_layers import _free_room, _smallest_room, extremes
+from rankstudio.ui.plots.curves.curve_set import SmallestMark
 from rankstudio.ui.style.colors import DARK, LIGHT
 
 KS = np.arange(1, 47)
@@ -451,6 +452,22 @@ def test_it_is_where_no_curve_is(plot: CurvesPlot, beside: np.ndarray, others: f
         columns = np.arange(room.left(), room.right())
         drawn = np.interp(columns, px, py)
         assert not ((drawn > room.top()) & (drawn < room.bottom())).any()
+
+
+def test_the_name_of_the_smallest_model_covers_no_line_between_points(theme, stage) -> None:
+    """Two points far apart: below the first one there is no point, but the line that falls to the second."""
+    plot = CurvesPlot(theme, "validation MAP")
+    stage(plot, 480, 300)
+    plot.set_family([0], ["λ = 1"], (1, 46))
+    plot.set_curve(0, [1, 10, 11, 46], [0.1, 0.5, 0.1, 0.9])
+    plot.set_smallest(SmallestMark(0, 10, -0.01, 0.4))
+    plot.flush()
+    frame = plot.frame()
+    room = _smallest_room(plot.family, frame)
+    assert room is not None
+    px, py = frame.pixels(*plot.family[0].arrays())
+    drawn = np.interp(np.arange(room.left(), room.right()), px, py)
+    assert not ((drawn > room.top()) & (drawn < room.bottom())).any()
 
 
 def test_it_is_at_the_lower_right_where_there_is_room_everywhere(plot: CurvesPlot) -> None:

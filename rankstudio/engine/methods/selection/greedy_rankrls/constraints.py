@@ -72,7 +72,7 @@ class Constraints:
         columns = _columns("banned", banned, n)
         both = sorted(column for column in columns if groups.of_column[column] in first)
         if both:
-            raise ParameterError("banned", list(columns), f"no pinned features, such as {both[0]}")
+            raise ParameterError("banned", list(columns), f"features that are not pinned ({both[0]} is)")
         never = groups.containing(columns)
         free = len(groups.groups) - len(never)
         if free == 0:

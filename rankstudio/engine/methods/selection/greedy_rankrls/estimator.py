@@ -12,16 +12,20 @@ from rankstudio.engine.arithmetic.query_data import several_queries
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.catalog.greedy import GREEDY_RANKRLS
+from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.pair_costs import PairwiseLeastSquares, pair_rows
+from rankstudio.engine.methods.pair_learners import PairwiseLeastSquares, pair_rows
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.path_memory import on_demand_need, path_need
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Shape, whole_path
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
+    Shape,
+    on_demand_need,
+    path_need,
+    whole_path,
+)
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
@@ -275,7 +279,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_groups(self) -> None:
         """Refuse what cannot tell the exact error of several columns that come together."""
         if self.fitting == "back":
-            raise ParameterError("fitting", "back", "pre with feature groups, because their error is exact")
+            raise ParameterError(
+                "fitting", "back", "pre with feature groups, because groups are compared by their exact error"
+            )
         if self.algorithm in ("algorithm1", "rows"):
             expected = "auto, statistics or columns with feature groups"
             raise ParameterError(

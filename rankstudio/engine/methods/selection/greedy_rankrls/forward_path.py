@@ -1,31 +1,342 @@
-"""The forward path: this process knows totals over all queries, and shards those of their own."""
+"""The forward path: this process knows totals over all queries, and shards statistics of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import prod
+from typing import ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, query_grams
 from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls import _solved_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State, products
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (
-    GreedyWork,
-    Message,
-    Select,
-    Start,
-    TotalRow,
-    Totals,
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import KEPT_ROWS, delay, kept_statistics
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import forward
+from rankstudio.engine.methods.selection.greedy_rankrls.selected_rows import (
+    DelayedRows,
+    Each,
+    JointPairs,
+    SelectedRows,
+    SolvedRows,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.path_memory import delay, kept_statistics
+from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress
+
+_MULTIPLICATION = 0.3  # nanoseconds of what is done for one number of what is selected
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Asks for [X^ y^]'[X^ y^]; by rows for X^'X^'s diagonal, X^'y^ and y^'y^ in its place, the rest 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Begins a path with ``total``, what :class:`Totals` gave of all shards."""
+
+    total: Floats
+
+
+@dataclass(frozen=True)
+class TotalRow:
+    """Asks for the products of a feature with all others, (n,)."""
+
+    feature: int
+
+
+@dataclass(frozen=True, eq=False)
+class Select:
+    """Adds a feature, with its products with all features, ``total`` (n,), of all shards."""
+
+    feature: int
+    total: Floats
+
+
+Message = Totals | Start | TotalRow | Select
+
+
+@dataclass(frozen=True)
+class GreedyWork:
+    """The part of a shard in the path for one λ.
+
+    Attributes
+    ----------
+    regularization : float
+        λ > 0.
+    k : int
+        How many features will be selected at most.
+    whole : bool
+        Whether there is a Gram matrix a query, which all λ share, or the rows of the selected features are
+        computed from the documents.
+    cost : PairCost
+    by_blocks : bool
+        Whether a few queries are centred at a time, or the data keep what is centred: those of one shard do,
+        which stays in memory.
+    delay : int
+        The steps that :class:`DelayedRows` keeps; 0 for :class:`SolvedRows`.
+    groups : tuple of tuple of int
+        The columns of groups of several, which are compared as a whole: of Gram matrices, and with all steps
+        delayed.
+    """
+
+    replayed: ClassVar[bool] = True
+
+    regularization: float
+    k: int
+    whole: bool
+    cost: PairCost
+    by_blocks: bool
+    delay: int = 0
+    groups: tuple[tuple[int, ...], ...] = ()
+
+    def begin(self, data: QueryData, scratch: Scratch) -> GreedyState:  # noqa: D102 - of the protocol
+        return GreedyState(self, data, scratch)
+
+
+Known = tuple[Floats, Floats, Floats]
+"""As `_solved_kernel.start` has it."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What all λ share of a shard.
+
+    Attributes
+    ----------
+    known : tuple of ndarray
+        The squares of the features, their products with the labels, and the squares of these.
+    total : ndarray of shape (n + 1, n + 1)
+        What :class:`Totals` asks for.
+    gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
+        The Gram matrices of the queries with the labels; of shape (blocks, BLOCK) and without meaning where
+        there are none.
+    rows : dict
+        Rows of them that were computed, (blocks, n, BLOCK) by the feature, where there are no matrices: paths
+        of other values of λ select much the same features.
+    """
+
+    known: Known
+    total: Floats
+    gram: Floats
+    rows: dict[int, Floats] = field(default_factory=dict)
+
+    def relabelled(self, X: Floats, labels: Floats, ptr: Ints) -> Statistics:
+        """Return Gram matrices for other labels of the same documents, O(mn).
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, n)
+            Centred.
+        labels : ndarray of shape (m, 1)
+            Centred, and permuted inside their queries: their squares in each are the same.
+        ptr : ndarray of shape (Q + 1,)
+        """
+        squares, rights, _ = self.known
+        rights, total = np.empty_like(rights), self.total.copy()
+        products(X, labels, 0, ptr, 0, rights.shape[0], np.empty(X.shape[1]), rights[:, None])
+        total[-1, :-1] = total[:-1, -1] = _over_queries(rights)
+        return replace(self, known=(squares, rights, self.known[2]), total=total)
+
+
+@dataclass
+class KnownStatistics:
+    """The statistics of a shard, by whether they are whole, and the cost."""
+
+    found: dict[tuple[bool, PairCost], Statistics] = field(default_factory=dict)
+
+
+class GreedyState:
+    """One shard in the path for one λ."""
+
+    def __init__(self, work: GreedyWork, data: QueryData, scratch: Scratch) -> None:
+        n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
+        self._work = work
+        rows = DelayedRows if work.delay else SolvedRows
+        shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
+        pivot, right, ev, vv, ee, *own = _cut(scratch.empty, blocks, shapes)
+        self._state: State = pivot, right, ev, vv, ee
+        self._statistics = statistics_of(data, work.cost, work.whole, work.by_blocks, scratch)
+        gram = self._statistics.gram if work.whole else None
+        self._rows: SelectedRows = rows(gram, work.regularization, own)
+        self._left: Ints = np.arange(n)
+        self._groups = JointPairs(work.groups, n, blocks, scratch.empty) if work.groups else None
+
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
+        match message:
+            case Totals():
+                return (self._statistics.total,)
+            case TotalRow(feature):
+                return (self._row(data, feature),)
+            case Start(total):
+                ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
+                kernels.start(self._statistics.known, ends, self._work.regularization, self._state)
+                if self._groups:
+                    self._groups.start(self._statistics.gram, total)
+            case Select(feature, total):
+                self._select(feature, total)
+        return self._criteria()
+
+    def by_query(self) -> tuple[Floats, Floats]:
+        """Return each query's part in the criterion as it is (Q,), and with each feature added (Q, n).
+
+        The last block has more queries than there are: their parts are 0.
+        """
+        pivot, right, ev, vv, ee = self._state
+        weight = right / pivot
+        added = ee[:, None] + weight * (weight * vv - 2.0 * ev)
+        return ee.reshape(-1).copy(), np.moveaxis(added, 2, 1).reshape(ee.size, -1)
+
+    def _row(self, data: QueryData, feature: int) -> Floats:
+        """Put the products of a feature where those of the next one belong; compute them if they are new."""
+        gram, kept = self._rows.next, self._statistics.rows
+        if feature in kept:
+            gram[:, 0] = kept[feature]
+        else:
+            work = np.empty(data.X.shape[1])
+            rows = _centred_blocks(data, self._work.cost, self._work.by_blocks)
+            for block, (X, _, ptr) in enumerate(rows):
+                products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
+            if not self._work.by_blocks and (len(kept) + 1) * gram.nbytes <= KEPT_ROWS:
+                kept[feature] = gram[:, 0].copy()
+        return _over_queries(gram[:, 0])
+
+    def _select(self, feature: int, total: Floats) -> None:
+        self._left = self._left[self._left != feature]
+        with self._threads(self._left.size * (len(self._rows.selected) + 4)) as each:
+            self._rows.select(feature, total, self._left, self._state, each)
+            if self._groups and isinstance(self._rows, DelayedRows):
+                step = len(self._rows.selected) - 1
+                self._groups.follow(feature, step, self._rows.delayed, each)
+
+    @contextmanager
+    def _threads(self, multiplications: float) -> Iterator[Each]:
+        """Provide what calls a function of all blocks, with so many multiplications for a query."""
+        ee = self._state[-1]
+        with pool(worthwhile(_MULTIPLICATION * multiplications * ee.size)) as (executor, workers):
+            count = ee.shape[0]
+            size = max(1, count // (2 * workers)) if workers > 1 else count
+            parts = [slice(first, first + size) for first in range(0, count, size)]
+            yield lambda work: share(executor, workers, work, parts)
+
+    def _criteria(self) -> tuple[Floats, ...]:
+        """Return the criterion with each feature added, 0 for those selected, as it is, and with groups."""
+        partial = np.zeros(self._state[0].shape[:2])
+        kernels.compare(self._left, self._state, partial)
+        costs = partial.sum(axis=0), np.array([self._state[-1].sum()])
+        if not self._groups:
+            return costs
+        with self._threads(sum(len(group) ** 3 for group in self._work.groups) / 6) as each:
+            return *costs, self._groups.costs(self._work.regularization, self._state, each)
+
+
+def statistics_of(
+    data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
+) -> Statistics:
+    """Return what all λ share of a shard, made when it is first asked for; see :class:`GreedyWork`."""
+    known, key = data.shared.of(KnownStatistics).found, (whole, cost)
+    if key not in known:
+        known[key] = _statistics(data, cost, whole, by_blocks, scratch)
+    scratch.share(known[key].gram)
+    return known[key]
+
+
+def gram_statistics(data: QueryData) -> Statistics:
+    """Return Gram matrices of centred data or of rows that are in memory, whatever room they take."""
+    return statistics_of(data, PairCost(), True, False, Scratch(Room(lambda: float("inf"))))
+
+
+def _statistics(
+    data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
+) -> Statistics:
+    n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
+    shapes = [(n,), (n,), (), (n + 1, n + 1) if whole else ()]
+    squares, rights, labels, gram = _cut(scratch.lasting, blocks, shapes)
+    total = np.zeros((n + 1, n + 1))
+    if whole:
+        for block, found in enumerate(_gram_blocks(data, cost, by_blocks)):
+            kernels.side_by_side(found, gram[block])
+            total += found.sum(axis=0)
+            of_squares, of_labels = np.diagonal(found, axis1=1, axis2=2)[:, :n], found[:, n]
+            _put((squares, rights, labels), block, of_squares, of_labels)
+    else:
+        for block, (X, y, ptr) in enumerate(_centred_blocks(data, cost, by_blocks)):
+            of_labels = np.add.reduceat(np.column_stack((X, y)) * y[:, None], ptr[:-1])
+            _put((squares, rights, labels), block, np.add.reduceat(X * X, ptr[:-1]), of_labels)
+        total[np.diag_indices(n)] = _over_queries(squares)
+        total[n, :n] = total[:n, n] = _over_queries(rights)
+        total[n, n] = labels.sum()
+    return Statistics((squares, rights, labels), total, gram)
+
+
+def _put(known: Known, block: int, of_squares: Floats, of_labels: Floats) -> None:
+    """Put the squares (width, n) and the products with the labels (width, n + 1) of a block's queries."""
+    width = of_labels.shape[0]
+    for array, values in zip(known, (of_squares, of_labels[:, :-1], of_labels[:, -1]), strict=True):
+        array[block, ..., :width] = values.T
+        array[block, ..., width:] = 0.0
+
+
+def _gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Floats]:
+    """Yield [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1), until the next ones."""
+    if not by_blocks:
+        gram = PairRows.of(data, cost).statistics.gram
+        yield from (gram[first : first + BLOCK] for first in range(0, gram.shape[0], BLOCK))
+        return
+    grams = np.empty((BLOCK, data.X.shape[1] + 1, data.X.shape[1] + 1))
+    for X, y, ptr in _centred_blocks(data, cost, by_blocks):
+        yield query_grams(X, y, ptr, grams[: ptr.size - 1])
+
+
+def _centred_blocks(
+    data: QueryData, cost: PairCost, by_blocks: bool
+) -> Iterator[tuple[Floats, Floats, Ints]]:
+    """Yield centred features, labels and ``ptr`` of ``BLOCK`` queries at a time, or the rows of a cost.
+
+    Those that the data do not keep are good until the next ones come: fresh memory for each would cost more
+    than what is computed.
+    """
+    kept = data if by_blocks else PairRows.of(data, cost)
+    starts = kept.ptr[np.append(np.arange(0, kept.ptr.size - 1, BLOCK), kept.ptr.size - 1)]
+    space = np.empty((int(np.diff(starts).max()), data.X.shape[1])) if by_blocks else np.empty(0)
+    for first, (start, end) in zip(range(0, kept.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False):
+        ptr = kept.ptr[first : first + BLOCK + 1] - start
+        if not by_blocks:
+            X, y = kept.centred
+            yield X[start:end], y[start:end], ptr
+            continue
+        X, y = data.X[start:end], data.y[start:end]
+        if cost.default:
+            yield centre(X, ptr, space[: y.size]), centre(y[:, None], ptr)[:, 0], ptr
+        else:
+            rows = PairRows.of(QueryData(X, y, ptr), cost)
+            yield *rows.centred, rows.ptr
+
+
+def _cut(empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
+    """Return arrays of shape (blocks, …, BLOCK) that are parts of one: each of those may be an open file."""
+    sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
+    parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])
+    return [part.reshape(blocks, *shape, BLOCK) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def _over_queries(blocks: Floats) -> Floats:
+    totals: Floats = blocks.sum(axis=0).sum(axis=-1)
+    return totals
+
 
 WHAT = "comparing features"
 
@@ -90,7 +401,7 @@ def totals(
 class ForwardSearch:
     """Leave-query-out criterion of every feature or group that could be added to a growing selection.
 
-    It is a search of :mod:`forward_selection` among groups, whose steps are sums over shards.
+    It is a search of :mod:`search_steps` among groups, whose steps are sums over shards.
 
     Parameters
     ----------

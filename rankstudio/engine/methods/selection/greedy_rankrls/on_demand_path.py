@@ -1,23 +1,176 @@
-"""Floating search, large groups and back-fitting: each comparison is a sum of what shards find."""
+"""Floating search, large groups and back-fitting on one shard: a search on demand among its queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
+from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
+    Comparison,
+    GramProducts,
+    OnDemandSearch,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import floating, greedy_steps
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import WHAT, forward_path, totals
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.selection.greedy_rankrls.on_demand_work import Begin, Compare, OnDemandWork
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
+    WHAT,
+    Totals,
+    forward_path,
+    statistics_of,
+    totals,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
+    FloatingSearch,
+    GroupSearch,
+    floating,
+    forward,
+    greedy_steps,
+)
+from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
+
+
+@dataclass(frozen=True, eq=False)
+class Begin:
+    """Begins with nothing selected, and asks for the criterion; ``total`` (n + 1, n + 1) is of all shards."""
+
+    total: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Compare:
+    """Makes a selection of groups, and asks for its criterion and what it would be with or without others.
+
+    Attributes
+    ----------
+    selected : tuple of int
+    candidates : ndarray of shape (c,)
+        Groups that could be added.
+    removals : bool
+        Whether it is asked for without each of the selected ones, too.
+    """
+
+    selected: tuple[int, ...]
+    candidates: Ints
+    removals: bool = False
+
+
+Message = Totals | Begin | Compare
+
+
+@dataclass(frozen=True)
+class OnDemandWork:
+    """The part of a shard for one λ.
+
+    Attributes
+    ----------
+    regularization : float
+        λ > 0.
+    groups : tuple of tuple of int
+        The columns of each group.
+    capacity : int
+        How many columns will be selected at most.
+    back : bool
+        Whether candidates are judged by back-fitting.
+    cost : PairCost
+    by_blocks : bool
+        As of :class:`GreedyWork`.
+    """
+
+    replayed: ClassVar[bool] = True
+
+    regularization: float
+    groups: tuple[tuple[int, ...], ...]
+    capacity: int
+    back: bool
+    cost: PairCost
+    by_blocks: bool
+
+    def begin(self, data: QueryData, scratch: Scratch) -> OnDemandState:  # noqa: D102 - of the protocol
+        return OnDemandState(self, data, scratch)
+
+
+class OnDemandState:
+    """One shard in the path for one λ."""
+
+    def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
+        self._work, self._scratch = work, scratch
+        self._statistics = statistics_of(data, work.cost, True, work.by_blocks, scratch)
+
+    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:  # noqa: D102 - of the protocol
+        match message:
+            case Totals():
+                return (self._statistics.total,)
+            case Begin(total):
+                self._search = self._group_search(
+                    GramProducts(self._statistics.gram, total, data.ptr.size - 1)
+                )
+                return (np.array([self._search.criterion()]),)
+            case Compare(selected, candidates, removals):
+                search = self._search
+                search.move_to(selected)
+                costs = search.costs(candidates) if candidates.size else np.empty(0)
+                without = search.removals() if removals else np.empty(0)
+                return np.array([search.criterion()]), costs, without
+
+    def _group_search(self, products: GramProducts) -> FloatingSearch:
+        work = self._work
+        search = (_BackFitting if work.back else _OnScratch)(products, work.regularization)
+        search.reserve(work.capacity, self._scratch)
+        groups = ColumnGroups.of(products.informative.size, work.groups)
+        return search if groups.trivial else GroupSearch(search, groups)
+
+
+class _OnScratch(OnDemandSearch):
+    """The search with arrays that need not fit into memory."""
+
+    def reserve(self, capacity: int, scratch: Scratch) -> None:
+        """Take the arrays for so many features from scratch."""
+        blocks = self._state[-1].shape[0]
+        square, flat = blocks * capacity * capacity * BLOCK, blocks * capacity * BLOCK
+        sizes = [square, square, flat, flat, flat, flat + blocks * BLOCK]
+        parts = np.split(scratch.empty(sum(sizes)), np.cumsum(sizes)[:-1])
+        inverse, inner = (part.reshape(blocks, capacity, capacity, BLOCK) for part in parts[:2])
+        along, seen, left, error = (part.reshape(blocks, -1, BLOCK) for part in parts[2:])
+        error[:, :1] = self._state[-1]
+        self._state = inverse, inner, along, seen, left, error
+        self._left, self._right = np.zeros((capacity, capacity)), np.zeros(capacity)
+
+
+class _BackFitting(_OnScratch):
+    """The criterion with one new weight, and all others as they are; see `back_fitting_search`."""
+
+    def _comparison(self) -> Comparison:
+        """Return the function from candidates to how the criterion changes with each and no other weight."""
+        products, regularization = self._products, self._regularization
+        assert isinstance(products, GramProducts)
+        gram, total, selected = products.gram, products.total, list(self.selected)
+        t, labels = len(selected), total.shape[0] - 1
+        inverse, along = self._state[0], self._state[2]
+        models = np.zeros((gram.shape[0], t, BLOCK))  # w_q, learned without each query
+        for c in range(t):
+            models[:, : c + 1] += inverse[:, c, : c + 1] * along[:, c, None]
+
+        def changes(candidates: Ints) -> Floats:
+            out = np.empty(candidates.size)
+            for place, j in enumerate(candidates.tolist()):
+                square = gram[:, j, j]
+                seen = gram[:, j, labels] - (gram[:, j, selected] * models).sum(axis=1)
+                right = total[j, labels] - (total[j, selected][:, None] * models).sum(axis=1) - seen
+                weight = right / (np.maximum(total[j, j] - square, 0.0) + regularization)
+                out[place] = (weight * (weight * square - 2.0 * seen)).sum()
+            return out
+
+        return changes
 
 
 def on_demand_path(

@@ -1,4 +1,4 @@
-"""Which way greedy RankRLS takes: all exact ones give one path, the shape of the data chooses one."""
+"""What greedy paths need of memory, and which statistics they keep."""
 
 from __future__ import annotations
 
@@ -11,20 +11,89 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, whole_need
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.floating_selection import (
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     FloatingSearch,
+    GroupSearch,
     floating,
+    forward,
     greedy_steps,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import forward
-from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
+
+_DELAY = 16  # steps: with fewer the matrices are written more often, with more each step reads more
+KEPT_ROWS = 1e9  # bytes of rows of Gram matrices that data of one shard keep for other λ
+# Whole Gram matrices may take so many times the documents' numbers where there are so many times k features:
+# with more, the rows of k features are computed sooner. By two measurements, of few and of many documents.
+_WHOLE = (2, 16), (4, 3)
+
+
+def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
+    """Return "statistics" or "rows": what is asked for, else by the shape (m, n, Q) of the data alone."""
+    m, n, Q = shape
+    if algorithm != "auto":
+        return algorithm
+    whole = any(Q * (n + 1) <= most * m and n <= features * k for most, features in _WHOLE)
+    return "statistics" if whole else "rows"
+
+
+def delay(n: int, k: int, whole: bool) -> int:
+    """Return how many steps shards keep as they are, as :class:`GreedyWork` has it.
+
+    Systems read k²n / 2 - k³ / 3 + 2k³ / 3 numbers of a query in all; without them it is twice the first two,
+    or k²n - 2k³ / 3, which is less from k = n / 2 on. Matrices make that less still.
+    """
+    if 2 * k < n:
+        return 0
+    return min(_DELAY, k) if whole else k
+
+
+def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
+    """Return what a path of k features needs.
+
+    Of each query 2n + 1 numbers last for all λ, and n² more by statistics; 4n + 1 are for one λ, and what is
+    kept of the selected features: see
+    :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
+    """
+    m, n, Q = shape.m, shape.n, shape.Q
+    kept = kept_statistics(algorithm, (m, n, Q), k)
+    whole = kept == "statistics"
+    lasting = NUMBER * Q * (2 * n + 1 + ((n + 1) ** 2 if whole else 0))
+    states = NUMBER * Q * (4 * n + 1 + _selected(n, k, whole))
+    made = NUMBER * Q * (n + 1) ** 2 if whole else min(KEPT_ROWS, NUMBER * Q * n * min(n, 2 * k))
+    return replace(_need(shape, states, lasting, made), algorithm=kept)
+
+
+def _need(shape: DataShape, states: float, lasting: float, made: float) -> MemoryNeed:
+    """Return what is needed; one shard keeps centred documents and so many bytes that are made of them."""
+    if shape.sharded:
+        return shard_need(shape, 0.5, states, lasting)
+    return replace(whole_need(shape).plus(made), states=states, lasting=lasting)
+
+
+def on_demand_need(shape: DataShape, k: int) -> MemoryNeed:
+    """Return what floating search, groups and back-fitting need to select k features at most.
+
+    Of each query (n + 1)² numbers last for all λ, and 2k² + 4k + 1 are for one.
+    """
+    lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
+    states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
+    return replace(_need(shape, states, lasting, lasting), algorithm="statistics")
+
+
+def _selected(n: int, k: int, whole: bool) -> float:
+    """Return how many numbers are kept of the selected features in a query."""
+    steps = delay(n, k, whole)
+    if steps == 0:
+        return k * (k + 1) / 2 + (0 if whole else k * n)
+    left = n - steps if k > steps else 0
+    return 2 * n * steps + steps + left * (left - 1) + (0 if whole else n)
+
 
 # Bytes that are taken without asking the system what is free, which takes longer than a short path.
 _LARGE = 1e8
@@ -59,11 +128,11 @@ class Shape:
         return cls(shape[0], shape[1], ptr.size - 1, k)
 
     def few_candidates(self, most: int) -> bool:
-        """Tell whether a path whose steps compare so many at most is found faster candidate by candidate."""
+        """Return whether a path of steps with at most so many candidates is faster candidate by candidate."""
         return most < self.n and most * self.k < _FEW * self.n
 
     def by_gram_matrices(self, algorithm: str) -> bool:
-        """Tell whether a search on demand has Gram matrices: they are asked for, or not too large."""
+        """Return whether a search on demand has Gram matrices: if requested, or if they are not too large."""
         small = self.Q * (self.n + 1) <= _MOST_STATISTICS * self.m
         return algorithm == "statistics" or (algorithm == "auto" and small)
 
@@ -117,11 +186,26 @@ def whole_path(
     search : {"forward", "floating"}
     back : bool
         As of :func:`whole_search`.
+
+    Raises
+    ------
+    ParameterError
+        For an algorithm that is not for such data.
+    OutOfMemoryError
+        Where there is too little memory for it.
     """
-    found = whole_search(data, regularization, groups.greatest(rules.k), algorithm, back)
-    if not isinstance(found, Algorithm1Search) and not groups.trivial:
+    k = groups.greatest(rules.k)
+    if isinstance(data, SparseQueryData):
+        if algorithm not in ("auto", "columns"):
+            raise ParameterError("algorithm", algorithm, "auto or columns where X is sparse")
+    elif algorithm == "algorithm1":
+        Shape.of(data.X.shape, data.ptr, k).check(algorithm)
+        yield from forward(Algorithm1Search(data, regularization), rules)
+        return
+    found = whole_search(data, regularization, k, back)
+    if not groups.trivial:
         found = GroupSearch(found, groups)
-    if search == "forward" or isinstance(found, Algorithm1Search):
+    if search == "forward":
         yield from forward(found, rules)
         return
     greedy = yield from greedy_steps(forward(found, replace(rules, size_penalty=0.0)), rules)
@@ -136,61 +220,21 @@ class KeptColumns:
 
 
 def whole_search(
-    data: QueryData | SparseQueryData, regularization: float, k: int, algorithm: str, back: bool = False
-) -> Algorithm1Search | FloatingSearch:
-    """Return a search that looks at all documents at once: on columns, unless Algorithm 1 is asked for.
+    data: QueryData | SparseQueryData, regularization: float, k: int, back: bool = False
+) -> FloatingSearch:
+    """Return a search on the columns of all documents at once, for k features at most.
 
-    Parameters
-    ----------
-    data : QueryData or SparseQueryData
-        Training data.
-    regularization : float
-        λ > 0.
-    k : int
-        How many features will be selected at most.
-    algorithm : str
-    back : bool
-        Whether a candidate is judged by its own weight, with all others as they are.
-
-    Raises
-    ------
-    ParameterError
-        For an algorithm that is not for such data.
-    OutOfMemoryError
-        Where there is too little memory for it.
+    With ``back`` a candidate is judged by its own weight, with all others as they are.
     """
-    if isinstance(data, SparseQueryData) and algorithm not in ("auto", "columns"):
-        raise ParameterError("algorithm", algorithm, "auto or columns where X is sparse")
-    shape = Shape.of(data.X.shape, data.ptr, k)
     if not isinstance(data, SparseQueryData):
-        if algorithm == "algorithm1":
-            shape.check(algorithm)
-            return Algorithm1Search(data, regularization)
         kept = data.shared.of(KeptColumns)
         if kept.columns is None:
-            shape.check("columns")
+            Shape.of(data.X.shape, data.ptr, k).check("columns")
             # Columns are centred where they are used, which leaves mirrored rows as they are.
             kept.columns = SparseQueryData.of(data.mirrored if isinstance(data, PairRows) else data)
         data = kept.columns
+    from rankstudio.engine.methods.selection.greedy_rankrls import column_search  # noqa: PLC0415 - numba
+
     if back:
-        from rankstudio.engine.methods.selection.greedy_rankrls.back_fitting_search import BackFittingSearch  # noqa: PLC0415
-
-        return BackFittingSearch(data, regularization)
-    from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch  # noqa: PLC0415
-    from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts  # noqa: PLC0415
-
-    return OnDemandSearch(ColumnProducts(data), regularization)
-
-
-def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
-    """Return a search among training data that are in memory, by Gram matrices unless these are large."""
-    if not Shape.of(data.X.shape, data.ptr, k).by_gram_matrices("auto"):
-        search = whole_search(data, regularization, k, "columns")
-        assert not isinstance(search, Algorithm1Search)  # it was not asked for
-        return search
-    from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch  # noqa: PLC0415
-    from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import gram_statistics  # noqa: PLC0415
-    from rankstudio.engine.methods.selection.greedy_rankrls.products import GramProducts  # noqa: PLC0415
-
-    known = gram_statistics(data)
-    return OnDemandSearch(GramProducts(known.gram, known.total, data.ptr.size - 1), regularization)
+        return column_search.BackFittingSearch(data, regularization)
+    return column_search.OnDemandSearch(column_search.ColumnProducts(data), regularization)

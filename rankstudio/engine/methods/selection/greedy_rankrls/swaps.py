@@ -7,8 +7,8 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.group_search import GroupSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import on_demand_search
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import Shape, whole_search
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch, GroupSearch
 
 
 def swap_criteria(
@@ -97,3 +97,14 @@ def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
     """Estimate how long `swap_criteria` takes on one thread."""
     k = n_selected
     return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)
+
+
+def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
+    """Return a search among training data that are in memory, by Gram matrices unless these are large."""
+    if not Shape.of(data.X.shape, data.ptr, k).by_gram_matrices("auto"):
+        return whole_search(data, regularization, k)
+    from rankstudio.engine.methods.selection.greedy_rankrls.column_search import GramProducts, OnDemandSearch  # noqa: PLC0415
+    from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics  # noqa: PLC0415
+
+    known = gram_statistics(data)
+    return OnDemandSearch(GramProducts(known.gram, known.total, data.ptr.size - 1), regularization)

@@ -11,9 +11,12 @@ from strategies import Problem, problems, tolerance
 
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, group_sparse
-from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import gram_statistics
-from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, GramProducts
+from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
+    ColumnProducts,
+    GramProducts,
+    OnDemandSearch,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
 from rankstudio.engine.support import threads
 
 Maker = Callable[[np.ndarray, np.ndarray, np.ndarray], GramProducts | ColumnProducts]

@@ -13,7 +13,7 @@ from strategies import Problem, problems, tolerance
 from rankstudio.engine import GreedyRankRLS, open_dataset
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_selection import TIE
+from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 

@@ -8,9 +8,9 @@ from strategies import Problem, problems
 from rankstudio.engine import GreedyRankRLS
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group
-from rankstudio.engine.methods.selection.greedy_rankrls import forward_work
+from rankstudio.engine.methods.selection.greedy_rankrls import forward_path
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls.forward_work import (
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     GreedyWork,
     KnownStatistics,
     Statistics,
@@ -73,7 +73,7 @@ def test_queries_that_fill_the_last_block_up_count_nothing() -> None:
 def test_paths_have_the_same_bits_however_many_rows_are_kept(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forward_work, "KEPT_ROWS", kept * 8 * 3 * BLOCK * 9 + 1.0)
+    monkeypatch.setattr(forward_path, "KEPT_ROWS", kept * 8 * 3 * BLOCK * 9 + 1.0)
     data = random_data()
     for regularization in (1.0, 64.0, 0.125, 1.0):
         method = GreedyRankRLS(n_features_to_select=5, regularization=regularization, algorithm="rows")
@@ -91,13 +91,13 @@ def test_paths_have_the_same_bits_however_many_rows_are_kept(
 
 def test_a_row_is_computed_once_for_all_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
     data, asked = random_data(), []
-    compute = forward_work.products
+    compute = forward_path.products
 
     def products(*arguments):  # type: ignore[no-untyped-def]
         asked.append(arguments[2])
         compute(*arguments)
 
-    monkeypatch.setattr(forward_work, "products", products)
+    monkeypatch.setattr(forward_path, "products", products)
     for regularization in (0.5, 2.0, 8.0):
         list(GreedyRankRLS(2, regularization, pinned=(2, 5), algorithm="rows").work(data))
     assert asked == [2, 2, 2, 5, 5, 5]  # three blocks each

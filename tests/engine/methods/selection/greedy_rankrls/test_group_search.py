@@ -106,7 +106,7 @@ def test_size_counts_groups_and_a_group_is_pinned_or_banned_as_a_whole() -> None
     assert steps[1].selected == (2, 3, 7, 0)
     assert not {1, 6} & set(steps[2].selected)
     assert GreedyRankRLS(groups=GROUPS, banned=(6,)).n_steps(8) == 4
-    with pytest.raises(ParameterError, match="no pinned features, such as 3"):
+    with pytest.raises(ParameterError, match=r"features that are not pinned \(3 is\)"):
         GreedyRankRLS(groups=GROUPS, pinned=(7,), banned=(3,)).fit(X, y, qid=qid)
     with pytest.raises(ParameterError, match="from 1 to 5"):
         GreedyRankRLS(6, groups=GROUPS).fit(X, y, qid=qid)

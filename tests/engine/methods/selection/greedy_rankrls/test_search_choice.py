@@ -13,10 +13,16 @@ from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, grou
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.memory_need import DataShape, Reading
 from rankstudio.engine.methods.selection.greedy_rankrls import search_choice
-from rankstudio.engine.methods.selection.greedy_rankrls.column_search import OnDemandSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.path_memory import kept_statistics
-from rankstudio.engine.methods.selection.greedy_rankrls.products import ColumnProducts, GramProducts
-from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import on_demand_search, whole_search
+from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
+    ColumnProducts,
+    GramProducts,
+    OnDemandSearch,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
+    kept_statistics,
+    whole_search,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
 
 
 def data(documents: int, features: int, queries: int) -> QueryData:
@@ -92,8 +98,7 @@ def test_sparse_features_are_looked_up_in_their_columns() -> None:
     sparse: SparseQueryData = group_sparse(
         scipy.sparse.random_array((60, 9), density=0.3, rng=0), np.arange(60.0)
     )
-    for algorithm in ("auto", "columns"):
-        assert isinstance(products_of(whole_search(sparse, 1.0, 3, algorithm)), ColumnProducts)
+    assert isinstance(products_of(whole_search(sparse, 1.0, 3)), ColumnProducts)
 
 
 def test_swaps_are_compared_by_statistics_unless_they_cost_too_much() -> None:
@@ -104,7 +109,7 @@ def test_swaps_are_compared_by_statistics_unless_they_cost_too_much() -> None:
 
 def test_settings_of_lambda_share_the_columns_of_dense_data() -> None:
     given = data(60, 6, 6)
-    first, second = (products_of(whole_search(given, value, 3, "columns")) for value in (1.0, 2.0))
+    first, second = (products_of(whole_search(given, value, 3)) for value in (1.0, 2.0))
     assert isinstance(first, ColumnProducts)
     assert isinstance(second, ColumnProducts)
     assert first._data is second._data

@@ -1,4 +1,4 @@
-"""Predictions of held-out documents of one global ranking: pairs, sets of any size, each alone."""
+"""Predictions of documents that were held out, from one decomposition: no model is learned for them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,79 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import check_labels
+from rankstudio.engine.arithmetic.sparse_query_data import dense
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.holdout.decomposition import KernelDecomposition
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import pool, share, worthwhile
+
+
+@dataclass(frozen=True, eq=False)
+class KernelDecomposition:
+    """Eigenvectors V and eigenvalues Λ of SKS, with K the kernel of m documents and S = I - 11'/m.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (m, r)
+        V. Vectors of the eigenvalue 0 may be left out.
+    values : ndarray of shape (r,)
+        Λ, none negative.
+    """
+
+    vectors: Floats
+    values: Floats
+
+    @classmethod
+    def of(cls, X: ArrayLike) -> KernelDecomposition:
+        """Decompose the linear kernel of documents with features X, shape (m, n): O(mn min(m, n))."""
+        features = np.asarray(X, dtype=np.float64)
+        shifted = features - features[0]  # so that a constant feature comes out as exactly 0
+        left, singular, _ = np.linalg.svd(shifted - shifted.mean(axis=0), full_matrices=False)
+        return cls(left, singular**2)
+
+    @classmethod
+    def of_kernel(cls, kernel: ArrayLike) -> KernelDecomposition:
+        """Decompose a symmetric kernel matrix, shape (m, m): O(m³).
+
+        Raises
+        ------
+        DatasetError
+            For another shape.
+        """
+        K = np.asarray(kernel, dtype=np.float64)
+        if K.ndim != 2 or K.shape[0] != K.shape[1]:
+            raise DatasetError(f"kernel: expected a square matrix, got shape {K.shape}.")
+        rows = K.mean(axis=1)
+        values, vectors = np.linalg.eigh(K - rows[:, None] - rows + rows.mean())
+        return cls(vectors, np.maximum(values, 0.0))
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are, m."""
+        return int(self.vectors.shape[0])
+
+    def hat(self, regularization: float) -> Floats:
+        """Return H = VΛ(Λ + λI)^-1V', with which Hy^ are the centred predictions, shape (m, m): O(m²r)."""
+        hat: Floats = (self.vectors * self._shrinkage(regularization)) @ self.vectors.T
+        return hat
+
+    def hat_of(self, rows: ArrayLike, regularization: float) -> Floats:
+        """Return the rows and columns of H of some documents, shape (u, u): O(u²r)."""
+        vectors = self.vectors[np.asarray(rows)]
+        hat: Floats = (vectors * self._shrinkage(regularization)) @ vectors.T
+        return hat
+
+    def residuals(self, labels: Floats, regularization: float) -> Floats:
+        """Return y^ - Hy^ for centred labels of shape (m,) or (m, v)."""
+        shrinkage = self._shrinkage(regularization)
+        along = (self.vectors.T @ labels).T * shrinkage
+        residuals: Floats = labels - self.vectors @ along.T
+        return residuals
+
+    def _shrinkage(self, regularization: float) -> Floats:
+        return self.values / (self.values + regularization)
+
 
 LOSSES = ("differences", "documents")
 WEIGHTINGS = ("size", "none")
@@ -143,7 +211,7 @@ class HeldOutPredictor:
             raise DatasetError(f"pairs: expected two rows of X for each pair, got shape {rows.shape}.")
         if rows.size and (rows.min() < 0 or rows.max() >= m or (rows[:, 0] == rows[:, 1]).any()):
             raise DatasetError(f"pairs: expected two different rows from 0 to {m - 1} for each pair.")
-        from rankstudio.engine.methods.holdout import _pair_kernel  # noqa: PLC0415 - numba, where it is needed
+        from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         hat, answers, residuals, others, border = self._pair_arguments(m**2)
         out = np.empty((answers.shape[0], rows.shape[0], 2))
@@ -168,7 +236,7 @@ class HeldOutPredictor:
         -----
         O(m²r) for H, then constant time a pair and output.
         """
-        from rankstudio.engine.methods.holdout import _pair_kernel  # noqa: PLC0415 - numba, where it is needed
+        from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
         m = self.kernel.n_documents
         hat, answers, residuals, others, border = self._pair_arguments(m**2 * (1 + self._outputs.shape[0]))
@@ -236,3 +304,57 @@ class HeldOutPredictor:
                 f"All {self.kernel.n_documents} documents are held out; expected at least one training "
                 "document."
             )
+
+
+class HoldOutRanker(LinearRanker):
+    """Base of rankers by least squares, whose parameters include ``regularization``."""
+
+    def leave_pair_out(self, X: ArrayLike, y: ArrayLike, *, pairs: ArrayLike | None = None) -> Floats:
+        """Predict pairs of documents of one global ranking with the model learned from all others.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,)
+        pairs : array-like of int, shape (p, 2), optional
+            Rows of the documents of each pair; all pairs where it is not given.
+
+        Returns
+        -------
+        ndarray of shape (p, 2), or (m, m)
+            Scores w'(x - x̄) with the mean x̄ of all documents. Of all pairs, entry (i, j) is the score of
+            document i by the model without i and j, NaN on the diagonal.
+
+        Notes
+        -----
+        O(m²r) once for rank r of the centred X, then constant time a pair (Pahikkala et al. 2009, section
+        3.4). :func:`rankstudio.engine.statistics.auc.pair_auc` measures all pairs.
+        """
+        left_out = self._held_out(X, y)
+        return left_out.all_pairs() if pairs is None else left_out.pairs(pairs)
+
+    def leave_sets_out(self, X: ArrayLike, y: ArrayLike, sets: Iterable[ArrayLike]) -> list[Floats]:
+        """Predict sets of documents of one global ranking, each with the model learned without the set.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,)
+        sets : iterable of array-like of int
+            Rows of the documents of each set.
+
+        Returns
+        -------
+        list of ndarray of shape (u,)
+            Scores as of :meth:`leave_pair_out`.
+        """
+        return self._held_out(X, y).sets(sets)
+
+    def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
+        data = dense(self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)))
+        regularization, (loss, weighting) = self.checked("regularization"), self.held_out_loss()
+        return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
+
+    def held_out_loss(self) -> tuple[str, str]:
+        """Return the loss and the weighting of :class:`HeldOutPredictor` that the ranker has."""
+        return "differences", "size"

@@ -1,0 +1,187 @@
+"""The sets of features that a paired test over queries cannot tell from the best one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.evidence.best_subset import SizedSubset, SubsetSpace, find_best_subset
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.selection.exact_subsets.near_search import NearSets, search_near
+from rankstudio.engine.support.work import WorkProgress, finish
+
+NORMAL = 1.96
+"""Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
+
+_WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
+_WIDEST = 0.08
+
+
+@dataclass(frozen=True)
+class NearBestSet:
+    """A set that is not distinguishable from the best one of its size.
+
+    Attributes
+    ----------
+    features : tuple of int
+        0-based columns, ascending.
+    criterion : float
+        Its leave-query-out error, summed over documents.
+    difference : float
+        From the criterion of the best set.
+    standard_error : float
+        Of the difference, from its parts in each query.
+    """
+
+    features: tuple[int, ...]
+    criterion: float
+    difference: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class SizedNearBestSets:
+    """The sets of one size that are not distinguishable from the best one.
+
+    Attributes
+    ----------
+    best : SizedSubset
+    sets : tuple of NearBestSet
+        With the lowest criterion first; the best set is among them.
+    inclusion : ndarray of shape (n,)
+        The share of the sets that contain each feature: 1 for one that is necessary, about 1/2 for each of
+        two that are interchangeable.
+    window : float
+        All sets were compared whose criterion is at most this share higher than that of the best one.
+    complete : bool
+        Whether no set in the outer half of the window was kept, so that none is expected beyond it.
+    n_evaluated : int
+        Sets whose criterion was computed.
+    """
+
+    best: SizedSubset
+    sets: tuple[NearBestSet, ...]
+    inclusion: Floats
+    window: float
+    complete: bool
+    n_evaluated: int
+
+    @property
+    def size(self) -> int:
+        """How many features, or groups, each set has."""
+        return self.best.size
+
+    def containing(
+        self, required: Collection[int] = (), excluded: Collection[int] = ()
+    ) -> tuple[NearBestSet, ...]:
+        """Return the sets that have some features and not others, the best one first."""
+        inside, outside = set(required), set(excluded)
+        return tuple(
+            one for one in self.sets if inside <= set(one.features) and not outside & set(one.features)
+        )
+
+
+def near_best_sets(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike,
+    n_features: int,
+    regularization: float,
+    required: Sequence[int] = (),
+    excluded: Sequence[int] = (),
+    groups: Sequence[Sequence[int]] = (),
+    cost: str = "magnitude",
+    ties: bool | None = None,
+    weighting: str = "size",
+    window: float | None = None,
+) -> tuple[SizedNearBestSets, ...]:
+    """Find all sets of features that are not distinguishable from the best one of their size.
+
+    Parameters
+    ----------
+    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
+        As of :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
+    window : float, optional
+        Sets are compared whose criterion is at most this share higher than the best one. Without it, the
+        window is doubled, up to 8 %, until its outer half has no set that is kept.
+
+    Returns
+    -------
+    tuple of SizedNearBestSets
+        One for each size.
+
+    Notes
+    -----
+    With d_q the difference of the errors of a set and of the best set in query q, a set is kept where
+    sum_q d_q <= 1.96 se, se² = Q times the variance of d_q. The test is not adjusted for the number of sets:
+    the sets are those that the data do not speak against one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((60, 4)), np.repeat(np.arange(10), 6)
+    >>> y = np.round(4 * X[:, 1])
+    >>> X[:, 2] = X[:, 1]
+    >>> [one.features for one in near_best_sets(X, y, qid=qid, n_features=1, regularization=1.0)[0].sets]
+    [(1,), (2,)]
+    """
+    pairs = PairCost(cost, cost == "magnitude" if ties is None else ties, weighting)
+    joint = tuple(tuple(one) for one in groups)
+    space = SubsetSpace(n_features, regularization, tuple(required), tuple(excluded), joint, cost=pairs)
+    return finish(find_near_best_sets(group(X, y, qid), space, window))
+
+
+def find_near_best_sets(
+    data: QueryData, space: SubsetSpace, window: float | None = None
+) -> Generator[WorkProgress, None, tuple[SizedNearBestSets, ...]]:
+    """Return what :func:`near_best_sets` does, with progress; to interrupt it, close the generator."""
+    sizes: tuple[SizedSubset, ...] = ()
+    with closing(find_best_subset(data, space)) as work:
+        for told in work:
+            sizes = told.found.sizes
+            yield told
+    found: list[SizedNearBestSets] = []
+    for best in (one for one in sizes if one.features):
+        sized = yield from _near(data, space, best, window)
+        found.append(sized)
+    return tuple(found)
+
+
+def _near(
+    data: QueryData, space: SubsetSpace, best: SizedSubset, window: float | None
+) -> Generator[WorkProgress, None, SizedNearBestSets]:
+    _, problem, _ = space.problem(data)
+    criterion, reference = problem.errors(best.features)
+    width, evaluated = _WINDOW if window is None else window, 0
+    while True:
+        state = NearSets()
+        most = criterion * (1 + width) + problem.tie
+        with closing(search_near(problem, best.size, reference, most, NORMAL, state)) as work:
+            for _ in work:
+                yield WorkProgress("near-best sets", state.share)
+        evaluated += state.n_evaluated
+        kept = np.array(state.criteria) <= most
+        complete = not kept.any() or max(np.array(state.criteria)[kept]) <= criterion * (1 + width / 2)
+        if complete or window is not None or width >= _WIDEST:
+            break
+        width *= 2
+    sets = [
+        NearBestSet(columns, value, value - criterion, deviation)
+        for columns, value, deviation, inside in zip(
+            state.columns, state.criteria, state.deviations, kept, strict=True
+        )
+        if inside
+    ]
+    sets.sort(key=lambda one: (one.features != best.features, one.criterion, one.features))
+    inclusion = np.zeros(data.X.shape[1])
+    for one in sets:
+        inclusion[list(one.features)] += 1 / len(sets)
+    return SizedNearBestSets(best, tuple(sets), inclusion, width, complete, evaluated)

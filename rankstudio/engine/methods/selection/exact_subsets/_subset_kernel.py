@@ -1,0 +1,509 @@
+"""Compiled branch and bound over sets of features, from the totals T and t of the centred data.
+
+For a set S with A = T[S, S] + λI and w = A^-1 t[S], the training error is
+
+    L(S) = sum_q ||e_q||² = J(S) - λ w'w,    J(S) = y'y - t[S]'w,                                     (1)
+
+and the leave-query-out error sum_q ||(I - H_q)^-1 e_q||² (Pahikkala et al. 2010, theorem 3.1) is at least
+L(S), because 0 <= H_q < I. A prefix P of t features keeps for every feature j, with L L' = T[P, P] + λI,
+
+    p_j = L^-1 T[P, j]    z_j = L^-T p_j    s_j = T[j, j] + λ - p_j'p_j    g_j = t_j - p_j'L^-1 t[P]
+    q_j = z_j'z_j         h_j = w'z_j                                                                  (2)
+
+so that L(P + j) takes O(1): with β = g_j / s_j the weights are [w - β z_j; β]. To append feature b takes two
+products of length t for every j, with v = L^-1 z_b and γ_j = (T[b, j] - p_b'p_j) / s_b:
+
+    s_j -= γ_j² s_b    g_j -= γ_j g_b    q_j += γ_j² (q_b + 1) - 2 γ_j v'p_j
+    h_j += β γ_j (q_b + 1) - γ_j h_b - β v'p_j                                                         (3)
+
+What may still be reached from a prefix is a part of U, the prefix with all features after it. With
+μ = λ² / (2λ + σ) and σ at least the greatest eigenvalue of T, σ_i (σ_i + 2λ) / (σ_i + λ)² <= σ_i / (σ_i + μ)
+for every eigenvalue σ_i, hence
+
+    L(S) >= J_μ(S) >= J_μ(U) for every S in U,   J_μ(U) = y'y - t[U]'(T[U, U] + μI)^-1 t[U].           (4)
+
+With M = (T[U, U] + μI)^-1 and w = M t[U], taking feature c out raises J_μ by w_c² / M[c, c]; a part of U from
+which d of the features after the prefix are missing has at least J_μ(U) plus the d-th smallest of them.  (5)
+
+M, w and J_μ are the result of sweeping the matrix [T + μI, t; t', y'y] on the features of U. Features are in
+the order in which the search branches; those of an item, which come in together, stand together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.support.jit import fused, fused_inlined, fused_subroutine
+
+Totals = tuple[Floats, Floats, Ints, Floats]
+"""T and t with y'y last (n + 1, n + 1), Gram matrices by blocks, columns of the features, prices of items."""
+
+Prefix = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
+"""p (K, n), s, g, q, h (K + 1, n), and J with w'w (K + 1, 2), by the number of features of the prefix."""
+
+Found = tuple[Ints, Floats, Ints]
+"""Sets of features (rows, K), criterion and deviation (rows, 2), and counts: rows, evaluated, overflow."""
+
+Task = tuple[
+    tuple[float, float, float, float, float, float, float],
+    int,
+    Floats,
+    tuple[Floats, Floats],
+    Floats,
+]
+"""The numbers of a search, how many queries there are, errors of the reference, and space to evaluate."""
+
+
+@fused_subroutine
+def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Floats) -> None:
+    """Append feature b to a prefix of t features, for the features from ``first`` on: equations (3)."""
+    p, s, g, q, h, whole = prefix
+    n = s.shape[1]
+    z, v, along, across = work[0], work[1], work[2], work[3]
+    # z_b by back substitution with L', then v = L^-1 z_b; row a of L is p[:a, b_a] of the a-th feature.
+    factor = work[4:]
+    for a in range(t - 1, -1, -1):
+        z[a] = p[a, b]
+        for c in range(a + 1, t):
+            z[a] -= factor[c, a] * z[c]
+        z[a] /= factor[a, a]
+    for a in range(t):
+        v[a] = z[a]
+        for c in range(a):
+            v[a] -= factor[a, c] * v[c]
+        v[a] /= factor[a, a]
+    pivot, right, square, inner = s[t, b], g[t, b], q[t, b], h[t, b]
+    root, weight = np.sqrt(pivot), right / pivot
+    for j in range(first, n):
+        along[j] = total[b, j]
+        across[j] = 0.0
+    for a in range(t):
+        at, of = p[a, b], v[a]
+        for j in range(first, n):
+            along[j] -= at * p[a, j]
+            across[j] += of * p[a, j]
+    for j in range(first, n):
+        share = along[j] / pivot
+        p[t, j] = along[j] / root
+        s[t + 1, j] = s[t, j] - share * along[j]
+        g[t + 1, j] = g[t, j] - share * right
+        q[t + 1, j] = q[t, j] + share * (share * (square + 1.0) - 2.0 * across[j])
+        h[t + 1, j] = h[t, j] + weight * (share * (square + 1.0) - across[j]) - share * inner
+    for a in range(t):
+        factor[t, a] = p[a, b]
+    factor[t, t] = root
+    whole[t + 1, 0] = whole[t, 0] - weight * right
+    whole[t + 1, 1] = whole[t, 1] + weight * (weight * (square + 1.0) - 2.0 * inner)
+
+
+@fused_inlined
+def _error_with(j: int, t: int, regularization: float, prefix: Prefix) -> float:
+    """Return L(P + j), equations (1) and (2), with s_j at least λ, as it is but for rounding."""
+    _, s, g, q, h, whole = prefix
+    weight = g[t, j] / max(s[t, j], regularization)
+    penalty = whole[t, 1] + weight * (weight * (q[t, j] + 1.0) - 2.0 * h[t, j])
+    error: float = whole[t, 0] - weight * g[t, j] - regularization * penalty
+    return error
+
+
+@fused_subroutine
+def _factorise_without(
+    k: int, chosen: Ints, t: int, totals: Totals, regularization: float, space: tuple[Floats, Floats]
+) -> None:
+    """Write for the queries of block k the Cholesky factor of T_q[S, S] + λI, and what it makes of t_q[S].
+
+    T_q = T - G_q and t_q = t - r_q are the totals without query q. The diagonal of the factor is inverted.
+    """
+    total, gram, columns, _ = totals
+    n, last = total.shape[0] - 1, gram.shape[1] - 1
+    M, w = space
+    for a in range(t):
+        at = columns[chosen[a]]
+        for c in range(a + 1):
+            beside, whole = columns[chosen[c]], total[chosen[a], chosen[c]]
+            whole += regularization if a == c else 0.0
+            for i in range(BLOCK):
+                M[a, c, i] = whole - gram[k, at, beside, i]
+        for i in range(BLOCK):
+            w[a, i] = total[n, chosen[a]] - gram[k, last, at, i]
+        for c in range(a):
+            for b in range(c):
+                for i in range(BLOCK):
+                    M[a, c, i] -= M[a, b, i] * M[c, b, i]
+            for i in range(BLOCK):
+                M[a, c, i] *= M[c, c, i]
+                M[a, a, i] -= M[a, c, i] * M[a, c, i]
+                w[a, i] -= M[a, c, i] * w[c, i]
+        for i in range(BLOCK):
+            M[a, a, i] = 1.0 / np.sqrt(max(M[a, a, i], regularization))
+            w[a, i] *= M[a, a, i]
+
+
+@fused_subroutine
+def _errors_of_block(
+    k: int, chosen: Ints, t: int, totals: Totals, space: tuple[Floats, Floats], out: Floats
+) -> None:
+    """Write y_q'y_q - 2 w_q'r_q + w_q'G_q w_q of block k, after the back substitution for w_q."""
+    _, gram, columns, _ = totals
+    last = gram.shape[1] - 1
+    M, w = space
+    for a in range(t - 1, -1, -1):
+        for c in range(a + 1, t):
+            for i in range(BLOCK):
+                w[a, i] -= M[c, a, i] * w[c, i]
+        for i in range(BLOCK):
+            w[a, i] *= M[a, a, i]
+    for i in range(BLOCK):
+        out[i] = gram[k, last, last, i]
+    for a in range(t):
+        at = columns[chosen[a]]
+        for i in range(BLOCK):
+            out[i] += w[a, i] * (w[a, i] * gram[k, at, at, i] - 2.0 * gram[k, last, at, i])
+        for c in range(a):
+            beside = columns[chosen[c]]
+            for i in range(BLOCK):
+                out[i] += 2.0 * w[a, i] * w[c, i] * gram[k, at, beside, i]
+
+
+@fused_subroutine
+def _left_out_error(
+    chosen: Ints,
+    t: int,
+    totals: Totals,
+    regularization: float,
+    space: tuple[Floats, Floats],
+    by_query: Floats,
+) -> float:
+    """Return the leave-query-out error of t features, and write that of each query (blocks, BLOCK)."""
+    error = 0.0
+    for k in range(by_query.shape[0]):
+        _factorise_without(k, chosen, t, totals, regularization, space)
+        _errors_of_block(k, chosen, t, totals, space, by_query[k])
+        for i in range(BLOCK):
+            error += by_query[k, i]
+    return error
+
+
+@fused_subroutine
+def _sweep(matrix: Floats, c: int) -> None:
+    """Sweep a symmetric matrix (n + 1, n + 1) on row c: feature c comes into the model."""
+    n, pivot = matrix.shape[0], matrix[c, c]
+    for i in range(n):
+        if i != c and matrix[i, c] != 0.0:
+            ratio = matrix[i, c] / pivot
+            for j in range(n):
+                if j != c:
+                    matrix[i, j] -= ratio * matrix[c, j]
+            matrix[i, c] = ratio
+    for j in range(n):
+        if j != c:
+            matrix[c, j] /= pivot
+    matrix[c, c] = -1.0 / pivot
+
+
+@fused_subroutine
+def _take_out(matrix: Floats, c: int) -> None:
+    """Take feature c out of [-M, w; w', J_μ], a swept matrix in which rows of others are 0: (5)."""
+    n, pivot = matrix.shape[0], matrix[c, c]
+    for i in range(n):
+        if i != c and matrix[i, c] != 0.0:
+            ratio = matrix[i, c] / pivot
+            for j in range(n):
+                matrix[i, j] -= ratio * matrix[c, j]
+            matrix[i, c] = 0.0
+    for j in range(n):
+        matrix[c, j] = 0.0
+
+
+@fused_subroutine
+def _take_out_item(matrix: Floats, item: int, starts: Ints) -> None:
+    """Take the features of an item out."""
+    for c in range(starts[item], starts[item + 1]):
+        _take_out(matrix, c)
+
+
+@fused_subroutine
+def _bound(matrix: Floats, item: int, wanted: int, starts: Ints, greatest: Floats) -> float:
+    """Return (5) for sets with so many of the items from ``item`` on, an item costing its costliest feature.
+
+    Of so many items the one that is the d-th smallest, d of them missing, is the (wanted + 1)-th greatest.
+    """
+    n, items = matrix.shape[0] - 1, starts.shape[0] - 1
+    if items - item == wanted:
+        return float(matrix[n, n])
+    greatest[: wanted + 1] = -1.0
+    for i in range(item, items):
+        cost = 0.0
+        for c in range(starts[i], starts[i + 1]):
+            cost = max(cost, -matrix[c, n] * matrix[c, n] / matrix[c, c])
+        place = wanted
+        if cost > greatest[place]:
+            while place > 0 and cost > greatest[place - 1]:
+                greatest[place] = greatest[place - 1]
+                place -= 1
+            greatest[place] = cost
+    return float(matrix[n, n] + greatest[wanted])
+
+
+@fused_subroutine
+def _begin_bound(forced: Ints, item: int, total: Floats, starts: Ints, ridge: float, matrix: Floats) -> None:
+    """Write the swept matrix of the forced items and all items from ``item`` on."""
+    n = total.shape[0] - 1
+    inside = np.zeros(n + 1, np.bool_)
+    inside[n] = True
+    for f in range(forced.shape[0]):
+        inside[starts[forced[f]] : starts[forced[f] + 1]] = True
+    inside[starts[item] : n] = True
+    for i in range(n + 1):
+        for j in range(n + 1):
+            matrix[i, j] = total[i, j] if inside[i] and inside[j] else 0.0
+        if i < n and inside[i]:
+            matrix[i, i] += ridge
+    for c in range(n):
+        if inside[c]:
+            _sweep(matrix, c)
+
+
+@fused
+def branches(
+    size: int,
+    length: int,
+    n_forced: int,
+    totals: Totals,
+    starts: Ints,
+    ridge: float,
+    budget: float,
+    limit: float,
+    prefixes: Ints,
+    bounds: Floats,
+) -> int:
+    """Write the prefixes of some length from which a set of so many items may be within a limit, with bounds.
+
+    The first ``n_forced`` items belong to every set. Returns how many there are.
+    """
+    total, _, _, prices = totals
+    items, n = starts.shape[0] - 1, total.shape[0] - 1
+    wanted = size - n_forced
+    matrices = np.empty((length + 1, n + 1, n + 1))
+    greatest = np.empty(size + 2)
+    _begin_bound(np.arange(n_forced), n_forced, total, starts, ridge, matrices[0])
+    place, spent = np.empty(length + 1, np.int64), np.zeros(length + 2)
+    for f in range(n_forced):
+        spent[0] += prices[f]
+    place[0], depth, count = n_forced, 0, 0
+    while depth >= 0:
+        item, left = place[depth], wanted - depth
+        within, bound = False, 0.0
+        if item <= items - left:
+            bound = _bound(matrices[depth], item, left, starts, greatest)
+            within = bound <= limit
+        if within and depth < length:
+            if spent[depth] + prices[item] <= budget:
+                spent[depth + 1] = spent[depth] + prices[item]
+                matrices[depth + 1] = matrices[depth]
+                depth += 1
+                place[depth] = item + 1
+                continue
+        else:
+            if within and depth == length:
+                for d in range(length):
+                    prefixes[count, d] = place[d]
+                bounds[count] = bound
+                count += 1
+            depth -= 1
+        if depth >= 0:
+            _take_out_item(matrices[depth], place[depth], starts)
+            place[depth] += 1
+    return count
+
+
+@fused_subroutine
+def _is_best(error: float, own: Ints, tie: float, found: Found) -> bool:
+    """Tell whether a set is better than the best one; of equal sets the one of the lowest columns is."""
+    sets, values, counts = found
+    if counts[0] == 0 or error < values[0, 0] - tie:
+        return True
+    if error > values[0, 0] + tie:
+        return False
+    a = 0
+    while a < own.shape[0] and own[a] == sets[0, a]:
+        a += 1
+    return bool(a < own.shape[0] and own[a] < sets[0, a])
+
+
+@fused_subroutine
+def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[float, float]:
+    """Return the sum of d_q = error_q(S) - error_q(reference) and its standard error."""
+    difference, squares = 0.0, 0.0
+    for k in range(reference.shape[0]):
+        for i in range(BLOCK):
+            d = by_query[k, i] - reference[k, i]
+            difference += d
+            squares += d * d
+    variance = max(0.0, squares - difference * difference / n_queries) / (n_queries - 1)
+    return difference, np.sqrt(n_queries * variance)
+
+
+@fused_subroutine
+def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> None:
+    """Evaluate a set exactly, and keep it if it is the best, or not distinguishable from the reference."""
+    numbers, n_queries, reference, space, by_query = task
+    sets, values, counts = found
+    error = _left_out_error(chosen, t, totals, numbers[0], space, by_query)
+    own, tie, row, deviation = np.sort(totals[2][chosen[:t]]), numbers[5], 0, 0.0
+    counts[1] += 1
+    if reference.shape[0] == 0:
+        if not _is_best(error, own, tie, found):
+            return
+        counts[0] = 0
+    else:
+        difference, deviation = _deviation(by_query, reference, n_queries)
+        if difference > numbers[6] * deviation + tie:
+            return
+        row = counts[0]
+        if row == sets.shape[0]:
+            counts[2] = 1
+            return
+    for a in range(sets.shape[1]):
+        sets[row, a] = own[a] if a < t else -1
+    values[row, 0], values[row, 1] = error, deviation
+    counts[0] += 1
+
+
+@fused_subroutine
+def _limit(task: Task, found: Found) -> float:
+    """Return up to which training error a set is worth evaluating."""
+    numbers, _, reference, _, _ = task
+    limit: float = numbers[3]
+    if reference.shape[0] == 0 and found[2][0] > 0:
+        limit = min(limit, found[1][0, 0] + numbers[5])
+    return limit + numbers[4]
+
+
+@fused_subroutine
+def _judge_last(
+    item: int,
+    chosen: Ints,
+    t: int,
+    spent: float,
+    totals: Totals,
+    starts: Ints,
+    prefix: Prefix,
+    work: Floats,
+    task: Task,
+    found: Found,
+    stop: Ints,
+) -> None:
+    """Look at the sets of a prefix of t features with one item more, from ``item`` on."""
+    regularization, _, budget, _, _, _, _ = task[0]
+    total, prices = totals[0], totals[3]
+    for one in range(item, starts.shape[0] - 1):
+        if spent + prices[one] > budget:
+            continue
+        at = t
+        for b in range(starts[one], starts[one + 1] - 1):
+            _append(b, at, b, total, prefix, work)
+            chosen[at] = b
+            at += 1
+        b = starts[one + 1] - 1
+        if _error_with(b, at, regularization, prefix) <= _limit(task, found):
+            if stop[0] != 0:
+                return
+            chosen[at] = b
+            _judge(chosen, at + 1, totals, task, found)
+
+
+@fused_subroutine
+def _append_item(
+    item: int, first: int, t: int, chosen: Ints, starts: Ints, total: Floats, prefix: Prefix, work: Floats
+) -> int:
+    """Append the features of an item to a prefix of t features, and return how many it has then."""
+    for b in range(starts[item], starts[item + 1]):
+        _append(b, t, first, total, prefix, work)
+        chosen[t] = b
+        t += 1
+    return t
+
+
+@fused_subroutine
+def _empty_prefix(most: int, total: Floats, regularization: float) -> Prefix:
+    """Return the prefix without features, with room for so many."""
+    n = total.shape[0] - 1
+    p, s, g = np.empty((most + 1, n)), np.empty((most + 2, n)), np.empty((most + 2, n))
+    q, h, whole = np.zeros((most + 2, n)), np.zeros((most + 2, n)), np.zeros((most + 2, 2))
+    for j in range(n):
+        s[0, j] = total[j, j] + regularization
+        g[0, j] = total[n, j]
+    whole[0, 0] = total[n, n]
+    return p, s, g, q, h, whole
+
+
+@fused
+def search(
+    size: int,
+    forced: Ints,
+    totals: Totals,
+    starts: Ints,
+    numbers: tuple[float, float, float, float, float, float, float],
+    n_queries: int,
+    reference: Floats,
+    stop: Ints,
+    found: Found,
+) -> None:
+    """Look at all sets of so many items that begin with the forced ones, and keep what :func:`_judge` keeps.
+
+    ``numbers``: λ, μ, the budget, the criterion up to which sets are looked at, what rounding may do to a
+    bound and to a criterion, and how many deviations a set may be away. ``found`` holds the best set known,
+    whose criterion is a limit, too, if there is no reference. Ends early where ``stop[0]`` is not 0.
+    """
+    total, prices = totals[0], totals[3]
+    n, items, wanted = total.shape[0] - 1, starts.shape[0] - 1, size - forced.shape[0]
+    most = found[0].shape[1]
+    space = np.empty((most, most, BLOCK)), np.empty((most, BLOCK))
+    task = numbers, n_queries, reference, space, np.empty((totals[1].shape[0], BLOCK))
+    prefix, work = _empty_prefix(most, total, numbers[0]), np.empty((5 + most, max(n, most + 1)))
+    chosen, greatest = np.empty(most + 1, np.int64), np.empty(size + 2)
+    place, ends, spent = np.empty(wanted + 2, np.int64), np.zeros(wanted + 2, np.int64), np.zeros(wanted + 2)
+    place[0] = 0
+    for item in forced:
+        ends[0] = _append_item(item, 0, ends[0], chosen, starts, total, prefix, work)
+        spent[0] += prices[item]
+        place[0] = item + 1
+    if wanted == 0 and spent[0] <= numbers[2]:
+        _judge(chosen, ends[0], totals, task, found)
+    matrices = np.empty((max(1, wanted - 1), n + 1, n + 1))
+    if wanted >= 3:
+        _begin_bound(forced, place[0], total, starts, numbers[1], matrices[0])
+    depth = 0 if wanted > 0 else -1
+    while depth >= 0 and stop[0] == 0:
+        left, item, t = wanted - depth, place[depth], ends[depth]
+        inside = item <= items - left
+        if inside and left >= 3:
+            inside = _bound(matrices[depth], item, left, starts, greatest) <= _limit(task, found)
+        if inside and left > 1:
+            if spent[depth] + prices[item] <= numbers[2]:
+                ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
+                spent[depth + 1] = spent[depth] + prices[item]
+                depth += 1
+                place[depth] = item + 1
+                if left >= 4:
+                    matrices[depth] = matrices[depth - 1]
+                continue
+        else:
+            if inside:
+                _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, found, stop)
+            depth -= 1
+        if depth >= 0:
+            if wanted - depth >= 3:
+                _take_out_item(matrices[depth], place[depth], starts)
+            place[depth] += 1
+
+
+@fused
+def errors(chosen: Ints, totals: Totals, regularization: float, by_query: Floats) -> float:
+    """Return the leave-query-out error of some features, and write that of each query (blocks, BLOCK)."""
+    t = chosen.shape[0]
+    space = np.empty((t, t, BLOCK)), np.empty((t, BLOCK))
+    return _left_out_error(chosen, t, totals, regularization, space, by_query)

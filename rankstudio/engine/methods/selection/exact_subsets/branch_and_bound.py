@@ -1,0 +1,205 @@
+"""Branch and bound: the proved best set of each size, or how far from it an interrupted search is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from math import comb, inf, nan
+from time import perf_counter
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.methods.selection.exact_subsets import _subset_kernel as kernels
+from rankstudio.engine.methods.selection.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.support.threads import available
+
+_BRANCH = 500_000  # sets below one branch, about
+_BRANCHES = 20_000  # at most, for which bounds are computed beforehand
+_AT_ONCE = 8  # branches that know the same best set, whatever the number of threads: results depend on it
+_PAUSE = 0.1  # seconds between two signs of progress
+
+NO_REFERENCE: Floats = np.empty((0, BLOCK))
+"""For the kernel: what is wanted is the best set."""
+
+
+@dataclass
+class SizeSearch:
+    """How far the search among the sets of one size is.
+
+    Attributes
+    ----------
+    size : int
+    n_sets : int
+    columns : tuple of int
+        The best set found, ascending; () for none.
+    criterion : float
+    greedy : float
+        The criterion of the greedy set; NaN where there is none.
+    lower : float
+        No set of the size has a lower criterion.
+    n_evaluated : int
+        Sets whose criterion was computed.
+    done : bool
+    share : float
+        Of the sets, how many are searched or excluded.
+    seconds : float
+    """
+
+    size: int
+    n_sets: int
+    columns: tuple[int, ...] = ()
+    criterion: float = inf
+    greedy: float = nan
+    lower: float = 0.0
+    n_evaluated: int = 0
+    done: bool = False
+    share: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """Parts of a search: sets that begin with the same items.
+
+    Attributes
+    ----------
+    forced : list of ndarray
+        The positions of the items of each branch, those with the lowest bounds first.
+    bounds : ndarray
+        No set of the branch has a lower criterion.
+    sets : list of int
+        How many sets each has.
+    """
+
+    forced: list[Ints]
+    bounds: Floats
+    sets: list[int]
+
+
+def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
+    """Return the branches in which there may be a set of a size with a criterion up to a limit."""
+    free, wanted = problem.most - problem.n_forced, size - problem.n_forced
+    length = 0
+    while (
+        length < wanted - 2
+        and comb(free - length, wanted - length) > _BRANCH
+        and comb(free, length + 1) <= _BRANCHES
+    ):
+        length += 1
+    prefixes, bounds = _bounds(problem, size, length, limit)
+    order = np.lexsort((*prefixes.T[::-1], bounds))
+    required = np.arange(problem.n_forced)
+    forced = [np.concatenate((required, prefixes[row])).astype(np.int64) for row in order]
+    after = [problem.most - 1 - int(branch[-1]) if branch.size else problem.most for branch in forced]
+    return Branches(forced, bounds[order], [comb(rest, wanted - length) for rest in after])
+
+
+def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:
+    """Return the prefixes of so many items with a bound up to a limit, and their bounds."""
+    rows = comb(problem.most - problem.n_forced, length)
+    prefixes, bounds = np.empty((rows, max(1, length)), dtype=np.int64), np.empty(rows)
+    parts = problem.totals, problem.starts, problem.ridge, problem.budget, limit + problem.slack
+    count = kernels.branches(size, length, problem.n_forced, *parts, prefixes, bounds)
+    return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
+
+
+def bound_of_size(problem: SubsetProblem, size: int) -> float:
+    """Return what the criterion of no set of a size is lower than, before any search."""
+    return float(_bounds(problem, size, 0, inf)[1][0])
+
+
+Job = Callable[[int], None]
+
+
+def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
+    """Call ``job`` for each number up to a count, on all threads, some at a time.
+
+    Yields
+    ------
+    int or None
+        After each round how many are done; None now and then in between. If nobody asks for more, ``stop[0]``
+        becomes 1, and jobs are waited for.
+    """
+    with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
+        try:
+            for first in range(0, count, _AT_ONCE):
+                last = min(count, first + _AT_ONCE)
+                waiting = {executor.submit(job, number) for number in range(first, last)}
+                while True:
+                    finished, waiting = wait(waiting, timeout=_PAUSE)
+                    for future in finished:
+                        future.result()
+                    if not waiting:
+                        break
+                    yield None
+                yield last
+        finally:
+            stop[0] = 1
+
+
+def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, None, None]:
+    """Find the best set of a size and prove it; ``state`` has what is known whenever this yields.
+
+    If it is closed, what the branches found until then counts, and ``state.lower`` stays a valid bound.
+
+    Notes
+    -----
+    Branches are searched from the lowest bound on. When one has a bound above the best criterion, so have all
+    that follow, and the best set is proved. Branches of one round begin from the same best set, so that set
+    and counts do not depend on the number of threads. Sets that are equal but for rounding are all looked at,
+    and the one of the lowest columns is the result.
+    """
+    began = perf_counter()
+    found = open_branches(problem, state.size, state.criterion + problem.tie)
+    state.lower = min(state.criterion, float(found.bounds[0])) if found.forced else state.criterion
+    widest = max(len(state.columns), problem.most_columns(state.size))
+    stop = np.zeros(1, dtype=np.int64)
+    searched: dict[int, kernels.Found] = {}
+
+    def job(number: int) -> None:
+        if found.bounds[number] > state.criterion + problem.tie:
+            return
+        sets, numbers = np.full((1, widest), -1, dtype=np.int64), np.full((1, 2), inf)
+        counts = np.zeros(3, dtype=np.int64)
+        if state.columns:
+            sets[0, : len(state.columns)], numbers[0, 0], counts[0] = state.columns, state.criterion, 1
+        own = searched[number] = (sets, numbers, counts)
+        limits = problem.numbers(state.criterion + problem.tie)
+        parts = problem.totals, problem.starts, limits, problem.n_queries
+        kernels.search(state.size, found.forced[number], *parts, NO_REFERENCE, stop, own)
+
+    excluded = state.n_sets - sum(found.sets)
+    rounds = in_rounds(len(found.forced), job, stop)
+    try:
+        for done in rounds:
+            state.seconds = perf_counter() - began
+            if done is not None:
+                _merge(problem, state, searched)
+                rest = found.bounds[done:]
+                state.lower = min(state.criterion, float(rest[0])) if rest.size else state.criterion
+                state.share = (excluded + sum(found.sets[:done])) / max(1, state.n_sets)
+                if rest.size and rest[0] > state.criterion + problem.tie:
+                    break
+            yield
+        state.done, state.share, state.lower = True, 1.0, state.criterion
+    finally:
+        rounds.close()
+        _merge(problem, state, searched)
+        state.lower = min(state.lower, state.criterion)
+        state.seconds = perf_counter() - began
+
+
+def _merge(problem: SubsetProblem, state: SizeSearch, searched: dict[int, kernels.Found]) -> None:
+    """Take over what branches found, in their order."""
+    for number in sorted(searched):
+        sets, numbers, counts = searched.pop(number)
+        state.n_evaluated += int(counts[1])
+        if not counts[0]:
+            continue
+        criterion, columns = float(numbers[0, 0]), tuple(int(c) for c in sets[0] if c >= 0)
+        near = abs(criterion - state.criterion) <= problem.tie
+        if criterion < state.criterion - problem.tie or (near and columns < state.columns):
+            state.criterion, state.columns = criterion, columns

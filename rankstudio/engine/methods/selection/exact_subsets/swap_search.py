@@ -1,0 +1,72 @@
+"""Swap search: the best exact exchange of one feature for another, until none helps."""
+
+from __future__ import annotations
+
+from rankstudio.engine.arrays import Bools, Ints
+from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
+
+
+def swap_features(
+    search: FloatingSearch, selected: tuple[int, ...], rules: Constraints, tie: float
+) -> tuple[tuple[int, ...], float]:
+    """Exchange a feature of a set for the best one outside it, until no exchange lowers the criterion.
+
+    Parameters
+    ----------
+    search : FloatingSearch
+        Of features or of groups of them, which then stand for features.
+    selected : tuple of int
+        The set to begin with.
+    rules : Constraints
+        Of which ``allowed``, ``pinned``, ``costs`` and ``budget`` count.
+    tie : float
+        A criterion is lower if it is so by more than this, its rounding.
+
+    Returns
+    -------
+    selected : tuple of int
+        The feature that comes in takes the place of the one that goes.
+    criterion : float
+
+    Notes
+    -----
+    Each round compares all k (n - k) exchanges exactly and carries out the best one, in O(Q n k³) for
+    Q queries. The search ends, because each round lowers the criterion, and there are finitely many sets.
+    """
+    search.move_to(selected)
+    criterion = search.criterion()
+    while True:
+        best, better = criterion - tie, None
+        for place in reversed(range(len(selected))):  # what stands before the place stays in the search
+            if selected[place] in rules.pinned:
+                continue
+            rest = selected[:place] + selected[place + 1 :]
+            candidates = _candidates(search.informative, selected, rest, rules)
+            if not candidates.size:
+                continue
+            search.move_to(rest)
+            costs = search.costs(candidates)
+            least = int(costs.argmin())
+            if costs[least] < best:
+                best = float(costs[least])
+                better = (*selected[:place], int(candidates[least]), *selected[place + 1 :])
+        if better is None:
+            break
+        search.move_to(better)
+        changed = search.criterion()
+        if changed >= criterion - tie:  # its price was lower by rounding alone
+            break
+        selected, criterion = better, changed
+    search.move_to(selected)
+    return selected, criterion
+
+
+def _candidates(
+    informative: Bools, selected: tuple[int, ...], rest: tuple[int, ...], rules: Constraints
+) -> Ints:
+    """Return what may come in for the feature of the selection that is not in the rest."""
+    left = rules.allowed & informative
+    left[list(selected)] = False
+    spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())
+    return rules.affordable(left, spent)

@@ -1,0 +1,339 @@
+"""Forward and floating search: from one set of features to the next, by a search that knows their worth."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.methods.selection.base import TIE
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
+
+
+class Search(Protocol):
+    """A growing selection that knows the criterion of every feature that could be added."""
+
+    selected: tuple[int, ...]
+
+    @property
+    def informative(self) -> Bools:
+        """Which features vary inside some query, shape (n,)."""
+
+    def costs(self, candidates: Ints) -> Floats:
+        """Return the criterion with each candidate added, shape (c,)."""
+
+    def criterion(self) -> float:
+        """Return the criterion of the present selection."""
+
+    def select(self, feature: int) -> Iterator[WorkProgress] | None:
+        """Add a feature; one that takes long gives signs of life meanwhile."""
+
+    def weights(self) -> Floats:
+        """Return the weights of the present selection, shape (n,)."""
+
+
+def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]:
+    """Select pinned features, then the best ones, until there are k or none may be added.
+
+    Parameters
+    ----------
+    search : Search
+        With nothing selected; it has the selection afterwards.
+    rules : Constraints
+
+    Yields
+    ------
+    Step or WorkProgress
+        One step a feature; where none may be added at all, one of the empty model. Signs of life of the
+        search.
+    """
+    empty = before = search.criterion()
+    rng = np.random.default_rng(rules.seed)
+    left, spent = rules.allowed.copy(), 0.0
+    for number in range(1, rules.k + 1):
+        candidates = _draw(prefer(rules.affordable(left, spent), search.informative), rules.n_candidates, rng)
+        pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
+        if pinned is not None:
+            candidates = np.union1d(candidates, pinned)
+        costs = search.costs(candidates)
+        compared = np.full(left.size, np.nan)
+        compared[candidates] = costs
+        best = _best(candidates, costs, before, empty, rules) if pinned is None else pinned
+        if best is None:
+            break
+        yield from search.select(best) or ()
+        left[best] = False
+        spent += 0.0 if rules.costs is None else rules.costs[best]
+        after = search.criterion()
+        yield Step(number, search.selected, search.weights(), after, compared, before=before)
+        before = after
+    if not search.selected:
+        yield empty_model(empty, compared)
+
+
+def empty_model(criterion: float, compared: Floats) -> Step:
+    """Return the step of a search in which no feature is worth its place."""
+    return Step(1, (), np.zeros(compared.size), criterion, compared, before=criterion)
+
+
+def prefer(candidates: Ints, informative: Bools) -> Ints:
+    """Return those candidates that can change a ranking, or all where there is no such one."""
+    better = candidates[informative[candidates]]
+    return better if better.size else candidates
+
+
+def _draw(candidates: Ints, most: int | None, rng: np.random.Generator) -> Ints:
+    """Return so many random candidates in ascending order, or all where there are no more."""
+    if most is None or most >= candidates.size:
+        return candidates
+    return np.sort(rng.choice(candidates, most, replace=False))
+
+
+def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: Constraints) -> int | None:
+    """Return the first of the best candidates, equal but for rounding; None where none is worth its place."""
+    tie = TIE * empty
+    if rules.size_penalty > 0:
+        lower = before - costs > rules.size_penalty * empty + tie
+        candidates, costs = candidates[lower], costs[lower]
+    if candidates.size == 0:
+        return None
+    if rules.costs is None:
+        within = costs <= costs.min() + tie
+    else:
+        gains, prices = before - costs, rules.costs[candidates]
+        within = _worth(gains + tie, prices) >= _worth(gains, prices).max()
+    return int(candidates[within][0])
+
+
+def _worth(gains: Floats, prices: Floats) -> Floats:
+    """Return the gain per cost; a loss counts the more, the more it costs."""
+    return np.where(gains > 0, gains / prices, gains * prices)
+
+
+class FloatingSearch(Search, Protocol):
+    """A selection that also knows the criterion without each of its features."""
+
+    def removals(self) -> Floats:
+        """Return the criterion without each of the t selected features, shape (t,)."""
+
+    def move_to(self, selected: tuple[int, ...]) -> None:
+        """Make another selection the present one."""
+
+
+def greedy_steps(
+    path: Iterator[Step | WorkProgress], rules: Constraints
+) -> Generator[WorkProgress, None, list[Step]]:
+    """Return the steps of a greedy path, with its signs of life and one for each step."""
+    steps: list[Step] = []
+    for told in path:
+        if isinstance(told, Step):
+            steps.append(told)
+            yield WorkProgress("greedy search", told.number / rules.k)
+        else:
+            yield told
+    return steps
+
+
+def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> Iterator[Step | WorkProgress]:
+    """Improve the greedy path by sequential floating forward selection, and yield the best set of every size.
+
+    Parameters
+    ----------
+    greedy : list of Step
+        The greedy path under the same rules, one step a size.
+    search : FloatingSearch
+        With nothing selected.
+    rules : Constraints
+        Of which ``k``, ``pinned``, ``allowed`` and ``size_penalty`` count.
+
+    Yields
+    ------
+    Step or WorkProgress
+        Signs of life, then one step a size from 1 on. The sets need not be nested. ``candidates`` has the
+        criterion of the best set of one feature less with each feature added; the step's own may be lower,
+        where its set came about by a removal.
+
+    Notes
+    -----
+    For every size the best set found so far is kept, the greedy path's to begin with. At each size, from the
+    best set there: if taking some feature out gives a better set of one feature less than any before, that is
+    where the search goes on; otherwise the best feature is added, and it goes on from the best set of one
+    feature more, whether that is the new one or an older one. (Pudil et al. 1994 go on from the new one even
+    where it is worse, so that their path may leave the greedy one for worse sets.) Sets of more than k
+    features are not looked at: with a larger k, smaller sets may come out better.
+
+    Two things follow. No step is worse than the greedy step of its size, because a set is only ever
+    replaced by one with a lower criterion; a greedy path of another algorithm may differ from this one by
+    its rounding, which :data:`TIE` bounds. And the search ends, because each replacement lowers the
+    criterion of a size by more than its rounding, and no criterion is negative. When it ends, no single
+    removal or addition leads from a set of the path to a better one of the next size.
+
+    Each set found costs the search O(t) selections and the criteria of all additions and removals once.
+    """
+    sets = _BestSets(greedy, search, rules)
+    size = reached = max(1, len(rules.pinned))
+    while size <= sets.most:
+        reached = max(reached, size)
+        if sets.prune(size):
+            size -= 1
+        else:
+            sets.grow(size)
+            size += 1
+        yield WorkProgress("floating search", reached / sets.most)
+    yield from sets.steps()
+
+
+class _BestSets:
+    """The best set found so far of every size, the greedy ones to begin with."""
+
+    def __init__(self, greedy: list[Step], search: FloatingSearch, rules: Constraints) -> None:
+        self._best = greedy.copy()
+        self._search = search
+        self._rules = rules
+        self._empty = greedy[0].before
+        self._tie = TIE * self._empty
+        # What cannot change a ranking comes after all that can: it takes no part.
+        wanted = rules.allowed & search.informative
+        wanted[list(rules.pinned)] = True
+        self.most = min(len(greedy), max(1, int(wanted.sum())))
+        # By size, from 0 on: the criterion of the best set with each feature added.
+        self._additions = [step.candidates for step in greedy]
+        # By size, from 1 on. What a greedy set grows to is known.
+        self._pruned, self._grown = [False] * len(greedy), [True] * len(greedy)
+
+    def prune(self, size: int) -> bool:
+        """Take a feature out of the best set of a size if that makes a better one; tell whether it did.
+
+        Of equal features the last column goes.
+        """
+        pinned = len(self._rules.pinned)
+        if self._pruned[size - 1] or size <= max(1, pinned):
+            return False
+        self._pruned[size - 1] = True
+        selected = self._best[size - 1].selected
+        self._search.move_to(selected)
+        costs = self._search.removals()
+        costs[:pinned] = np.inf
+        place = max(np.flatnonzero(costs <= costs.min() + self._tie), key=lambda place: selected[place])
+        return self._improve(size - 1, selected[:place] + selected[place + 1 :], costs[place])
+
+    def grow(self, size: int) -> None:
+        """Add the best feature to the best set of a size, and keep the result if it is better."""
+        if self._grown[size - 1] or size == self.most:
+            return
+        self._grown[size - 1] = True
+        selected = self._best[size - 1].selected
+        left = self._rules.allowed.copy()
+        left[list(selected)] = False
+        candidates = np.flatnonzero(left & self._search.informative)
+        self._search.move_to(selected)
+        costs = self._search.costs(candidates)
+        self._additions[size] = np.full(left.size, np.nan)
+        self._additions[size][candidates] = costs
+        place = int(np.flatnonzero(costs <= costs.min() + self._tie)[0])
+        self._improve(size + 1, (*selected, int(candidates[place])), costs[place])
+
+    def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
+        """Make a set the best of its size if it is; ``cost`` is its criterion but for rounding."""
+        most = self._best[size - 1].criterion - self._tie
+        if cost >= most:
+            return False
+        self._search.move_to(selected)
+        criterion = self._search.criterion()
+        if criterion >= most:
+            return False
+        self._best[size - 1] = Step(size, selected, self._search.weights(), criterion, np.empty(0))
+        self._pruned[size - 1] = self._grown[size - 1] = False
+        return True
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the best sets, up to the size with the least penalised criterion."""
+        criteria = np.array([self._empty, *(step.criterion for step in self._best)])
+        last, first = len(self._best), len(self._rules.pinned)
+        if self._rules.size_penalty > 0:
+            penalised = criteria + self._rules.size_penalty * self._empty * np.arange(criteria.size)
+            last = first + int(penalised[first:].argmin())
+        if last == 0:
+            yield empty_model(self._empty, self._additions[0])
+        for number in range(1, last + 1):
+            before, candidates = float(criteria[number - 1]), self._additions[number - 1]
+            yield replace(self._best[number - 1], before=before, candidates=candidates)
+
+
+class GroupSearch:
+    """Leave-query-out criterion with a group added to a selection, or with one taken out of it.
+
+    It is a search whose features are groups: what is selected, the candidates and the criteria are those of
+    groups, by their position; the weights are those of the features.
+
+    Parameters
+    ----------
+    search : FloatingSearch
+        Of features, with nothing selected.
+    groups : ColumnGroups
+
+    Notes
+    -----
+    The criterion of a selection with a group is the one of the union, exactly: the columns of the group are
+    selected one after another, and taken back. With t features selected and Q queries, a group of b columns
+    costs O(b Q (t + b)²) besides the products of its columns; features by themselves are compared at once, as
+    without groups.
+    """
+
+    def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
+        self._search, self._groups = search, groups
+        self.selected: tuple[int, ...] = ()
+        varying = groups.of_column[search.informative]
+        self.informative = np.isin(np.arange(len(groups.groups)), varying)
+
+    def costs(self, candidates: Ints) -> Floats:
+        """Return what the criterion would be with each candidate added, shape (c,)."""
+        groups = [self._groups.groups[candidate] for candidate in candidates]
+        alone = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
+        costs = np.empty(candidates.size)
+        if alone.any():
+            costs[alone] = self._search.costs(self._groups.representatives[candidates[alone]])
+        joint = np.flatnonzero(~alone).tolist()
+        for place in joint:
+            costs[place] = self._criterion_of((*self.selected, int(candidates[place])))
+        if joint:
+            self.move_to(self.selected)
+        return costs
+
+    def removals(self) -> Floats:
+        """Return what the criterion would be without each of the selected groups, shape (t,)."""
+        selected = self.selected
+        # From the last to the first: what stands before the group stays where it is.
+        costs = [
+            self._criterion_of(selected[:place] + selected[place + 1 :])
+            for place in reversed(range(len(selected)))
+        ]
+        self.move_to(selected)
+        return np.array(costs[::-1])
+
+    def criterion(self) -> float:
+        """Return the criterion of the present selection."""
+        return self._search.criterion()
+
+    def select(self, feature: int) -> None:
+        """Add a group."""
+        self.move_to((*self.selected, feature))
+
+    def move_to(self, selected: Sequence[int]) -> None:
+        """Make another selection the present one."""
+        self.selected = tuple(selected)
+        self._search.move_to(self._groups.columns(selected))
+
+    def weights(self) -> Floats:
+        """Return the weights of the features, shape (n,)."""
+        return self._search.weights()
+
+    def _criterion_of(self, selected: tuple[int, ...]) -> float:
+        self._search.move_to(self._groups.columns(selected))
+        return self._search.criterion()

@@ -1,0 +1,215 @@
+"""Terms of the glossary: labels that underline one, explain it and open the guide there."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Protocol, cast, runtime_checkable
+
+from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import Qt as Text
+from PySide6.QtWidgets import QLabel, QToolTip, QWidget
+
+from rankstudio.engine.support.escaping import html_text
+from rankstudio.engine.support.resources import guide
+from rankstudio.ui.language import tr
+
+_PAGE = "glossary.md"
+_SEE = re.compile(r" \(\[[^]]*\]\([^)]*\)\)")  # a link to more, which a tooltip cannot follow
+_DASHES = [1.0, 2.0]  # in pixels: on, off
+_OPACITY = 0.7
+_BELOW = 2  # pixels between the baseline and the underline
+_OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+@runtime_checkable
+class GuideOpener(Protocol):
+    """A window that can show the guide."""
+
+    def open_guide(self, place: str) -> None:
+        """Show a page of the guide, at a heading or a term: "glossary.md#fold"."""
+
+
+def slug(heading: str) -> str:
+    """Return a heading as a link names it: "Who does the work" is "who-does-the-work" there."""
+    kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
+    return kept.strip().replace(" ", "-")
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """Return the meanings of the terms of the shipped glossary, in the guide's language; {} without it."""
+    try:
+        lines = guide(_PAGE).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    rows = [line.strip().strip("|").split("|", 1) for line in lines if line.startswith("|")]
+    below = rows[2:]  # the head and the rule under it
+    return {row[0].strip(): _SEE.sub("", row[1]).strip() for row in below if len(row) > 1}
+
+
+class TermLabel(QLabel):
+    """A label that may hold a term of the glossary, underlined with dots.
+
+    Hovering over the term explains it. A click opens the guide there, and so do Enter, the space bar and F1:
+    with the focus on the label, or for F1 on the field that it names.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._term = self._word = ""
+
+    def set_term(self, term: str, word: str = "") -> None:
+        """Link a term.
+
+        Parameters
+        ----------
+        term : str
+            As in the first column of the glossary; "" for none, and one that is not there is ignored.
+        word : str
+            What stands for it in the text, in the language of the window; by default the whole text. Nothing
+            is underlined while the text does not contain it.
+        """
+        self._term, self._word = (term if term in glossary() else ""), word
+        self.setMouseTracking(bool(self._term))
+        self.follow_text()
+        self.update()
+
+    def term(self) -> str:
+        """Return the term that is underlined; "" for none."""
+        return self._term if self._term and self._word.lower() in self.text().lower() else ""
+
+    def place(self) -> str:
+        """Return where the guide explains the term; "" for none."""
+        return f"{_PAGE}#{slug(self.term())}" if self.term() else ""
+
+    def shown_text(self) -> str:
+        """Return the text as it is drawn."""
+        return self.text()
+
+    def setText(self, text: str) -> None:
+        """Show another text."""
+        super().setText(text)
+        if self._term:
+            self.follow_text()
+
+    def follow_text(self) -> None:
+        """Describe the term to screen readers, and let Tab reach it where no field is named by the label."""
+        term = self.term()
+        self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
+        reached = bool(term) and self.buddy() is None
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if reached else Qt.FocusPolicy.NoFocus)
+        if not term:
+            self.unsetCursor()
+
+    def event(self, event: QEvent) -> bool:
+        """Explain the term in the tooltip, below what else that says."""
+        if self._term and event.type() == QEvent.Type.ToolTip:
+            asked = cast(QHelpEvent, event)
+            if self.word_rect().contains(asked.pos()):
+                QToolTip.showText(asked.globalPos(), self.explanation(), self)
+                return True
+        return super().event(event)
+
+    def explanation(self) -> str:
+        """Return the tooltip of the term, as rich text."""
+        term = self.term()
+        own = self.toolTip()
+        if own and not Text.mightBeRichText(own):
+            own = f"<p>{html_text(own)}</p>"
+        if self.buddy() is None:
+            how = tr("Click to open the glossary.")
+        else:
+            how = tr("Click, or press F1 in the field, to open the glossary.")
+        return (
+            f"{own}<p><b>{html_text(term)}</b>: {html_text(glossary()[term])}<br><i>{html_text(how)}</i></p>"
+        )
+
+    def word_rect(self) -> QRect:
+        """Return where the term stands in the label; empty where it cannot be seen."""
+        if not self._term or self.wordWrap():
+            return QRect()
+        text = self.shown_text()
+        word = self._word or text
+        at = text.lower().find(word.lower())
+        if at < 0:
+            return QRect()
+        metrics, flags = self.fontMetrics(), int(self.alignment().value)
+        whole = self.style().itemTextRect(metrics, self.contentsRect(), flags, True, text)
+        left = whole.left() + metrics.horizontalAdvance(text[:at])
+        return QRect(left, whole.top(), metrics.horizontalAdvance(word), whole.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text and the underline."""
+        super().paintEvent(event)
+        self.underline()
+
+    def underline(self) -> None:
+        """Draw dots below the term; a line in the accent colour where it has the focus."""
+        place = self.word_rect()
+        if place.isEmpty():
+            return
+        focused = self.hasFocus()
+        role = QPalette.ColorRole.Link if focused else self.foregroundRole()
+        color = QColor(self.palette().color(role))
+        if not focused:
+            color.setAlphaF(_OPACITY * color.alphaF())
+        pen = QPen(color, 1)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        if not focused:
+            pen.setDashPattern(_DASHES)
+        painter = QPainter(self)
+        painter.setPen(pen)
+        y = min(place.top() + self.fontMetrics().ascent() + _BELOW, self.height() - 1)
+        painter.drawLine(place.left(), y, place.right(), y)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Show by the cursor what a click opens."""
+        if self.word_rect().contains(event.position().toPoint()):
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            self.unsetCursor()
+        super().mouseMoveEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take a press on the term, to open the guide when it is released."""
+        if not self._opens(event):
+            super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open the guide."""
+        if self._opens(event):
+            self._open()
+        else:
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open the guide."""
+        if self.term() and event.key() in _OPENING:
+            self._open()
+        else:
+            super().keyPressEvent(event)
+
+    def _opens(self, event: QMouseEvent) -> bool:
+        """Return whether a click there opens the guide."""
+        left = event.button() == Qt.MouseButton.LeftButton
+        return left and self.word_rect().contains(event.position().toPoint())
+
+    def _open(self) -> None:
+        """Have the window open the guide; that of a panel may be another one, whose parent it is."""
+        at: QWidget | None = self
+        while at is not None and not isinstance(at, GuideOpener):
+            at = at.parentWidget()
+        if at is not None:
+            at.open_guide(self.place())
+
+
+def place_of(widget: QWidget) -> str:
+    """Return where the guide explains a label's term, or that of the label of a field; "" for neither."""
+    if isinstance(widget, TermLabel):
+        return widget.place()
+    parent = widget.parentWidget()
+    beside = parent.children() if parent is not None else ()
+    named = (one for one in beside if isinstance(one, TermLabel) and one.buddy() is widget)
+    return next((one.place() for one in named), "")
