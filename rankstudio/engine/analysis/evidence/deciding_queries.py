@@ -74,7 +74,7 @@ def deciding_queries(
     >>> X, qid = rng.random((60, 5)), np.repeat(np.arange(10), 6)
     >>> y = X[:, 3] + 0.9 * X[:, 1]
     >>> deciding_queries(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid)
-    (DecidedStep(feature=3, queries=(2,), instead=1),)
+    (DecidedStep(feature=3, queries=(1, 3, 2), instead=1),)
     """
     return finish(deciding_steps(estimator, group(X, y, qid)))
 
