@@ -43,7 +43,7 @@ _PROGRAM_CALLS = set(
     with_name joinpath table bytes number remove setValue value Worker Tag setDesktopFileName Signal Slot
     set_mode show_page show_section show_view Cancelled save create field setApplicationName
     setApplicationDisplayName setCreator horizontalAdvance namedtuple row column text color Theme NewType cast
-    set_format setFontFamily loadFromData environ setFamily setData pop setdefault enable
+    set_format set_term setFontFamily loadFromData environ setFamily setData pop setdefault enable
     """.split()  # noqa: SIM905 - a list of words reads better so
 )
 _PROGRAM_ARGUMENTS = set(
@@ -58,7 +58,7 @@ _PROGRAM_ARGUMENTS = set(
 _PROGRAM_KEYWORDS = set(
     """
     align kind tone role key slot encoding errors name icon thread_name_prefix connect timespec prefix option
-    format stem rule mode source symbol suffix ending part way
+    format stem rule mode source symbol suffix ending part way term
     """.split()  # noqa: SIM905
 )
 
@@ -231,7 +231,18 @@ _PROGRAM = {
     *_PROGRAM_ARGUMENTS,
     *(f"{word}=" for word in _PROGRAM_KEYWORDS),
     *(f".{word}" for word in ("partition", "startswith", "endswith", "translate")),
-    *("__all__ =", "header =", "_SLOT =", "_NAMES =", "USUAL =", "_USUAL =", "OFFERED =", "_FILES =", "_log"),
+    *(
+        "__all__ =",
+        "TERMS =",
+        "header =",
+        "_SLOT =",
+        "_NAMES =",
+        "USUAL =",
+        "_USUAL =",
+        "OFFERED =",
+        "_FILES =",
+        "_log",
+    ),
     "test",
 }
 _SHOWN_ALL = {

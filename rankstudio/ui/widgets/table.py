@@ -134,7 +134,7 @@ def given_width(column: Column) -> int:
 
 def _least_width(column: Column) -> int:
     """Return the width with which the names in a column that stretches can be told apart."""
-    return max(given_width(column), title_width(column.title), scaled(_LEAST_STRETCHED))
+    return max(title_width(column.title), scaled(_LEAST_STRETCHED))
 
 
 def title_width(title: str) -> int:

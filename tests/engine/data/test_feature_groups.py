@@ -83,7 +83,7 @@ def test_tables_are_read_by_their_header(tmp_path: Path) -> None:
 def test_a_file_without_groups_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "groups.csv"
     path.write_text(text)
-    with pytest.raises(DatasetError, match=naming("group features")):
+    with pytest.raises(DatasetError, match=naming("feature group")):
         read_groups(path)
     with pytest.raises(FileAccessError):
         read_groups(tmp_path / "nothing.csv")

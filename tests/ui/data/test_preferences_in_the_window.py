@@ -86,7 +86,7 @@ def test_they_are_opened_counted_learned_from_and_taken_off(
     assert tests.band is not None and window.current.model is not None
     path = window.current.model.path  # it ends before the constant feature, the permuted one after it
     np.testing.assert_allclose(tests.band.observed[: len(path.steps)], path.criterion, rtol=1e-12)
-    assert naming("documents preferences").search(row.sentence.text())
+    assert naming("preference documents").search(row.sentence.text())
 
     plan_file = tmp_path / "plan.toml"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(plan_file), ""))

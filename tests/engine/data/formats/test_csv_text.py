@@ -114,7 +114,11 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
             {},
             'line 2: found "http" in column "x", expected a number',
         ),
-        ("qid,label,x\n1,,3\n", {}, 'line 2: found nothing in column "label", expected a relevance label'),
+        (
+            "qid,label,x\n1,,3\n",
+            {},
+            'found nothing in column "label", expected a number as the relevance label',
+        ),
         ("qid,label,x\n1,inf,3\n", {}, 'line 2: found inf in column "label"'),
         ("qid,label,x\n1,1,1e999\n", {}, 'line 2: found inf in column "x"'),
         ("qid,label,x\n1,1,1_000\n", {}, 'line 2: found "1_000" in column "x"'),
