@@ -13,7 +13,7 @@ from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.lab.request import FIELDS, REPEATED, SHORT, VALUES
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField
+from rankstudio.ui.select.fields import ChoiceField, EditableField, Field, LineField, align_labels
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.style.theme import Theme
@@ -188,10 +188,7 @@ class LabForm(Panel):
     @Slot()
     def _align(self) -> None:
         """Give all labels the width of the longest one."""
-        fields = [*self._fields.values(), *self._lists.values(), self._again]
-        width = max(field.label.sizeHint().width() for field in fields)
-        for field in fields:
-            field.label.setFixedWidth(width)
+        align_labels([*self._fields.values(), *self._lists.values(), self._again])
 
     def _go_to(self, field: Field) -> None:
         self._scroll.ensureWidgetVisible(field)

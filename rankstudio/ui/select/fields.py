@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, QStringListModel, Qt, Signal, Slot
@@ -235,6 +235,16 @@ class Field(QWidget):
         named(self.editor, f"editor-{self.parameter.name}", self.parameter.label).setToolTip(text)
         self.editor.setAccessibleDescription(self.parameter.help)
         self.setTabOrder(self.editor, self.reset_button)
+
+
+def align_labels(fields: Collection[Field]) -> int:
+    """Give the labels of a form the width of the longest one; return it, in pixels."""
+    width = max(field.label.sizeHint().width() for field in fields)
+    for field in fields:
+        field.label.setFixedWidth(width)
+        # Qt leaves out a layout that was invalidated while it was hidden: the field would stay too narrow.
+        field.grid.activate()
+    return width
 
 
 def link_terms(fields: Iterable[Field]) -> None:

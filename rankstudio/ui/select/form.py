@@ -27,7 +27,14 @@ from rankstudio.engine.methods.catalog import (
 )
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
-from rankstudio.ui.select.fields import ChoiceField, FeaturesField, Field, ProtocolField, link_terms
+from rankstudio.ui.select.fields import (
+    ChoiceField,
+    FeaturesField,
+    Field,
+    ProtocolField,
+    align_labels,
+    link_terms,
+)
 from rankstudio.ui.select.section import ParameterSection
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
 from rankstudio.ui.style.theme import Theme
@@ -358,9 +365,7 @@ class MethodForm(Panel):
     def _align(self) -> None:
         """Give all labels the width of the longest one shown."""
         fields = [self._method, *self._parameter_fields(), *self._ranker_fields(), *self._choice_fields()]
-        self._label_width = width = max(field.label.sizeHint().width() for field in fields)
-        for field in fields:
-            field.label.setFixedWidth(width)
+        self._label_width = align_labels(fields)
         link_terms(fields)
 
     def _order_tabs(self) -> None:

@@ -116,6 +116,12 @@ class WrappedLabel(QLabel):
         super().resizeEvent(event)
         self._keep_height()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Keep the height that the lines need in another font."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
+            self._keep_height()
+
     def _keep_height(self) -> None:
         needs = max(0, self.heightForWidth(self.width())) if self.text() else 0
         if self._keeps and needs != self.minimumHeight():

@@ -117,7 +117,7 @@ def test_the_runs_stand_by_every_convention_with_their_places(window: MainWindow
                 assert row.means[key] == pytest.approx(own.average["MAP"], rel=1e-12)
             better = sum(other.means[key] > row.means[key] for other in rows)
             assert row.places[key] == better + 1
-    assert naming("mean MAP test place").search(views.caption())
+    assert naming("mean MAP test rank").search(views.caption())
     pick(window, "measure", "Disagreement")
     for row in views.conventions.table.rows():
         others = [other.means["letor4"] for other in views.conventions.table.rows()]

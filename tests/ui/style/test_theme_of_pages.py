@@ -42,6 +42,7 @@ class Told(QObject):
 @pytest.fixture
 def visited(window: MainWindow, theme: Theme) -> Iterator[MainWindow]:
     """A window every page of which was seen, with a run."""
+    window.resize(1280, 760)
     finish(window)
     window.session.look_at(1)
     for page in PAGES:

@@ -197,8 +197,7 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         with in_words(path):
             _own(db, path)
-        with suppress(OSError):  # who is refused hears of another program
-            _owner_file(path).write_text(str(os.getpid()), encoding="ascii")
+        _note_owner(path)
     except BaseException:
         db.close()
         raise
@@ -371,6 +370,19 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _owner_file(path: Path) -> Path:
     return path.with_name(path.name + "-owner")
+
+
+def _note_owner(path: Path) -> None:
+    """Note this process as the owner; where it cannot be noted, who is refused hears of another program."""
+    note = _owner_file(path)
+    try:
+        note.write_text(str(os.getpid()), encoding="ascii")
+    except OSError:
+        pass
+    except BaseException:  # an interruption
+        with suppress(OSError):
+            note.unlink(missing_ok=True)
+        raise
 
 
 def _owner(path: Path) -> str:
