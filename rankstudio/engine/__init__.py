@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.permutation_importance import (
         permutation_importance as permutation_importance,
     )
+    from rankstudio.engine.analysis.evidence.query_paths import paths_by_queries as paths_by_queries
     from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
+    from rankstudio.engine.analysis.evidence.set_changes import set_changes as set_changes
     from rankstudio.engine.analysis.evidence.shapley_shares import shapley_shares as shapley_shares
     from rankstudio.engine.analysis.evidence.stability_selection import (
         stability_selection as stability_selection,
@@ -89,7 +91,9 @@ _HOMES = {
     "summarise_preferences": "rankstudio.engine.data.preferences.preferences",
     "open_dataset": "rankstudio.engine.data.folders",
     "deciding_queries": "rankstudio.engine.analysis.evidence.deciding_queries",
+    "paths_by_queries": "rankstudio.engine.analysis.evidence.query_paths",
     "repeated_left_out": "rankstudio.engine.analysis.evidence.repeated_left_out",
+    "set_changes": "rankstudio.engine.analysis.evidence.set_changes",
     "shapley_shares": "rankstudio.engine.analysis.evidence.shapley_shares",
     "stability_selection": "rankstudio.engine.analysis.evidence.stability_selection",
     "step_significance": "rankstudio.engine.analysis.evidence.step_significance",
