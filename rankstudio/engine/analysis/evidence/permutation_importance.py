@@ -278,7 +278,7 @@ def _of_queries(
     (m, n), repeats = X.shape, len(draws)
     (measure,) = evaluator.measures
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    orders = [np.lexsort((draw.random(m), query)) for draw in draws]
+    orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
     sign = 1.0 if measure.higher_is_better else -1.0
     baseline = evaluator.per_query(check_scores(score(X), m))[measure.name]
     yield baseline
