@@ -41,7 +41,7 @@ def left_out_fold(data: RankingDataset, query: int, kept: Kept | None = None) ->
 
 
 @dataclass(frozen=True)
-class LeaveQueryOut:
+class EachQueryLeftOut:
     """The division into folds each of which is tested on one query."""
 
     def fold(self, whole: RankingDataset, number: int) -> Fold:
@@ -59,7 +59,7 @@ class LeftOut(PartOfWhole):
     """
 
     def __init__(self, whole: RankingDataset, query: int, kept: Kept) -> None:
-        super().__init__(whole, query, LeaveQueryOut(), kept, first=query == 0)
+        super().__init__(whole, query, EachQueryLeftOut(), kept, first=query == 0)
 
     @property
     def query(self) -> int:  # noqa: D102 - of the class

@@ -10,7 +10,7 @@ from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.splitting.leave_query_out import LeaveQueryOut
+from rankstudio.engine.data.splitting.leave_query_out import EachQueryLeftOut
 from rankstudio.engine.data.splitting.part_of_whole import Division, PartOfWhole
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -179,7 +179,7 @@ class WholeFile(FoldFiles):
     """
 
     whole: str = ""
-    division: Division = field(default_factory=LeaveQueryOut)
+    division: Division = field(default_factory=EachQueryLeftOut)
 
     @property
     def names(self) -> tuple[str, ...]:
