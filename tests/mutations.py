@@ -8,6 +8,7 @@ The faults are put into a copy of the project.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -175,8 +176,8 @@ MUTATIONS = tuple(
 )
 
 
-def caught(mutation: Mutation, root: Path) -> bool:
-    """Tell whether a test of the default run fails with a mutation, in a copy of the project."""
+def catcher(mutation: Mutation, root: Path) -> str:
+    """Return the first test of the default run that fails with a mutation, in a copy of the project; or ""."""
     path = root / "rankstudio" / "engine" / mutation.module
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.right) != 1:
@@ -202,7 +203,10 @@ def caught(mutation: Mutation, root: Path) -> bool:
         path.write_text(text, encoding="utf-8")
     if done.returncode > 1:  # 1: tests failed; below 0: the process died of the fault
         raise SystemExit(f"{mutation.name}: pytest ended with {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.returncode != 0
+    if done.returncode == 0:
+        return ""
+    failed = re.search(r"^(?:FAILED|ERROR) tests/engine/(\S+)", done.stdout, re.MULTILINE)
+    return failed[1] if failed else "the process died"
 
 
 def main(words: list[str]) -> int:
@@ -215,9 +219,9 @@ def main(words: list[str]) -> int:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, root / name)
         for mutation in chosen:
-            found = caught(mutation, root)
+            found = catcher(mutation, root)
             survivors += [] if found else [mutation.name]
-            sys.stdout.write(f"{'caught' if found else 'SURVIVES':8}  {mutation.name}  ({mutation.module})\n")
+            sys.stdout.write(f"{mutation.name} ({mutation.module}): {found or 'SURVIVES'}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{len(chosen) - len(survivors)} of {len(chosen)} caught\n")
     return 1 if survivors else 0
