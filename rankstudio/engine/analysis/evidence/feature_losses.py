@@ -36,12 +36,15 @@ class FeatureLosses:
         "MAP", …; "" for the squared error.
     whole : ndarray of shape (Q,)
     without : ndarray of shape (k, Q)
+    criterion : float
+        The squared error of the left-out queries with the set, whatever the measure.
     """
 
     features: tuple[int, ...]
     measure: str
     whole: Floats
     without: Floats
+    criterion: float
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
@@ -70,15 +73,16 @@ def feature_losses(
     """
     columns = tuple(features)
     sets = [columns, *(columns[:at] + columns[at + 1 :] for at in range(len(columns)))]
-    values = left_out_errors(judge, data, sets) if not measure else None
-    if values is None:
+    values = left_out_errors(judge, data, sets)
+    criterion = float(values[0].sum())
+    if measure:
         evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
         name = find_measure(measure).name
         ranker = RankRLS(judge.regularization, cost=judge.cost, ties=judge.ties, weighting=judge.weighting)
         with STEADY:
             scores = [ranker.left_out(data, one) if one else np.zeros(data.y.size) for one in sets]
         values = np.array([evaluator.per_query(one)[name] for one in scores])
-    return FeatureLosses(columns, measure, values[0], values[1:])
+    return FeatureLosses(columns, measure, values[0], values[1:], criterion)
 
 
 def left_out_errors(judge: Judge, data: QueryData, sets: Sequence[Sequence[int]]) -> Floats:
