@@ -13,6 +13,7 @@ from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
 from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
 from rankstudio.engine.analysis.evidence.near_best_sets import SizedNearBestSets
 from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut
+from rankstudio.engine.analysis.evidence.set_changes import SetChanges
 from rankstudio.engine.analysis.evidence.shapley_shares import ShapleyShares
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
 from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
@@ -80,9 +81,10 @@ class SelectionEvidence:
     done : tuple of str
         Which parts are complete. There are verdicts when "stability" and "alternatives" are.
     losses : FeatureLosses or None
-    swaps : mapping or None
-        The best exact swap of each selected column: the other column, and by what share of the left-out
-        error it changes.
+    changes : SetChanges or None
+        The exact left-out error of the set, and of each change of it by one feature.
+    candidates : tuple of int
+        The columns that may come into the set: not banned, and not constant in every query.
     shares : ShapleyShares or None
     stability : StabilitySelection or None
     deciding : tuple of DecidedStep or None
@@ -107,7 +109,8 @@ class SelectionEvidence:
     rules: VerdictRules = field(default_factory=VerdictRules)
     done: tuple[str, ...] = ()
     losses: FeatureLosses | None = None
-    swaps: Mapping[int, tuple[int, float]] | None = None
+    changes: SetChanges | None = None
+    candidates: tuple[int, ...] = ()
     shares: ShapleyShares | None = None
     stability: StabilitySelection | None = None
     deciding: tuple[DecidedStep, ...] | None = None
@@ -159,11 +162,11 @@ class SelectionEvidence:
         if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.k:
             return ()
         best, own = self.best.sizes[-1], set(self.selected)
-        if not best.features or self.losses_criterion is None:
+        if not best.features or self.changes is None or best.criterion <= 0:
             return ()
-        above = max(0.0, self.losses_criterion / best.criterion - 1) if best.criterion > 0 else 0.0
+        above = max(0.0, self.changes.criterion / best.criterion - 1)
         inside, outside = sorted(set(best.features) - own), sorted(own - set(best.features))
-        sentences = [self._above(above, best.proved, best.gap / best.criterion if best.criterion else 0.0)]
+        sentences = [self._above(above, best.proved, best.gap / best.criterion)]
         if inside:
             sentences.append(
                 trn(
@@ -189,11 +192,6 @@ class SelectionEvidence:
                 ).format(n=f"{others:,}", share=f"{100 * others / max(best.n_sets, 1):.2g}")
             )
         return tuple(sentences)
-
-    @property
-    def losses_criterion(self) -> float | None:
-        """The left-out squared error of the set, summed over queries; None where it is not known."""
-        return None if self.losses is None else self.losses.criterion
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
         if not proved:
@@ -238,9 +236,11 @@ class SelectionEvidence:
             row = replace(row, loss=self.losses.losses[place])
         if self.shares is not None:
             row = replace(row, share=float(self.shares.shares[place]))
-        if self.swaps is not None:
-            other, price = self.swaps[row.column]
-            row = replace(row, substitute=other, price=price)
+        if self.changes is not None and self.candidates:
+            errors = self.changes.swapped[place, list(self.candidates)]
+            best = int(errors.argmin())
+            price = float(errors[best] / self.changes.criterion - 1)
+            row = replace(row, substitute=self.candidates[best], price=price)
         if self.deciding is not None:
             row = replace(row, n_deciding=len(self.deciding[place].queries) or None)
         return row

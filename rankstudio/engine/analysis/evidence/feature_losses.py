@@ -36,15 +36,12 @@ class FeatureLosses:
         "MAP", …; "" for the squared error.
     whole : ndarray of shape (Q,)
     without : ndarray of shape (k, Q)
-    criterion : float
-        The squared error of the left-out queries with the set, whatever the measure.
     """
 
     features: tuple[int, ...]
     measure: str
     whole: Floats
     without: Floats
-    criterion: float
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
@@ -73,16 +70,16 @@ def feature_losses(
     """
     columns = tuple(features)
     sets = [columns, *(columns[:at] + columns[at + 1 :] for at in range(len(columns)))]
-    values = left_out_errors(judge, data, sets)
-    criterion = float(values[0].sum())
-    if measure:
+    if not measure:
+        values = left_out_errors(judge, data, sets)
+    else:
         evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
         name = find_measure(measure).name
         ranker = RankRLS(judge.regularization, cost=judge.cost, ties=judge.ties, weighting=judge.weighting)
         with STEADY:
             scores = [ranker.left_out(data, one) if one else np.zeros(data.y.size) for one in sets]
         values = np.array([evaluator.per_query(one)[name] for one in scores])
-    return FeatureLosses(columns, measure, values[0], values[1:], criterion)
+    return FeatureLosses(columns, measure, values[0], values[1:])
 
 
 def left_out_errors(judge: Judge, data: QueryData, sets: Sequence[Sequence[int]]) -> Floats:

@@ -19,13 +19,12 @@ from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_lo
 from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
+from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
 from rankstudio.engine.analysis.evidence.stability_selection import stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
 from rankstudio.engine.analysis.evidence.subset_paths import by_sums
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
-from rankstudio.engine.analysis.features.substitutes import swap_changes
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
@@ -35,14 +34,13 @@ from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyR
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import WorkProgress, finish
 
 Work = Generator[WorkProgress, None, None]
 
 PARTS = (
     "losses",
-    "swaps",
+    "changes",
     "shares",
     "stability",
     "deciding",
@@ -73,7 +71,7 @@ class EvidenceOptions:
         not given.
     judge : GreedyRankRLS, RankRLS or None
         Whose left-out predictions judge sets; the estimator where it is greedy RankRLS. Without one there are
-        no losses, swaps, shares and alternatives.
+        no losses, changes, shares and alternatives.
     measure : str
         Of the losses; "" for the squared error.
     convention : str
@@ -214,7 +212,7 @@ class _Evidence:
         """Gather a part; yield progress."""
         work: dict[str, Callable[[], Work]] = {
             "losses": self._losses,
-            "swaps": self._swaps,
+            "changes": self._changes,
             "shares": self._shares,
             "stability": self._stability,
             "deciding": self._deciding,
@@ -256,7 +254,7 @@ class _Evidence:
             return k > 0
         if part == "stability":
             return k > 0 and n_queries >= 4
-        if part in ("losses", "swaps", "shares"):
+        if part in ("losses", "changes", "shares"):
             return labelled and self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
         if not isinstance(method, GreedyRankRLS) or not labelled or n_queries < 3:
             return False
@@ -286,20 +284,11 @@ class _Evidence:
         wanted = self._options.measure, self._options.convention
         self._keep(losses=feature_losses(self._by, self._data, self.found.selected, *wanted))
 
-    def _swaps(self) -> Work:
-        yield WorkProgress("swapping features", 0.0)
-        selected, others = self.found.selected, self._others
-        seconds = swap_seconds(self.found.n_queries, len(selected), others.size)
-        if not others.size or seconds > self._options.max_seconds:
-            return
-        rows = PairRows.of(self._data, self._by.pair_cost())
-        with STEADY:
-            criterion, changes = swap_changes(rows, self._by.checked("regularization"), selected, others)
-        swaps = {}
-        for column in selected:
-            change, other = min((changes[column, int(other)], int(other)) for other in others)
-            swaps[column] = other, change / criterion
-        self._keep(swaps=swaps)
+    def _changes(self) -> Work:
+        yield WorkProgress("changing the set", 0.0)
+        selected, others = self.found.selected, tuple(self._others.tolist())
+        if swap_seconds(self.found.n_queries, len(selected), len(others)) <= self._options.max_seconds:
+            self._keep(changes=changes_of(self._by, self._data, selected), candidates=others)
 
     def _shares(self) -> Work:
         shares = yield from shapley_steps(self._by, self._data, self.found.selected)

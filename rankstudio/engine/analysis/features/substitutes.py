@@ -242,29 +242,17 @@ def _changes(
             candidates: Ints = np.array(sorted(wanted), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
-            return swap_changes(data, regularization, selected, candidates)[1], ""
+            criterion, swapped, without, _ = swap_criteria(data, regularization, selected, candidates)
+            costs = np.column_stack((without, swapped))
+            found = costs - criterion
+            found[np.abs(found) <= _ROUNDING * criterion] = 0.0
+            added = (None, *candidates.tolist())
+            return {
+                (removed, one): float(found[place, column])
+                for place, removed in enumerate(selected)
+                for column, one in enumerate(added)
+            }, ""
     return {}, NOT_SWAPPED
-
-
-def swap_changes(
-    data: QueryData, regularization: float, selected: tuple[int, ...], candidates: Ints
-) -> tuple[float, Changes]:
-    """Return the criterion of a model, summed over documents, and its change for each swap and leaving out.
-
-    Parameters
-    ----------
-    data, regularization, selected, candidates
-        As of :func:`rankstudio.engine.methods.selection.greedy_rankrls.swaps.swap_criteria`.
-    """
-    criterion, swapped, without = swap_criteria(data, regularization, selected, candidates)
-    found = np.column_stack((without, swapped)) - criterion
-    found[np.abs(found) <= _ROUNDING * criterion] = 0.0
-    added = (None, *candidates.tolist())
-    return criterion, {
-        (removed, one): float(found[place, column])
-        for place, removed in enumerate(selected)
-        for column, one in enumerate(added)
-    }
 
 
 def _group_swaps(
