@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
