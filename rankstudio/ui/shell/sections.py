@@ -80,6 +80,7 @@ class Sections(QObject):
         self.select.grown.connect(self.features.show_growing)
         self.features.inspected.connect(self.select.candidates.select)
         self.features.inspected.connect(self.substitutes.mark)
+        self.evidence.inspected.connect(self.features.inspect)
         self.substitutes.panel.inspected.connect(self.features.inspect)
         self.data.foldChosen.connect(self.select.stop_following)
         self.compare.foldChosen.connect(self.select.stop_following)

@@ -6,11 +6,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
-from test_command_palette import choose
 from windows import Opened, settle
 
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
+
+
+def choose(window: MainWindow, typed: str) -> None:
+    """Open the palette, type, and press Enter."""
+    window.commands["palette"].trigger()
+    QTest.keyClicks(window.palette_dialog.field, typed)
+    QTest.keyClick(window.palette_dialog.field, Qt.Key.Key_Return)
 
 
 def test_the_rail_keeps_seven_pages_and_the_tab_is_in_one(window: MainWindow) -> None:
