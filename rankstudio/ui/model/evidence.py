@@ -326,19 +326,18 @@ class Evidence(QObject):
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
         self._working, self._share, self._what = (key, package), 0.0, ""
-        session = self._session
-        wanted = EvidenceWanted(
-            model.plan,
-            model.fold,
-            model.values,
-            model.step.selected,
-            self._n_steps(model),
-            PARTS[package],
-            session.measure,
-            session.convention,
-        )
+        wanted = self._wanted(model, package)
         known = self._known[key].found
         self._work.start(lambda: self._fold_cache.evidence(wanted, known))
+
+    def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
+        given = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
+        return EvidenceWanted(*given, PARTS[package], self._session.measure, self._session.convention)
+
+    @property
+    def wanted(self) -> EvidenceWanted | None:
+        """What sets of the size of the selection are looked for with."""
+        return self._wanted(self.model, Package.BEST) if self.model is not None else None
 
     @Slot(object)
     def _grow(self, told: tuple[float, str, SelectionEvidence]) -> None:

@@ -81,6 +81,7 @@ class Sections(QObject):
         self.features.inspected.connect(self.select.candidates.select)
         self.features.inspected.connect(self.substitutes.mark)
         self.evidence.inspected.connect(self.features.inspect)
+        self.features.inspected.connect(self.evidence.mark)
         self.substitutes.panel.inspected.connect(self.features.inspect)
         self.data.foldChosen.connect(self.select.stop_following)
         self.compare.foldChosen.connect(self.select.stop_following)
@@ -146,6 +147,9 @@ class Sections(QObject):
         self.lab.tabChosen.connect(show_tab)
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.featuresAsked.connect(lambda: made.show_page("features"))
+        self.strip.evidenceAsked.connect(lambda: made.show_page("evidence"))
+        self.select.curves.chance.asked.connect(lambda: made.show_page("evidence"))
+        self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
         for asked in (self.strip.compareAsked, self.strip.comparisonAsked):
             asked.connect(lambda: made.show_page("compare"))
 
