@@ -15,6 +15,7 @@ from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, recognise, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.evidence import Evidence
 from rankstudio.ui.model.execution import ExecutionBackend, MemoryBudget
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
@@ -154,6 +155,8 @@ class Models(QObject):
         self.permutations = PermutationTests(self.session, self.current, self.task_worker, self)
         seen = self.session, self.runs, self.measured, self.current
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
+        seen_alone = self.session, self.runs, self.current
+        self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         self._compiling = False
