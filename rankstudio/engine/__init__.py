@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         stability_by_refitting as stability_by_refitting,
     )
     from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
+    from rankstudio.engine.analysis.evidence.selection_evidence import (
+        selection_evidence as selection_evidence,
+    )
     from rankstudio.engine.analysis.evidence.set_changes import set_changes as set_changes
     from rankstudio.engine.analysis.evidence.shapley_shares import shapley_shares as shapley_shares
     from rankstudio.engine.analysis.evidence.stability_selection import (
@@ -97,6 +100,7 @@ _HOMES = {
     "deciding_queries": "rankstudio.engine.analysis.evidence.deciding_queries",
     "paths_by_queries": "rankstudio.engine.analysis.evidence.query_paths",
     "repeated_left_out": "rankstudio.engine.analysis.evidence.repeated_left_out",
+    "selection_evidence": "rankstudio.engine.analysis.evidence.selection_evidence",
     "set_changes": "rankstudio.engine.analysis.evidence.set_changes",
     "shapley_shares": "rankstudio.engine.analysis.evidence.shapley_shares",
     "stability_selection": "rankstudio.engine.analysis.evidence.stability_selection",

@@ -481,6 +481,7 @@ FS_BFS = Method(
             symbol="",
             source="Dang and Croft 2010, section 3",
             none_label="no limit",
+            none_names=("until no feature is left", "no maximum"),
         ),
         Parameter(
             name="subset_size",
