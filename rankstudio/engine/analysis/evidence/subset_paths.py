@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankstudio.engine.analysis.evidence._subset_kernel import gather
+from rankstudio.engine.analysis.evidence._subset_kernel import gather, gather_row, gather_squares
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
@@ -19,19 +19,22 @@ from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel impor
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
+    ForwardSearch,
     GreedyState,
     GreedyWork,
     KnownStatistics,
     Select,
     Start,
     Statistics,
-    forward_path,
     gram_statistics,
 )
+from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import delay
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import forward
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import at_most
+from rankstudio.engine.support.work import WorkProgress
 
 _MOST_ROOM = 4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
 _COST = PairCost()  # of rows, whatever that of the documents is
@@ -81,6 +84,50 @@ class QueryErrors:
     added: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class SomeQueries:
+    """The statistics of some queries, with the rows of their Gram matrices that somebody has asked for.
+
+    Attributes
+    ----------
+    statistics : Statistics
+        What a path begins with. Rows of the matrices, and of their sum, are there once they are filled in: a
+        path of k features reads k of them.
+    source : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
+        The Gram matrices of all queries.
+    queries : ndarray
+        Which of them, ascending.
+    """
+
+    statistics: Statistics
+    source: Floats
+    queries: Ints
+
+    def fill(self, row: int) -> None:
+        """Copy a row; O(Qn)."""
+        gather_row(self.source, self.queries, row, self.statistics.gram, self.statistics.total)
+
+    def fill_all(self) -> None:
+        """Copy all rows; O(Qn²)."""
+        self.statistics.total[:] = 0.0
+        gather(self.source, self.queries, self.statistics.gram, self.statistics.total)
+
+
+class _FillingSearch(ForwardSearch):
+    """A search that fills in the row of each feature that it selects."""
+
+    def __init__(
+        self, session: ShardSession, work: GreedyWork, groups: ColumnGroups, some: SomeQueries | None
+    ) -> None:
+        super().__init__(session, work, groups)
+        self._some = some
+
+    def select(self, feature: int) -> Iterator[WorkProgress]:
+        if self._some is not None:
+            self._some.fill(feature)
+        yield from super().select(feature)
+
+
 class SubsetPaths:
     """Paths of greedy RankRLS on any of the queries, without their documents.
 
@@ -97,8 +144,8 @@ class SubsetPaths:
 
     Notes
     -----
-    O(mn²) once for m documents with n features. A path of k features on Q queries then takes O(Qn²) to copy
-    the Gram matrices, and O(Qnk²).
+    O(mn²) once for m documents with n features. A path of k features on Q queries then takes O(Qnk) to copy
+    what it reads of the Gram matrices, O(Qn²) for k from n / 2 on, and O(Qnk²).
     """
 
     def __init__(self, estimator: LinearRanker, data: QueryData) -> None:
@@ -117,16 +164,16 @@ class SubsetPaths:
         """Return room for the Gram matrices that :meth:`among` copies, one for each thread."""
         return np.empty_like(self.statistics.gram)
 
-    def among(self, queries: Ints, room: Floats) -> Statistics:
+    def among(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of some queries, given in ascending order, which use ``room``."""
-        out = room[: -(-queries.size // BLOCK)]
-        total = np.zeros_like(self.statistics.total)
-        gather(self.statistics.gram, queries, out, total)
+        out, total = room[: -(-queries.size // BLOCK)], np.zeros_like(self.statistics.total)
+        squares = np.empty((len(out), *out.shape[2:]))
+        gather_squares(self.statistics.gram, queries, squares, total)
         n = total.shape[0] - 1
-        diagonal = np.arange(n)
-        known = out[:, diagonal, diagonal], out[:, n, :n], out[:, n, n]
-        squares, rights, labels = (np.ascontiguousarray(values) for values in known)
-        return Statistics((squares, rights, labels), total, out)
+        gather_row(self.statistics.gram, queries, n, out, total)
+        parts = squares[:, :n], out[:, n, :n], squares[:, n]
+        known = Statistics(tuple(map(np.ascontiguousarray, parts)), total, out)  # type: ignore[arg-type]
+        return SomeQueries(known, self.statistics.gram, queries)
 
     def labelled(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other labels (m, 1), centred; O(mn)."""
@@ -136,12 +183,14 @@ class SubsetPaths:
         found.total[-1, -1] = squares.sum()
         return replace(found, known=(*found.known[:2], squares.reshape(found.known[2].shape)))
 
-    def path(self, known: Statistics, n_queries: int, first: Sequence[int] | None = None) -> list[Step]:
+    def path(
+        self, known: Statistics | SomeQueries, n_queries: int, first: Sequence[int] | None = None
+    ) -> list[Step]:
         """Return the steps of a path.
 
         Parameters
         ----------
-        known : Statistics
+        known : Statistics or SomeQueries
             Of some of the queries.
         n_queries : int
             How many these are.
@@ -152,11 +201,18 @@ class SubsetPaths:
         if first is not None:
             rules = replace(rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1)
             rules = replace(rules, pinned=rules.pinned[: rules.k])
-        with at_most(1):
-            told = forward_path(
-                _standing_for(known, n_queries), self.regularization, self._groups, rules, _COST, "statistics"
-            )
-            return [step for step in told if isinstance(step, Step)]
+        some = known if isinstance(known, SomeQueries) else None
+        statistics = known.statistics if isinstance(known, SomeQueries) else known
+        n, k = statistics.total.shape[0] - 1, rules.k
+        work = GreedyWork(self.regularization, k, True, _COST, by_blocks=False, delay=delay(n, k, True))
+        if some is not None and work.delay:
+            some.fill_all()
+            some = None
+        with at_most(1), _standing_for(statistics, n_queries).session(work) as session:
+            search = _FillingSearch(session, work, self._groups, some)
+            for _ in search.start(statistics.total):
+                pass
+            return [step for step in forward(search, rules) if isinstance(step, Step)]
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
         """Return the errors of each of all queries after some features."""
