@@ -292,7 +292,7 @@ def _summed_paths(estimator: Selector, data: QueryData, halves: _Halves) -> Iter
             def learn(number: int, found: dict[int, Path] = found) -> None:
                 queries = halves.queries(number)
                 room = rooms.pop()
-                steps = paths.path(paths.among(queries, room), queries.size)
+                steps = paths.path(paths.among(queries, room))
                 rooms.append(room)
                 found[number] = [step.selected for step in steps]
 

@@ -193,7 +193,7 @@ class _ResidualTest:
             raise ParameterError("ties", False, "True, as documents with equal labels count, too")
         self._data, self._seed = data, seed
         _, self._targets = rows_and_targets(estimator, data)
-        steps = self._paths.path(self._paths.statistics, self._paths.n_queries)
+        steps = self._paths.path(self._paths.statistics)
         self._selected = steps[-1].selected
         X, labels = data.centred
         coefs = [np.zeros(X.shape[1]), *(step.coef for step in steps)]
@@ -226,7 +226,7 @@ class _ResidualTest:
     def _drop(self, targets: Floats, step: int) -> float:
         """Return by how much a step lowers the error, by a path of its own."""
         known = self._paths.labelled(np.ascontiguousarray(targets))
-        last = self._paths.path(known, self._paths.n_queries, self._selected[:step])[-1]
+        last = self._paths.path(known, self._selected[:step])[-1]
         # A path may end before, where no feature is worth its penalty.
         return last.before - last.criterion if len(last.selected) > step else 0.0
 

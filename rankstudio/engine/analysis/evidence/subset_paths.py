@@ -113,6 +113,34 @@ class SomeQueries:
         gather(self.source, self.queries, self.statistics.gram, self.statistics.total)
 
 
+@dataclass(frozen=True, eq=False)
+class WithoutQueries(SomeQueries):
+    """The statistics of all but a few queries, which stay in their places as queries of no documents.
+
+    ``queries`` are those that are left out, and rows are copied as a whole.
+
+    Attributes
+    ----------
+    whole : ndarray of shape (n + 1, n + 1)
+        The sum of the Gram matrices of all queries.
+    """
+
+    whole: Floats
+
+    def fill(self, row: int) -> None:
+        """Copy a row; O(Qn)."""
+        known, blocks, lanes = self.statistics, self.queries // BLOCK, self.queries % BLOCK
+        known.gram[:, row] = self.source[:, row]
+        known.gram[blocks, row, :, lanes] = 0.0
+        known.total[row] = self.whole[row] - self.source[blocks, row, :, lanes].sum(axis=0)
+        known.total[:, row] = known.total[row]
+
+    def fill_all(self) -> None:
+        """Copy all rows; O(Qn²)."""
+        for row in range(len(self.whole)):
+            self.fill(row)
+
+
 class _FillingSearch(ForwardSearch):
     """A search that fills in the row of each feature that it selects."""
 
@@ -175,6 +203,22 @@ class SubsetPaths:
         known = Statistics(tuple(map(np.ascontiguousarray, parts)), total, out)  # type: ignore[arg-type]
         return SomeQueries(known, self.statistics.gram, queries)
 
+    def without(self, queries: Ints, room: Floats) -> SomeQueries:
+        """Return the statistics of all but a few queries, which use ``room``; faster than :meth:`among`."""
+        all_of, blocks, lanes = self.statistics, queries // BLOCK, queries % BLOCK
+        squares, rights, labels = known = (
+            all_of.known[0].copy(),
+            all_of.known[1].copy(),
+            all_of.known[2].copy(),
+        )
+        total, n = all_of.total.copy(), squares.shape[1]
+        total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
+        squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
+        labels[blocks, lanes] = 0.0
+        some = WithoutQueries(Statistics(known, total, room), all_of.gram, queries, all_of.total)
+        some.fill(n)
+        return some
+
     def labelled(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other labels (m, 1), centred; O(mn)."""
         found = self.statistics.relabelled(self.rows.centred[0], labels, self.rows.ptr)
@@ -183,17 +227,13 @@ class SubsetPaths:
         found.total[-1, -1] = squares.sum()
         return replace(found, known=(*found.known[:2], squares.reshape(found.known[2].shape)))
 
-    def path(
-        self, known: Statistics | SomeQueries, n_queries: int, first: Sequence[int] | None = None
-    ) -> list[Step]:
+    def path(self, known: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
         """Return the steps of a path.
 
         Parameters
         ----------
         known : Statistics or SomeQueries
             Of some of the queries.
-        n_queries : int
-            How many these are.
         first : sequence of int, optional
             Features to begin with: the path then ends with the next one.
         """
@@ -208,7 +248,7 @@ class SubsetPaths:
         if some is not None and work.delay:
             some.fill_all()
             some = None
-        with at_most(1), _standing_for(statistics, n_queries).session(work) as session:
+        with at_most(1), _standing_for(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some)
             for _ in search.start(statistics.total):
                 pass
@@ -217,7 +257,7 @@ class SubsetPaths:
     def errors(self, first: Sequence[int]) -> QueryErrors:
         """Return the errors of each of all queries after some features."""
         n = self.statistics.total.shape[0] - 1
-        data = _standing_for(self.statistics, self.n_queries).shard(0)
+        data = _standing_for(self.statistics).shard(0)
         work = GreedyWork(self.regularization, max(1, len(first)), True, _COST, by_blocks=False)
         scratch = Scratch(Room(lambda: float("inf")))
         state: GreedyState = work.begin(data, scratch)
@@ -231,9 +271,9 @@ class SubsetPaths:
         return found
 
 
-def _standing_for(known: Statistics, n_queries: int) -> TrainingData:
+def _standing_for(known: Statistics) -> TrainingData:
     """Return training data of which nothing is there but the statistics: a path asks for no more."""
-    n = known.total.shape[0] - 1
+    n, n_queries = known.total.shape[0] - 1, known.gram.shape[0] * BLOCK  # with those of no documents
     nothing = np.broadcast_to(0.0, (n_queries, n))
     data = QueryData(nothing, nothing[:, 0], np.arange(n_queries + 1))
     data.shared.of(KnownStatistics).found[True, _COST] = known
