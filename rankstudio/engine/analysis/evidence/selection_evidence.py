@@ -323,6 +323,8 @@ class _Evidence:
         exchanges: dict[int, tuple[Exchange, ...]] = {}
         smaller: dict[int, SetDifference] = {}
         for place, column in enumerate(found):
+            if column in self.found.required:
+                continue
             yield WorkProgress("comparing alternatives", place / len(found))
             rest = found[:place] + found[place + 1 :]
             rivals, alike = self._rivals(column)
