@@ -37,6 +37,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.work import WorkProgress, finish
 
 Work = Generator[WorkProgress, None, None]
+Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
 
 PARTS = (
     "losses",
@@ -155,7 +156,7 @@ def evidence_steps(
     data: GivenData,
     options: EvidenceOptions | None = None,
     known: SelectionEvidence | None = None,
-) -> Generator[WorkProgress, None, SelectionEvidence]:
+) -> Gathering:
     """Yield progress with what is known so far, and return the whole of :func:`selection_evidence`.
 
     Parameters
@@ -173,6 +174,7 @@ def evidence_steps(
         A :class:`SelectionEvidence` of what is done.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), known)
+    yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
             for told in steps:
