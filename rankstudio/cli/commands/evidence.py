@@ -35,7 +35,7 @@ Show how sure a selection of features is: for each selected feature how often ha
 its share of the left-out gain, what is lost without it, how many queries decide its step, the best substitute
 and a verdict; for the whole set whether it is the best of its size, and where to stop.
 
-  rankstudio evidence results/study.rankstudio --run 2 --fold 1
+  rankstudio evidence results/study.rankstudio --run 1 --fold 1
   rankstudio evidence --data MQ2008 --k 5 --lambda 64 --loss MAP
   rankstudio evidence --data MQ2008 --k 7 --lambda 64 --best --out evidence
 

@@ -90,26 +90,30 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
     if near is None:
         return None
     sets = near.sets[:_MOST_SETS]
-    order = np.argsort(-near.inclusion, kind="stable")
-    columns = [int(c) for c in order if any(c in one.features for one in sets)][:_MOST_FEATURES]
-    values = [[1.0 if column in one.features else nan for column in columns] for one in sets]
-    above = [f"{100 * one.difference / sets[0].criterion:.3f} %" for one in sets]
+    order = np.argsort(-near.inclusion, kind="stable").tolist()
+    shown = [column for column in order if any(column in one.features for one in sets)][:_MOST_FEATURES]
+    above = [100 * one.difference / sets[0].criterion for one in sets]
+    rows = [
+        tuple(value if column in one.features else nan for one, value in zip(sets, above, strict=True))
+        for column in shown
+    ]
     title = tr("sets of {k} features as good as the best").format(k=near.size)
     caption = tr(
-        "The first {shown} of {n} sets that a paired test over queries cannot tell from the best one, with "
-        "their left-out error above it. Features are ordered by the share of all these sets with them."
+        "The first {shown} of {n} sets that a paired test over queries cannot tell from the best one, which "
+        "is set 1. A cell is filled where the set has the feature. Features are ordered by the share of all "
+        "these sets with them."
     ).format(shown=len(sets), n=f"{len(near.sets):,}")
     return MapFigure(
         "evidence-sets",
         f"{of}: {title}",
         f"{of}. {caption}",
-        tuple(above),
-        tuple(map(named, columns)),
-        tuple(map(tuple, values)),
-        tr("above the best"),
-        tr("feature"),
-        FigureAxis(tr("in the set"), low=0.0, high=1.0),
-        decimals=0,
+        tuple(map(named, shown)),
+        tuple(str(number + 1) for number in range(len(sets))),
+        tuple(rows),
+        "",
+        tr("set"),
+        FigureAxis(tr("left-out error above the best (%)"), low=0.0, high=max(*above, 1e-9)),
+        first_dark=True,
     )
 
 
