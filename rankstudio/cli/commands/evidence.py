@@ -37,7 +37,7 @@ and a verdict; for the whole set whether it is the best of its size, and where t
 
   rankstudio evidence results/study.rankstudio --run 1 --fold 1
   rankstudio evidence --data MQ2008 --k 5 --lambda 64 --loss MAP
-  rankstudio evidence --data MQ2008 --k 7 --lambda 64 --best --out evidence
+  rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
 
 For a study, the selection is that of the run's model on a fold; with --data it is that of the options.
 Greedy RankRLS has all evidence, other selectors what applies to them. Ctrl+C stops and prints what was found
