@@ -73,10 +73,15 @@ with open_window(theme, config) as window:
                 for view in ("tests", "folds", "stability", "published", "conventions", "pareto"):
                     sections.compare.views.show_view(view)
                     look(*where, view)
-            elif page == "lab":
+            elif page == "evidence":
+                for record in window.runs.records:
+                    sections.compare.panel.selected.emit(record.key)
+                    look(*where, record.plan.title)
+                workspace.show_page("lab")
                 for tab in (0, 1):
                     sections.lab.tabs.setCurrentIndex(tab)
-                    look(*where, tab)
+                    look(*where, "lab", tab)
+                workspace.show_page("evidence")
             elif page in ("select", "features"):
                 for record in window.runs.records:
                     sections.compare.panel.selected.emit(record.key)

@@ -16,7 +16,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
 from rankstudio.ui.shell.sections import Sections
-from rankstudio.ui.shell.workspace import PAGES, Workspace
+from rankstudio.ui.shell.workspace import ESTIMATES, PAGES, Workspace
 from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -143,6 +143,7 @@ def palette_entries(
     entries = [*_commands(actions), *_choices(actions)]
     if session.dataset is not None:
         entries += [Entry(tr("page"), page.label, partial(workspace.show_page, page.key)) for page in PAGES]
+        entries.append(Entry(tr("page"), tr("Estimates (lab)"), partial(workspace.show_page, ESTIMATES)))
         entries += _parameters(models, sections, workspace)
         entries += _methods(models, workspace)
         for run in runs.records:

@@ -1,0 +1,177 @@
+"""How far the selection is from the best set of its size, in sentences, and what to do with that set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
+from rankstudio.ui.evidence.work_row import WorkRow, duration
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
+    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+
+_LEAST = 5e-6  # share of the error, below which two sets are equally good
+_WHAT = tr("Compare all sets of this size by their exact leave-query-out error.")
+
+
+def best_of_size(found: SelectionEvidence | None) -> SizedSubset | None:
+    """Return the best known set of the size of a selection."""
+    best = found.best if found is not None else None
+    sized = (
+        [one for one in best.sizes if one.size == found.k] if best is not None and found is not None else []
+    )
+    return sized[0] if sized and sized[0].features else None
+
+
+class BestSetPanel(Panel):
+    """Sentences on the best set, and three buttons.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    useAsked, compareAsked, sizesAsked : Signal()
+    work : WorkRow
+    """
+
+    useAsked = Signal()
+    compareAsked = Signal()
+    sizesAsked = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Best set"))
+        self.setObjectName("best-set-panel")
+        self.gap = named(WrappedLabel(), "best-set-gap", role="title")
+        self.best = named(WrappedLabel(), "best-set-features")
+        self.near = named(WrappedLabel(), "best-set-near", role="muted")
+        for label in (self.gap, self.best, self.near):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.work = WorkRow(
+            "best-set-work",
+            tr("Search for the best set"),
+            tr("Search for the best set (up to {time})"),
+            _WHAT,
+        )
+        tip = tr("Run RankRLS on this fold with exactly these features.")
+        self.use = named(QPushButton(tr("Use the best set")), "use-best-set", tip=tip, role="primary")
+        tip = tr(
+            "Run RankRLS with each of the two sets and compare them, query by query, on the Compare page."
+        )
+        self.compare = named(QPushButton(tr("Compare the two")), "compare-best-set", tip=tip)
+        tip = tr("List the best set of each size.")
+        self.sizes = named(QPushButton(tr("All sizes…")), "best-set-sizes", tip=tip)
+        buttons = fill(QHBoxLayout(), self.use, self.compare, self.sizes, 1, spacing=8)
+        fill(self.body, self.gap, self.best, self.near, 1, self.work, buttons)
+        self.body.setSpacing(6)
+        self.use.clicked.connect(self.useAsked)
+        self.compare.clicked.connect(self.compareAsked)
+        self.sizes.clicked.connect(self.sizesAsked)
+        self.clear()
+
+    def show_best(self, found: SelectionEvidence, criterion: float, ids: Sequence[int]) -> None:
+        """Show the best set.
+
+        Parameters
+        ----------
+        found : SelectionEvidence
+            Of the selection that is looked at.
+        criterion : float
+            Its leave-query-out error.
+        ids : sequence of int
+            Of the data's columns.
+        """
+        sized = best_of_size(found)
+        self.set_title(tr("Best set of {k}").format(k=found.k))
+        if sized is None:
+            self._say("", "", "", "")
+            return
+        above = criterion / sized.criterion - 1
+        other = set(sized.features) != set(found.selected) and above > _LEAST
+        self._say(
+            gap_sentence(sized, above),
+            set_sentence(sized.features, found.selected, ids) if other else "",
+            near_sentence(found, sized),
+            _searched(sized),
+        )
+        for button in (self.use, self.compare):
+            button.setVisible(other)
+        self.sizes.show()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_title(tr("Best set"))
+        self._say("", "", "", "")
+
+    def _say(self, gap: str, best: str, near: str, caption: str) -> None:
+        texts = (self.gap, gap), (self.best, best), (self.near, near)
+        for label, text in texts:
+            label.setText(text)
+            label.setVisible(bool(text))
+        self.set_caption(caption)
+        for button in (self.use, self.compare, self.sizes):
+            button.setVisible(False)
+
+
+def gap_sentence(sized: SizedSubset, above: float) -> str:
+    """Return how much better the best set is than a selection that is ``above`` it, and how sure that is."""
+    share, least = f"{100 * above:.2g}", f"{100 * sized.gap / sized.criterion:.2g}"
+    if sized.proved:
+        if above <= _LEAST:
+            return tr("The selection is the best set of {k} features.").format(k=sized.size)
+        return tr("The selection is {share} % above the lowest possible left-out error.").format(share=share)
+    if above <= _LEAST:
+        text = tr("No better set of {k} features is known, and none has an error more than {least} % lower.")
+        return text.format(k=sized.size, least=least)
+    text = tr(
+        "The selection is {share} % above the best known set, and no set has an error more than "
+        "{least} % lower."
+    )
+    return text.format(share=share, least=least)
+
+
+def set_sentence(best: Sequence[int], selected: Sequence[int], ids: Sequence[int]) -> str:
+    """Return which features a set has, and how it differs from the selection."""
+    listed = "  ".join(str(ids[column]) for column in sorted(best, key=lambda column: ids[column]))
+    added = [str(ids[column]) for column in best if column not in selected]
+    removed = [str(ids[column]) for column in selected if column not in best]
+    if len(added) == 1 and len(removed) == 1:
+        text = tr("Best set: {listed}, one swap away ({added} for {removed}).")
+    else:
+        text = tr("Best set: {listed} ({added} for {removed}).")
+    return text.format(listed=listed, added=", ".join(added), removed=", ".join(removed))
+
+
+def near_sentence(found: SelectionEvidence, sized: SizedSubset) -> str:
+    """Return how many sets are as good as the best one; "" where that is not known."""
+    near = [one for one in found.near_best or () if one.size == found.k]
+    if not near:
+        return ""
+    others = len(near[0].sets) - 1
+    if not others:
+        return tr("No other set is as good, by a paired test over queries.")
+    share = 100 * others / max(1, sized.n_sets)
+    text = tr("{n:,} other sets ({share} %) are not distinguishable from it.")
+    return text.format(n=others, share=f"{share:.2g}")
+
+
+def _searched(sized: SizedSubset) -> str:
+    """Return of how many sets it is the best one, and how that is known."""
+    if sized.proved:
+        text = tr("{n:,} sets · proved in {time}")
+        seconds = sized.seconds
+        time = f"{max(seconds, 0.01):.2g} s" if seconds < 10 else duration(seconds)
+        return text.format(n=sized.n_sets, time=time)
+    return tr("{n} sets · {share:.0f} % searched").format(
+        n=f"{sized.n_sets:,}" if sized.n_sets < 1e10 else f"{sized.n_sets:.2g}", share=100 * sized.share
+    )

@@ -1,0 +1,292 @@
+"""The Evidence page's controller: how sure the shown selection is, computed while the page is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size
+from rankstudio.ui.evidence.evidence_panel import NOTHING, EvidencePanel
+from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
+from rankstudio.ui.evidence.sets_panel import SetsPanel
+from rankstudio.ui.evidence.stop_panel import StopPanel
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.evidence import GREEDY, Package, Progress
+from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
+from rankstudio.ui.process.turns import turns
+from rankstudio.ui.select.curve_controls import chance_sentence
+from rankstudio.ui.select.curves_panel import X_NAMES
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
+
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see how sure they are.")
+_NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
+_ALL = tr("This method uses all features, so there is no selection to judge.")
+_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
+
+
+class EvidenceController(Controller):
+    """Feeds the panels of the Evidence page.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    """
+
+    inspected = Signal(int)
+    """Another feature is looked at (its id)."""
+    comparisonShown = Signal()
+    """Two runs are compared: the Compare page is to be seen."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._models, self._session, self._current = models, models.session, models.current
+        self._absence, self._tests = models.absence, models.permutations
+        self.evidence = models.evidence
+        self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
+        self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
+        self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
+        self._wanted_of: object = None
+        self._constrained: SizedSubset | None = None
+        for panel in (self.panel, self.probability):
+            panel.inspected.connect(self.inspected)
+        self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
+        self.sets.toggled.connect(self._toggle)
+        self.best.useAsked.connect(self.use_best)
+        self.best.compareAsked.connect(self.compare_best)
+        self.stop.chance.asked.connect(self._tests.toggle)
+        self._rows = {
+            Package.FEATURES: self.panel.work,
+            Package.BEST: self.best.work,
+            Package.NEAR: self.sets.work,
+            Package.STOP: self.stop.work,
+        }
+        for package, line in self._rows.items():
+            line.started.connect(lambda package=package: self.evidence.start(package))
+            line.stopped.connect(self.evidence.stop)
+        self._best_with = OnDemand(
+            models.task_worker, self._asked_key, self._search, slot="best-with", panel=self.sets, parent=self
+        )
+        self._best_with.failed.connect(self.failed)
+        for signal in (self.evidence.changed, self.evidence.grew, self._tests.changed, self._tests.grew):
+            signal.connect(self._ask)
+        self.evidence.failed.connect(self.failed)
+        models.absence.changed.connect(self._ask)
+
+    def lay_out(self) -> Splitter:
+        """Return the panels, laid out."""
+        left = column("evidence-left", (self.panel, self.sets), (6, 5), (365, 290))
+        self._right = column(
+            "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (180, 215, 260)
+        )
+        return row("evidence", (left, self._right), (3, 2), (712, 470))
+
+    @Slot()
+    def update(self) -> None:
+        """Show what is known of the selection that is looked at, and have it computed where it is seen."""
+        self.evidence.watch(self.panel.isVisible())
+        self._ask()
+
+    def leave(self) -> None:
+        """Begin nothing more."""
+        self.evidence.watch(False)
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the evidence."""
+        about = tr("How sure each selected feature is, with its verdict.")
+        return (ShownTable("evidence", tr("Evidence"), about, self.panel.table),)
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots that are seen."""
+        every = (
+            ShownPlot("probability", tr("Selection probability"), self.probability.plot),
+            ShownPlot("near-best", tr("Sets as good as the best"), self.sets.plot),
+            ShownPlot("step-p", tr("Significance of the steps"), self.stop.p_plot),
+            ShownPlot("repeated", tr("Left-out error with repeated selection"), self.stop.curve),
+        )
+        return tuple(shown for shown in every if shown.plot.isVisible())
+
+    @Slot(int)
+    def mark(self, feature: int) -> None:
+        """Let the feature that is looked at stand out."""
+        self.probability.plot.mark(feature)
+        rows = [one for one in self.panel.table.rows() if one.feature == feature]
+        if rows:
+            self.panel.table.select(rows[0], scroll=False)
+
+    # What is shown
+
+    @Slot()
+    def _ask(self) -> None:
+        turns().ask(self._show)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show what is known by now."""
+        if not self.panel.isVisible():
+            return
+        evidence, dataset = self.evidence, self._session.dataset
+        model, found, whole = evidence.model, evidence.found, evidence.whole
+        for package, line in self._rows.items():
+            line.show_state(evidence, package)
+        for panel in (self.best, self.sets):
+            panel.setVisible(whole or model is None)
+        self._show_chance()
+        if model is None or dataset is None or found is None:
+            why = self._why_none() if model is None else tr("Computing …")
+            offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
+            self.panel.clear(tr("The evidence has not been computed.") if offered else why)
+            for panel in (self.best, self.sets, self.probability, self.stop):
+                panel.clear()
+            return
+        ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+        self.panel.show_evidence(found, ids, names, self._session.measure)
+        self.probability.show_probability(found, ids, names)
+        if whole:
+            self.best.show_best(found, model.step.criterion, ids)
+            self._forget_wishes()
+            self.sets.show_sets(found, model.step.criterion, ids, names, self._wanted, self._constrained)
+        self.stop.show_stop(found, whole=whole)
+
+    def _show_chance(self) -> None:
+        """Show what the permutation test of the whole path says."""
+        tests, model, line = self._tests, self._current.model, self.stop.chance
+        line.setVisible(tests.possible)
+        self.stop.setVisible(self.evidence.whole or model is None or tests.possible)
+        if model is None or not tests.possible:
+            return
+        sentence, band = "", tests.band
+        preferred = bool(model.plan.preferences)
+        if band is not None:
+            position = min(model.position, band.observed.size - 1)
+            where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
+            sentence = chance_sentence(
+                band, position, where, N_PERMUTATIONS, growing=tests.growing, preferred=preferred
+            )
+        done = band is not None and band.n_permutations >= N_PERMUTATIONS
+        line.show_state(sentence, growing=tests.growing, whole=done, preferred=preferred)
+
+    def _why_none(self) -> str:
+        model = self._current.model
+        if model is None:
+            return self._absence.fold_model(_EVERY_FOLD, NOTHING)
+        if not model.plan.entry.selects:
+            return _ALL
+        return self._absence.documents(_NO_DOCUMENTS)
+
+    # Sets with some features
+
+    @Slot(int)
+    def _toggle(self, feature: int) -> None:
+        """Require a feature, exclude it, or neither."""
+        state = _NEXT[self._wanted.pop(feature, FREE)]
+        if state != FREE:
+            self._wanted[feature] = state
+        self._constrained = None
+        self._best_with.update()
+        self._ask()
+
+    def _forget_wishes(self) -> None:
+        """Ask nothing of features any more where another selection is looked at."""
+        if self._wanted_of != self.evidence.key:
+            self._wanted_of = self.evidence.key
+            self._wanted.clear()
+            self._constrained = None
+            self._best_with.forget()
+
+    def _asked_key(self) -> Key | None:
+        key = self.evidence.key
+        return (*key, *sorted(self._wanted.items())) if key is not None and self._wanted else None
+
+    def _search(self) -> Computation | None:
+        wanted, dataset = self.evidence.wanted, self._session.dataset
+        if wanted is None or dataset is None:
+            return None
+        columns = {int(feature): at for at, feature in enumerate(dataset.feature_ids)}
+        required, excluded = (
+            [columns[feature] for feature, state in self._wanted.items() if state == asked]
+            for asked in (REQUIRED, EXCLUDED)
+        )
+        what = tr("Searching for the best set")
+        best_with = self._models.fold_cache.best_with
+        return computation(what, self._take_best, best_with, wanted, required, excluded)
+
+    def _take_best(self, found: SizedSubset | None) -> None:
+        self._constrained = found
+        self._ask()
+
+    # Runs of sets
+
+    @Slot()
+    def use_best(self) -> None:
+        """Run the best set."""
+        found = best_of_size(self.evidence.found)
+        if found is not None:
+            self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
+
+    @Slot()
+    def compare_best(self) -> None:
+        """Run the best set and the selection, and compare the two."""
+        found, model = best_of_size(self.evidence.found), self.evidence.model
+        if found is None or model is None:
+            return
+        k = found.size
+        own = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), shown=False)
+        best = self.run_set(found.features, tr("Best set of {k}").format(k=k), shown=False)
+        if own is None or best is None:
+            return
+        marks = self._models.marks
+        marks.refer_to(own.key)
+        for record in self._models.runs.records:
+            marks.tick(record.key, record in (own, best))
+        self.comparisonShown.emit()
+
+    def run_set(self, columns: Sequence[int], name: str, *, shown: bool = True) -> RunRecord | None:
+        """Run exactly some features on the fold that is looked at, unless there is such a run.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Of the data, 0-based.
+        name : str
+            Of the run.
+        shown : bool
+            Whether the run is looked at from now on.
+        """
+        model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
+        if model is None or dataset is None:
+            return None
+        first = [column for column in model.step.selected if column in columns]
+        order = (*first, *(column for column in columns if column not in first))
+        ids = tuple(int(dataset.feature_ids[column]) for column in order)
+        values = dict(model.plan.combination(model.values).parameters)
+        grids = {parameter.name: (values[parameter.name],) for parameter in model.plan.entry.grids}
+        own = {"pinned": ids, "banned": (), "n_features_to_select": len(ids), "search": "forward"}
+        plan = model.plan.changed(
+            method=GREEDY,
+            parameters={**values, **grids, **own},
+            folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
+            select_by="criterion",  # the path has no other models to choose from
+            rule="best",
+        )
+        for record in runs.records:
+            if record.plan == plan and record.dataset is dataset and not record.failure:
+                if shown:
+                    runs.show(record)
+                return record
+        record = runs.start(plan, dataset, shown=shown)
+        record.label = RunLabel(name)
+        runs.labelled.emit(record)
+        return record

@@ -1,0 +1,397 @@
+"""How sure the shown selection is: evidence gathered on demand, kept for each selection looked at."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import comb, inf
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.process.turns import single_shot
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
+
+GREEDY = "greedy-rankrls"
+"""Key of the method of which all evidence follows from sums."""
+
+N_HALVES, N_PERMUTATIONS = 100, 99
+THRESHOLD = 0.9
+_AT_ONCE_SECONDS = 2.0
+"""What takes no longer begins by itself."""
+MOST_SECONDS = 20.0
+"""Of a search for the best set, which then has a gap."""
+_SETTLED_MILLISECONDS = 150
+_STEPS = 12  # of the paths on the halves; more where the selection has more
+_KEPT = 200
+
+
+class Package(Enum):
+    """What is computed together, and shown together."""
+
+    FEATURES = "features"
+    BEST = "best"
+    NEAR = "near"
+    STOP = "stop"
+
+
+PARTS = {
+    Package.FEATURES: ("losses", "swaps", "shares", "stability", "deciding"),
+    Package.BEST: ("best",),
+    Package.NEAR: ("near_best",),
+    Package.STOP: ("significance", "repeated"),
+}
+"""The engine's parts of each package."""
+
+
+class Progress(Enum):
+    """How far a package is."""
+
+    ABSENT = "absent"
+    """It does not apply to the method."""
+    OFFERED = "offered"
+    WAITING = "waiting"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    DONE = "done"
+
+
+_Key = tuple[str, str, int, str, tuple[int, ...]]
+"""Checksum of the data, method, fold, the path's plan in words, and the selected columns."""
+
+
+@dataclass(eq=False)
+class Known:
+    """What is known of one selection.
+
+    Attributes
+    ----------
+    found : SelectionEvidence or None
+    done : set of Package
+    stopped : set of Package
+    asked : set of Package
+        What the user wants, however long it takes.
+    measured : tuple of str
+        Measure and convention of the losses.
+    """
+
+    found: SelectionEvidence | None
+    done: set[Package]
+    stopped: set[Package]
+    asked: set[Package]
+    measured: tuple[str, str] = ("", "")
+
+    @classmethod
+    def nothing(cls) -> Known:
+        """Return what is known at first."""
+        return cls(None, set(), set(), set())
+
+
+class Evidence(QObject):
+    """Gathers the evidence for the selection that is looked at, while somebody looks.
+
+    What takes a moment begins by itself, package by package; the rest when it is asked for. Another selection
+    ends what is computed for the one before, and what that had found stays.
+
+    Parameters
+    ----------
+    session, runs, current
+        What is looked at.
+    worker : Worker
+        Which has other tasks between two steps.
+    fold_cache : FoldCache
+    """
+
+    changed = Signal()
+    """Another selection is looked at, or a package begins, ends or is offered."""
+    grew = Signal()
+    """More is known."""
+    finished = Signal(object)
+    """A package is whole (Package)."""
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        current: CurrentModel,
+        worker: Worker,
+        fold_cache: FoldCache,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._current, self._fold_cache = session, runs, current, fold_cache
+        self._known: OrderedDict[_Key, Known] = OrderedDict()
+        self._key: _Key | None = None
+        self._seen = False
+        self._working: tuple[_Key, Package] | None = None
+        self._share, self._what = 0.0, ""
+        self.rules: VerdictRules | None = None
+        self._judged: tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None = None
+        self._work = BackgroundSimulation(worker, tr("Gathering evidence"), "evidence", self)
+        self._work.grew.connect(self._grow)
+        self._work.changed.connect(self._follow)
+        self._work.failed.connect(self.failed)
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self._go_on, self)
+        for signal in (
+            session.datasetChanged,
+            session.measureChanged,
+            current.changed,
+            runs.ended,
+            runs.changed,
+        ):
+            signal.connect(self._look)
+
+    # What is looked at
+
+    @property
+    def model(self) -> SelectedModel | None:
+        """The model of the selection that is looked at; None where there is none that evidence is for."""
+        model = self._current.model
+        return model if model is not None and self._key is not None else None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all evidence applies to the method, rather than what any selector has."""
+        model = self._current.model
+        return model is not None and model.plan.method == GREEDY and not model.plan.preferences
+
+    @property
+    def found(self) -> SelectionEvidence | None:
+        """What is known by now, judged by the present rules."""
+        found = self._known[self._key].found if self._key in self._known else None
+        if found is None or self.rules is None:
+            return found
+        if self._judged is None or self._judged[0] is not found or self._judged[1] is not self.rules:
+            self._judged = found, self.rules, replace(found, rules=self.rules)
+        return self._judged[2]
+
+    @property
+    def threshold(self) -> float:
+        """The selection probability from which a feature is secure."""
+        return self.rules.threshold if self.rules is not None else THRESHOLD
+
+    def set_threshold(self, threshold: float) -> None:
+        """Judge by another threshold."""
+        from rankstudio.engine.analysis.evidence.verdicts import VerdictRules  # noqa: PLC0415 - brings kernels
+
+        self.rules = VerdictRules(threshold=threshold)
+        self.grew.emit()
+
+    # What is computed
+
+    def progress(self, package: Package) -> Progress:
+        """Return how far a package is."""
+        known, key = self._known.get(self._key) if self._key else None, self._key
+        if known is None or key is None or (package is not Package.FEATURES and not self.whole):
+            return Progress.ABSENT
+        if package is Package.NEAR and Package.BEST in known.done and not self._proved(known):
+            return Progress.ABSENT
+        if package in known.done:
+            return Progress.DONE
+        if self._working == (key, package):
+            return Progress.RUNNING
+        if package in known.stopped:
+            return Progress.STOPPED
+        if package in known.asked or self._at_once(package):
+            return Progress.WAITING
+        return Progress.OFFERED
+
+    @property
+    def share(self) -> float:
+        """How much of the package that is being computed is done."""
+        return self._share
+
+    @property
+    def what(self) -> str:
+        """What is being done for it."""
+        return self._what
+
+    def seconds(self, package: Package) -> float:
+        """Return about how long a package takes; infinity where nobody knows."""
+        model = self.model
+        if model is None:
+            return inf
+        if not self.whole:
+            return self._refit_seconds(model)
+        train, k = model.fold.train, len(model.step.selected)
+        n, steps = self._n_candidates(model), self._n_steps(model)
+        path = train.n_queries * (n**2 + n * steps**2) * 3e-9
+        if package is Package.FEATURES:
+            return N_HALVES * path + 0.1
+        if package is Package.STOP:
+            return (0.6 * N_PERMUTATIONS * steps + train.n_queries) * path * 1.4
+        sets = comb(n, k)
+        if package is Package.NEAR:
+            return sets * train.n_queries * 2e-8
+        return min(MOST_SECONDS, 0.1 + (sets / 2e6) ** 1.3)
+
+    def start(self, package: Package) -> None:
+        """Compute a package of the selection that is looked at, or go on with it."""
+        if self._key is None:
+            return
+        known = self._known[self._key]
+        wanted = {package, Package.BEST} if package is Package.NEAR else {package}
+        known.stopped -= wanted
+        known.asked |= wanted
+        self._go_on()
+
+    def stop(self) -> None:
+        """End what is being computed; what it has found stays."""
+        if self._working is not None:
+            key, package = self._working
+            self._known[key].stopped.add(package)
+            self._known[key].asked.discard(package)
+            self._end()
+            self._go_on()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being computed."""
+        return self._working is not None
+
+    def watch(self, seen: bool) -> None:
+        """Compute only while somebody looks; what is under way when they leave is finished."""
+        self._seen = seen
+        self._look()
+
+    def take(self, key: _Key, known: Known) -> None:
+        """Take what a study knows of a selection."""
+        self._known.setdefault(key, known)
+
+    @property
+    def key(self) -> _Key | None:
+        """What identifies the selection that is looked at."""
+        return self._key
+
+    @Slot()
+    def _look(self) -> None:
+        """See what is looked at now; end what is computed for something else."""
+        key = self._key_now()
+        if key != self._key:
+            self._key = key
+            if self._working is not None and self._working[0] != key:
+                self._end()
+        if key is not None:
+            known = self._known.setdefault(key, Known.nothing())
+            self._known.move_to_end(key)
+            self._measure_anew(known)
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        self.changed.emit()
+        if self._seen and key is not None:
+            self._settled.start()
+
+    def _measure_anew(self, known: Known) -> None:
+        """Forget losses by another measure than the one that is looked at."""
+        measured = self._session.measure, self._session.convention
+        if known.measured != measured:
+            if known.found is not None and self._working is None:
+                known.found = replace(known.found, losses=None)
+            elif self._working is not None and self._working == (self._key, Package.FEATURES):
+                self._end()
+            known.measured = measured
+            known.done.discard(Package.FEATURES)
+
+    @staticmethod
+    def _proved(known: Known) -> bool:
+        best = known.found.best if known.found is not None else None
+        return best is not None and bool(best.sizes) and all(one.proved for one in best.sizes)
+
+    @Slot()
+    def _go_on(self) -> None:
+        """Begin the next package that is asked for or takes a moment."""
+        model, key = self.model, self._key
+        if self._working is not None or model is None or key is None or not self._seen:
+            self.changed.emit()
+            return
+        for package in Package:
+            if self.progress(package) is Progress.WAITING and (
+                package in self._known[key].asked or not self._runs.busy
+            ):
+                self._begin(key, package, model)
+                break
+        self.changed.emit()
+
+    def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
+        self._working, self._share, self._what = (key, package), 0.0, ""
+        wanted = self._wanted(model, package)
+        known = self._known[key].found
+        self._work.start(lambda: self._fold_cache.evidence(wanted, known))
+
+    def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
+        given = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
+        return EvidenceWanted(*given, PARTS[package], self._session.measure, self._session.convention)
+
+    @property
+    def wanted(self) -> EvidenceWanted | None:
+        """What sets of the size of the selection are looked for with."""
+        return self._wanted(self.model, Package.BEST) if self.model is not None else None
+
+    @Slot(object)
+    def _grow(self, told: tuple[float, str, SelectionEvidence]) -> None:
+        if self._working is not None:
+            self._share, self._what, self._known[self._working[0]].found = told
+            self.grew.emit()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Note that a package is done, or has failed, and begin the next one."""
+        if self._working is None or self._work.busy:
+            return
+        (key, package), self._working = self._working, None
+        done = self._work.state is SimulationState.DONE
+        (self._known[key].done if done else self._known[key].stopped).add(package)
+        if done:
+            self.finished.emit(package)
+        self._go_on()
+
+    def _end(self) -> None:
+        self._working = None
+        self._work.stop()
+
+    # What it takes
+
+    def _at_once(self, package: Package) -> bool:
+        return self.whole and self.seconds(package) <= _AT_ONCE_SECONDS
+
+    def _n_candidates(self, model: SelectedModel) -> int:
+        found = self.found
+        if found is not None and found.stability is not None:
+            return found.stability.n_candidates
+        return int(model.fold.train.n_features)
+
+    def _n_steps(self, model: SelectedModel) -> int:
+        """Return how far paths go on the halves: beyond the selection, and alike for neighbouring ones."""
+        k = len(model.step.selected)
+        return min(int(model.fold.train.n_features), _STEPS * (1 + (k + 1) // _STEPS))
+
+    def _refit_seconds(self, model: SelectedModel) -> float:
+        """Return how long a method takes that learns anew on each half, by how long the run took."""
+        record = self._current.shown.record
+        if record is None or not record.units_done or not record.clock.seconds:
+            return inf
+        return N_HALVES * record.clock.seconds / record.units_done / 2
+
+    def _key_now(self) -> _Key | None:
+        dataset, model = self._session.dataset, self._current.model
+        if dataset is None or model is None or not self._session.has_documents:
+            return None
+        plan = model.plan
+        if not plan.entry.selects or not model.step.selected:
+            return None
+        parameters: dict[str, Any] = {**plan.parameters, **plan.combination(model.values).parameters}
+        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
+        said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
+        return dataset.checksum, plan.method, model.fold.number, said, tuple(model.step.selected)
