@@ -296,6 +296,7 @@ class SubstitutesPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Substitutes"))
         self.setObjectName("substitutes-panel")
+        self.link_title("substitute")
         self._found: Substitutes | None = None
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()
