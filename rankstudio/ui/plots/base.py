@@ -123,7 +123,7 @@ _KEYBOARD = (
 class _TitleTerm(TermLabel):
     """The underline of a term in the title of a plot, which draws the text itself."""
 
-    def __init__(self, plot: QWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         super().__init__()
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)
