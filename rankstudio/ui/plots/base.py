@@ -265,8 +265,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._term.setText(shown_title(self.axes, frame, self.beside_title(frame)))
             self._term.setFont(font(SMALL))
             self._term.setGeometry(title_box(frame).toRect())
-            wide = self._term.word_rect().right() + 1
-            self._term.resize(min(self._term.width(), wide), self._term.height())
+            self._term.resize(self._term.sizeHint().width(), self._term.height())
 
     def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
         """Put a layer on the plot; see `Layer`."""

@@ -433,7 +433,7 @@ GAS = Method(
         ),
         Parameter(
             name="c",
-            label="c",
+            label="penalty c",
             kind=Kind.NUMBER,
             default=0.1,
             help="Weight of similarity against importance; with 0 only importance counts.",
