@@ -377,8 +377,7 @@ EXPECTED_DIVERGENCE = Method(
             default="normalised",
             help=(
                 "Normalised: each density sums to one, so that divergence and importance have "
-                "comparable weight. As released: as in the authors' program, which does not "
-                "normalise."
+                "comparable weight. As released: without normalisation, like the authors' program."
             ),
             symbol="f̂",
             source="Gupta and Rosso 2012, eq. (4)",

@@ -279,14 +279,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_groups(self) -> None:
         """Refuse what cannot tell the exact error of several columns that come together."""
         if self.fitting == "back":
-            raise ParameterError(
-                "fitting", "back", "pre with feature groups, because groups are compared by their exact error"
-            )
+            raise ParameterError("fitting", "back", "pre where features are grouped")
         if self.algorithm in ("algorithm1", "rows"):
-            expected = "auto, statistics or columns with feature groups"
-            raise ParameterError(
-                "algorithm", self.algorithm, f"{expected}, because the others add one feature at a time"
-            )
+            expected = "auto, statistics or columns where features are grouped"
+            raise ParameterError("algorithm", self.algorithm, expected)
 
     def _check_floating(self) -> None:
         """Refuse what makes no sense with floating search."""
@@ -298,7 +294,5 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             if there:
                 raise ParameterError("search", self.search, f"forward where {why}")
         if self.algorithm in ("algorithm1", "rows"):
-            expected = (
-                "auto, statistics or columns with floating search, because the others cannot remove features"
-            )
+            expected = "auto, statistics or columns with floating search (only these can remove features)"
             raise ParameterError("algorithm", self.algorithm, expected)
