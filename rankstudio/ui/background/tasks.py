@@ -254,8 +254,8 @@ class FoldCache:
 
     def evidence(
         self, wanted: EvidenceWanted, known: SelectionEvidence | None
-    ) -> Iterator[tuple[float, str, SelectionEvidence]]:
-        """Yield how far the evidence for a selection is, what is being done, and what is known by then."""
+    ) -> Iterator[tuple[float, SelectionEvidence]]:
+        """Yield how far the evidence for a selection is, and what is known by then."""
         from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.features.substitutes import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -280,7 +280,7 @@ class FoldCache:
             found = told.found if isinstance(told, PartialResult) else known
             if found is not None:
                 _ = found.losses and found.losses.losses  # which takes a while: not in the window
-                yield told.share, told.what, found
+                yield told.share, found
 
     def best_with(
         self, wanted: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]

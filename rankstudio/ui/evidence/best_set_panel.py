@@ -123,6 +123,15 @@ class BestSetPanel(Panel):
             button.setVisible(False)
 
 
+def gap_so_far(found: SelectionEvidence | None) -> str:
+    """Return by how much a set may be better than the best one known by now; "" where nothing is known."""
+    sized = best_of_size(found)
+    if sized is None or sized.proved:
+        return ""
+    least = f"{100 * sized.gap / sized.criterion:.2g}"
+    return tr("Gap so far: {least} %").format(least=least)
+
+
 def gap_sentence(sized: SizedSubset, above: float) -> str:
     """Return how much better the best set is than a selection that is ``above`` it, and how sure that is."""
     share, least = f"{100 * above:.2g}", f"{100 * sized.gap / sized.criterion:.2g}"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 NOTHING = tr("Run a method or move λ to see how sure its selection is.")
 _TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "error", "dispensable": "error"}
-_NUMBER = 44  # pixels of "100 %" beside its bar
-_LOSS = 58  # of a loss beside its interval
+_NUMBER = 42  # pixels of "100 %" beside its bar
+_LOSS = 46  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
 _PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
@@ -210,7 +210,7 @@ class EvidenceTable(TableView):
 
     def _columns(self, measure: str) -> tuple[Column, ...]:
         return (
-            Column("feature", "id", "right", width=40, tone="muted", full_title="feature"),
+            Column("feature", "id", "right", width=36, tone="muted", full_title="feature"),
             Column("name", tr("feature"), stretch=True, tone=_tone),
             Column(
                 _PROBABILITY,
@@ -222,7 +222,7 @@ class EvidenceTable(TableView):
                     "Share of 100 halves of the queries on which the feature is among the first k. Drag the "
                     "line, or press Left and Right, to move the threshold of the verdicts."
                 ),
-                width=132,
+                width=108,
                 tone=_tone,
                 paint=self._paint_probability,
                 hint=_probability_hint,
@@ -235,7 +235,7 @@ class EvidenceTable(TableView):
                 tooltip=tr(
                     "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
                 ),
-                width=84,
+                width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
             ),
@@ -246,7 +246,7 @@ class EvidenceTable(TableView):
                 _percent,
                 value=lambda row: row.found.share,
                 tooltip=tr("Shapley share of the left-out gain: independent of the order of selection"),
-                width=52,
+                width=50,
                 tone=_faint,
             ),
             Column(
@@ -259,7 +259,7 @@ class EvidenceTable(TableView):
                     "What the left-out queries lose if the feature is left out and the model learned again, "
                     "with the paired 95 % interval"
                 ),
-                width=136,
+                width=116,
                 tone=_faint,
                 paint=self._paint_loss,
                 hint=_loss_hint,
@@ -270,14 +270,14 @@ class EvidenceTable(TableView):
                 "right",
                 value=lambda row: row.found.n_deciding,
                 tooltip=tr("How many queries have to be left out for the step to select another feature"),
-                width=58,
+                width=56,
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
             ),
             Column(
                 "verdict",
                 tr("verdict"),
                 tooltip=tr("What the halves, the near-best sets and the loss say together"),
-                width=140,
+                width=146,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
                 hint=lambda row: row.reason,
@@ -478,6 +478,6 @@ def bound_sentence(found: SelectionEvidence) -> str:
     k = min(found.k, stability.counts.shape[0])
     bound = stability.bound(threshold, unimodal=True, n_features=k)
     return tr(
-        "Line at {share:.0f} %: at most {bound} of the features above it are expected to be selected no more "
-        "often than by chance (Shah and Samworth 2013)."
+        "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "
+        "(Shah and Samworth 2013)."
     ).format(share=100 * threshold, bound=fixed(bound, 1))

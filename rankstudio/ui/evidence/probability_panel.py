@@ -57,7 +57,7 @@ class ProbabilityPanel(Panel):
             self.clear()
             return
         probability = stability.probability
-        x = np.arange(1, probability.shape[0] + 1)
+        x = np.arange(1.0, probability.shape[0] + 1)
         named_columns = {column: at for at, column in enumerate(found.selected[:_MOST_NAMED])}
         curves = [
             StepCurve(

@@ -100,7 +100,7 @@ class SetsPanel(Panel):
 
         def row(criterion: float, columns: Iterable[int], label: str = "") -> MatrixRow:
             features = frozenset(int(ids[column]) for column in columns)
-            mark = tr("selection") if features == own else label
+            mark = label or (tr("selection") if features == own else "")
             return MatrixRow(criterion / best_of_all - 1, features, mark, features == own)
 
         rows = [row(one.criterion, one.features, tr("best") if not at else "") for at, one in enumerate(sets)]

@@ -35,6 +35,7 @@ MOST_SECONDS = 20.0
 _SETTLED_MILLISECONDS = 150
 _STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
+_MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
 
 
 class Package(Enum):
@@ -136,7 +137,7 @@ class Evidence(QObject):
         self._key: _Key | None = None
         self._seen = False
         self._working: tuple[_Key, Package] | None = None
-        self._share, self._what = 0.0, ""
+        self._share = 0.0
         self.rules: VerdictRules | None = None
         self._judged: tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None = None
         self._work = BackgroundSimulation(worker, tr("Gathering evidence"), "evidence", self)
@@ -170,7 +171,8 @@ class Evidence(QObject):
     @property
     def found(self) -> SelectionEvidence | None:
         """What is known by now, judged by the present rules."""
-        found = self._known[self._key].found if self._key in self._known else None
+        known = self._known.get(self._key) if self._key is not None else None
+        found = known.found if known is not None else None
         if found is None or self.rules is None:
             return found
         if self._judged is None or self._judged[0] is not found or self._judged[1] is not self.rules:
@@ -213,11 +215,6 @@ class Evidence(QObject):
         """How much of the package that is being computed is done."""
         return self._share
 
-    @property
-    def what(self) -> str:
-        """What is being done for it."""
-        return self._what
-
     def seconds(self, package: Package) -> float:
         """Return about how long a package takes; infinity where nobody knows."""
         model = self.model
@@ -232,10 +229,11 @@ class Evidence(QObject):
             return N_HALVES * path + 0.1
         if package is Package.STOP:
             return (0.6 * N_PERMUTATIONS * steps + train.n_queries) * path * 1.4
-        sets = comb(n, k)
+        sets = float(comb(n, k))
         if package is Package.NEAR:
             return sets * train.n_queries * 2e-8
-        return min(MOST_SECONDS, 0.1 + (sets / 2e6) ** 1.3)
+        seconds: float = min(MOST_SECONDS, 0.1 + (sets / 2e6) ** 1.3)
+        return seconds
 
     def start(self, package: Package) -> None:
         """Compute a package of the selection that is looked at, or go on with it."""
@@ -325,7 +323,7 @@ class Evidence(QObject):
         self.changed.emit()
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
-        self._working, self._share, self._what = (key, package), 0.0, ""
+        self._working, self._share = (key, package), 0.0
         wanted = self._wanted(model, package)
         known = self._known[key].found
         self._work.start(lambda: self._fold_cache.evidence(wanted, known))
@@ -335,14 +333,22 @@ class Evidence(QObject):
         return EvidenceWanted(*given, PARTS[package], self._session.measure, self._session.convention)
 
     @property
+    def most_size(self) -> int:
+        """The largest size of which the best set can be proved in about a minute."""
+        n = self._n_candidates(self.model) if self.model is not None else 1
+        return max(
+            (size for size in range(1, min(n, _MOST_SIZE) + 1) if comb(n, size) <= _MOST_SETS), default=1
+        )
+
+    @property
     def wanted(self) -> EvidenceWanted | None:
         """What sets of the size of the selection are looked for with."""
         return self._wanted(self.model, Package.BEST) if self.model is not None else None
 
     @Slot(object)
-    def _grow(self, told: tuple[float, str, SelectionEvidence]) -> None:
+    def _grow(self, told: tuple[float, SelectionEvidence]) -> None:
         if self._working is not None:
-            self._share, self._what, self._known[self._working[0]].found = told
+            self._share, self._known[self._working[0]].found = told
             self.grew.emit()
 
     @Slot()

@@ -209,7 +209,8 @@ class SetMatrixPlot(Plot):
         words = [metrics.horizontalAdvance(row.label) for row in self.rows]
         head = QFontMetricsF(font(SMALL)).horizontalAdvance(tr("above the best"))
         below = QFontMetricsF(font(SMALL)).horizontalAdvance(self._below())
-        return max(head, below, scaled(_NUMBERS) + _GAP + max(words, default=0.0)) + 2 * _GAP
+        widest = float(max(head, below, scaled(_NUMBERS) + _GAP + max(words, default=0.0)))
+        return widest + 2.0 * _GAP
 
     def _below(self) -> str:
         return tr("in all {n} sets").format(n=self.n_sets)
@@ -235,6 +236,11 @@ class SetMatrixPlot(Plot):
         return shown
 
     # Drawing
+
+    def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw what an empty matrix says: there are no axes."""
+        if self.is_empty():
+            super()._draw_axes(painter, frame, colors)
 
     def _draw(self, painter: QPainter, _: Frame, colors: Colors) -> None:
         if not self.rows:
