@@ -70,8 +70,9 @@ def feature_losses(
     """
     columns = tuple(features)
     sets = [columns, *(columns[:at] + columns[at + 1 :] for at in range(len(columns)))]
-    values = left_out_errors(judge, data, sets) if not measure else None
-    if values is None:
+    if not measure:
+        values = left_out_errors(judge, data, sets)
+    else:
         evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
         name = find_measure(measure).name
         ranker = RankRLS(judge.regularization, cost=judge.cost, ties=judge.ties, weighting=judge.weighting)

@@ -1,11 +1,10 @@
-"""All evidence for a selection of features, and one verdict on each of them."""
+"""The evidence for a selection of features, gathered part by part."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -14,253 +13,106 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
-from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep, deciding_steps
-from rankstudio.engine.analysis.evidence.feature_losses import (
-    FeatureLosses,
-    Judge,
-    feature_losses,
-    left_out_errors,
-)
-from rankstudio.engine.analysis.evidence.near_best_sets import (
-    NORMAL,
-    NearBestSet,
-    SizedNearBestSets,
-    near_sets_of_size,
-)
+from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
+from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut, left_out_steps
-from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, ShapleyShares, shapley_steps
-from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection, stability_steps
-from rankstudio.engine.analysis.evidence.step_significance import StepSignificance, significance_steps
+from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
+from rankstudio.engine.analysis.evidence.set_changes import changes_of
+from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
+from rankstudio.engine.analysis.evidence.stability_selection import stability_steps
+from rankstudio.engine.analysis.evidence.step_significance import significance_steps
 from rankstudio.engine.analysis.evidence.subset_paths import by_sums
-from rankstudio.engine.analysis.evidence.verdicts import (
-    FeatureEvidence,
-    VerdictRules,
-    most_frequent,
-    partner_of,
-    verdict_of,
-)
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress, finish
 
 Work = Generator[WorkProgress, None, None]
 
 PARTS = (
     "losses",
-    "swaps",
+    "changes",
     "shares",
     "stability",
     "deciding",
     "best",
+    "alternatives",
     "near_best",
     "significance",
     "repeated",
 )
-"""What evidence consists of, in the order in which it is computed."""
+"""What the evidence consists of, in the order in which it is gathered."""
 
-N_OTHERS = 4
-"""Features that are not selected, but are among the rows: those that halves select most often."""
-
-
-@dataclass(frozen=True)
-class StopAdvice:
-    """Where to stop, by the significance of the steps.
-
-    Attributes
-    ----------
-    n_features : int
-        After so many features.
-    n_tested : int
-        How many steps were tested; where it equals ``n_features`` the last was still no chance.
-    p_next : float or None
-        p of the step after; None where none was tested.
-    level : float
-        Of ForwardStop.
-    """
-
-    n_features: int
-    n_tested: int
-    p_next: float | None
-    level: float
-
-
-@dataclass(frozen=True, eq=False)
-class SelectionEvidence:
-    """What is known of a selection so far; None for what does not apply or is not yet computed.
-
-    Attributes
-    ----------
-    selected : tuple of int
-        0-based columns in the order of selection, k of them.
-    required : tuple of int
-        Those that were given, not selected.
-    n_queries : int
-    rules : VerdictRules
-        ``dataclasses.replace(evidence, rules=...)`` judges anew at once.
-    stability : StabilitySelection or None
-    losses : FeatureLosses or None
-    swaps : dict or None
-        The best exact swap of each selected column: the other column, and by what share of the left-out
-        error it changes.
-    shares : ShapleyShares or None
-    deciding : tuple of DecidedStep or None
-        Of the whole path.
-    best : BestSubset or None
-        Of each size up to k.
-    near_best : tuple of SizedNearBestSets or None
-        Of k - 1 features, if these are some, and of k.
-    smaller : dict or None
-        For each selected column the best set of k - 1 features that lacks it, if it is not distinguishable
-        from the best of k, or None.
-    significance : StepSignificance or None
-        Of the whole path.
-    repeated : RepeatedLeftOut or None
-        Of the whole path.
-    """
-
-    selected: tuple[int, ...]
-    n_queries: int
-    required: tuple[int, ...] = ()
-    rules: VerdictRules = field(default_factory=VerdictRules)
-    stability: StabilitySelection | None = None
-    losses: FeatureLosses | None = None
-    swaps: dict[int, tuple[int, float]] | None = None
-    shares: ShapleyShares | None = None
-    deciding: tuple[DecidedStep, ...] | None = None
-    best: BestSubset | None = None
-    near_best: tuple[SizedNearBestSets, ...] | None = None
-    smaller: dict[int, NearBestSet | None] | None = None
-    significance: StepSignificance | None = None
-    repeated: RepeatedLeftOut | None = None
-
-    @property
-    def k(self) -> int:
-        """How many features are selected."""
-        return len(self.selected)
-
-    @cached_property
-    def rows(self) -> tuple[FeatureEvidence, ...]:
-        """The selected features, then those that the halves select most often beside them."""
-        others = (
-            most_frequent(self.stability, self.k, self.selected, N_OTHERS)
-            if self.stability is not None and self.k
-            else []
-        )
-        return tuple(self._row(column) for column in (*self.selected, *others))
-
-    @property
-    def stop(self) -> StopAdvice | None:
-        """Where to stop; None without the significance of steps."""
-        if self.significance is None or not self.significance.permuted.size:
-            return None
-        p = self.significance.p_values
-        n = self.significance.n_steps(self.rules.stop_level)
-        return StopAdvice(n, p.size, float(p[n]) if n < p.size else None, self.rules.stop_level)
-
-    def _row(self, column: int) -> FeatureEvidence:
-        row = FeatureEvidence(column, column in self.selected)
-        near = self._near_of_k()
-        if self.stability is not None and self.stability.n_paths and self.k:
-            at = min(self.k, self.stability.counts.shape[0]) - 1
-            low, median, high = (float(value) for value in self.stability.positions[:, column])
-            probability = float(self.stability.probability[at, column])
-            row = replace(row, probability=probability, position=(low, median, high))
-        if near is not None:
-            row = replace(row, near_best_share=float(near.inclusion[column]))
-        return self._judged(row) if row.selected else row
-
-    def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
-        """Add what only a selected feature has."""
-        column, place = row.column, self.selected.index(row.column)
-        if self.losses is not None:
-            row = replace(row, loss=self.losses.losses[place])
-        if self.shares is not None:
-            share = self.shares.shares[self.shares.features.index(column)]
-            row = replace(row, share=float(share))
-        if self.swaps is not None and column in self.swaps:
-            row = replace(row, substitute=self.swaps[column][0], price=self.swaps[column][1])
-        if self.deciding is not None:
-            counts = {step.feature: len(step.queries) for step in self.deciding}
-            row = replace(row, n_deciding=counts.get(column) or None)
-        if column in self.required:
-            return row
-        if self.smaller is not None:
-            row = replace(row, smaller=self.smaller.get(column))
-        if self.stability is not None and self.stability.n_paths:
-            known = column, self.stability, self.k, self._near_of_k(), self.rules, self.required
-            if (pair := partner_of(*known)) is not None:
-                row = replace(row, partner=pair[0], pair_probability=pair[1])
-        return replace(row, verdict=verdict_of(row, self.rules, smaller_known=self.smaller is not None))
-
-    def _near_of_k(self) -> SizedNearBestSets | None:
-        sized = [one for one in self.near_best or () if one.size == self.k]
-        return sized[0] if sized else None
+_MOST_JUDGED = 50  # features of a set: more take long, one by one
+_RIVALS = 8  # other features that are tried in the place of each: the likeliest
 
 
 @dataclass(frozen=True)
 class EvidenceOptions:
-    """What evidence is wanted, and how exactly.
+    """Which evidence is wanted, and how exact.
 
     Attributes
     ----------
     n_features : int or None
         Size of the set, k; as many as the estimator selects where it is not given.
-    n_steps : int or None
-        Length of the paths for what goes beyond the set: probabilities, p of steps and the left-out curves;
-        2k where it is not given.
     selected : tuple of int or None
-        The set, where it is not the estimator's first k features.
+        The set in the order of selection, where it is not the estimator's first k features.
+    n_steps : int or None
+        Length of the paths beyond the set, for probabilities, p values and left-out curves; 2k where it is
+        not given.
     judge : GreedyRankRLS, RankRLS or None
-        Whose left-out predictions tell losses, swaps and shares; the estimator where it is greedy RankRLS.
-        Without one, there are none of these.
-    measure, convention : str
-        Of the losses; measure "" is the squared error.
-    n_halves, n_permutations, seed : int
-        As of stability selection and of the significance of steps.
+        Whose left-out predictions judge sets; the estimator where it is greedy RankRLS. Without one there are
+        no losses, changes, shares and alternatives.
+    measure : str
+        Of the losses; "" for the squared error.
+    convention : str
+        Of that measure.
+    n_halves, seed : int
+        As of :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`.
+    n_permutations : int
+        As of :func:`rankstudio.engine.analysis.evidence.step_significance.step_significance`.
     max_seconds : float
-        For the best sets: those that are not proved by then have a gap, and no near-best sets.
-    parts : collection of str
+        After which the search for the best sets ends: those that are not proved by then have a gap.
+    most_sets : int
+        Sets of a size that are enumerated for near-best ones, or searched again without a feature.
+    parts : tuple of str
         Of :data:`PARTS`.
     rules : VerdictRules
     """
 
     n_features: int | None = None
-    n_steps: int | None = None
     selected: tuple[int, ...] | None = None
+    n_steps: int | None = None
     judge: Judge | None = None
     measure: str = ""
     convention: str = DEFAULT
     n_halves: int = 50
-    n_permutations: int = 99
     seed: int = 0
+    n_permutations: int = 99
     max_seconds: float = 20.0
+    most_sets: int = 1_000_000
     parts: tuple[str, ...] = PARTS
     rules: VerdictRules = field(default_factory=VerdictRules)
 
     def __post_init__(self) -> None:
-        unknown = [part for part in self.parts if part not in PARTS]
-        if unknown:
-            raise ParameterError("parts", unknown[0], ", ".join(PARTS))
+        for part in self.parts:
+            if part not in PARTS:
+                raise ParameterError("parts", part, " or ".join(PARTS))
 
 
 def selection_evidence(
-    estimator: LinearRanker,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    qid: ArrayLike | None,
-    **options: Any,
+    estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None, **options: Any
 ) -> SelectionEvidence:
-    """Gather the evidence for a selection, with a verdict on each feature.
+    """Gather the evidence for a selection of features, with a verdict on each of them.
 
     Parameters
     ----------
@@ -269,12 +121,19 @@ def selection_evidence(
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
+        Query of each document.
     **options
-        The fields of :class:`EvidenceOptions`.
+        The attributes of :class:`EvidenceOptions`.
 
     Returns
     -------
     SelectionEvidence
+
+    Notes
+    -----
+    Sets are compared by the exact left-out squared error of RankRLS. A set is near-best where a paired test
+    over queries at 5 % cannot tell it from the best set of k features; where that is not proved, from the
+    selection itself.
 
     Examples
     --------
@@ -283,8 +142,10 @@ def selection_evidence(
     >>> X, qid = rng.random((120, 5)), np.repeat(np.arange(20), 6)
     >>> y = 2 * X[:, 3] + X[:, 1] + 0.5 * rng.random(120)
     >>> found = selection_evidence(GreedyRankRLS(n_features_to_select=2), X, y, qid=qid)
-    >>> [(row.column, row.verdict.label) for row in found.rows if row.selected]
+    >>> [(row.column, row.verdict.value) for row in found.rows if row.selected]
     [(3, 'secure'), (1, 'secure')]
+    >>> found.stop.n_features, found.best_sentences(str)[0]
+    (2, 'The selection has the lowest possible left-out error of 2 features.')
     """
     return finish(evidence_steps(estimator, group(X, y, qid), EvidenceOptions(**options)))
 
@@ -303,8 +164,8 @@ def evidence_steps(
         As of :func:`selection_evidence`, grouped.
     options : EvidenceOptions, optional
     known : SelectionEvidence, optional
-        What an interrupted run with the same arguments had found: parts that are there are not repeated, and
-        the halves, permutations and queries of unfinished ones are not either.
+        What an interrupted run with the same arguments had found: parts that are done are not repeated, nor
+        are the halves, permutations and queries of those that are not.
 
     Yields
     ------
@@ -312,17 +173,16 @@ def evidence_steps(
         A :class:`SelectionEvidence` of what is done.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), known)
-    parts = [part for part in PARTS if part in work.options.parts and work.applies(part)]
-    for number, part in enumerate(parts):
-        with closing(work.part(part)) as told_of:
-            for told in told_of:
-                yield PartialResult(told.what, (number + told.share) / len(parts), work.found)
-        yield PartialResult("gathering evidence", (number + 1) / len(parts), work.found)
+    for number, part in enumerate(work.parts):
+        with closing(work.part(part)) as steps:
+            for told in steps:
+                yield PartialResult(told.what, (number + told.share) / len(work.parts), work.found)
+        yield PartialResult("gathering evidence", (number + 1) / len(work.parts), work.found)
     return work.found
 
 
 class _Evidence:
-    """Evidence as it is gathered."""
+    """The evidence as far as it is gathered."""
 
     def __init__(
         self,
@@ -333,178 +193,220 @@ class _Evidence:
     ) -> None:
         if not isinstance(estimator, Selector):
             raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
-        self.data: QueryData = training_data(data).whole("The evidence for a selection")
-        several_queries(self.data.ptr, "The evidence for a selection")
-        self.options = options
-        self._given = estimator
-        self._n = self.data.X.shape[1]
-        selected = known.selected if known is not None else self._selected(estimator)
-        self.k = len(selected)
-        n_steps = min(self._n, max(options.n_steps or 2 * self.k, self.k, 1))
-        self.path = _of_size(estimator, n_steps)
-        self.judge = options.judge or (estimator if isinstance(estimator, GreedyRankRLS) else None)
-        required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
-        Q = int(self.data.ptr.size) - 1
-        self.found = known or SelectionEvidence(selected, Q, required, options.rules)
-
-    def applies(self, part: str) -> bool:
-        """Return whether a part of the evidence is known for the method and the data."""
-        Q = self.found.n_queries
-        if part == "stability":
-            return Q >= 4 and self.k > 0
-        if part in ("losses", "swaps", "shares"):
-            fits = self.k <= MOST_FEATURES if part == "shares" else True
-            return self.judge is not None and self.k > 0 and fits and self.data.preferences is None
-        method = self._given
-        if not isinstance(method, GreedyRankRLS) or self.data.preferences is not None or Q < 3:
-            return False
-        if part in ("best", "near_best"):
-            return self.k > 0 and len(method.groups) == 0
-        return by_sums(self.path, self.data) and (part != "significance" or method.pair_cost().ties)
+        self._data: QueryData = training_data(data).whole("The evidence for a selection")
+        several_queries(self._data.ptr, "The evidence for a selection")
+        self._estimator, self._options = estimator, options
+        if known is None:
+            required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
+            selected, n_queries = self._selected(), int(self._data.ptr.size) - 1
+            known = SelectionEvidence(selected, n_queries, required, options.rules)
+        self.found = known
+        n = self._data.X.shape[1]
+        self._path = _sized(estimator, min(n, max(options.n_steps or 2 * known.k, known.k, 1)))
+        own = estimator if isinstance(estimator, GreedyRankRLS) else None
+        self._judge: Judge | None = options.judge or own
+        wanted = [part for part in PARTS if part in options.parts and part not in known.done]
+        self.parts = tuple(part for part in wanted if self._applies(part))
 
     def part(self, part: str) -> Work:
-        """Compute a part, and put what is known of it into what is found; yield progress."""
+        """Gather a part; yield progress."""
         work: dict[str, Callable[[], Work]] = {
             "losses": self._losses,
-            "swaps": self._swaps,
+            "changes": self._changes,
             "shares": self._shares,
             "stability": self._stability,
             "deciding": self._deciding,
             "best": self._best,
+            "alternatives": self._alternatives,
             "near_best": self._near_best,
             "significance": self._significance,
             "repeated": self._repeated,
         }
-        return work[part]()
+        yield from work[part]()
+        self._keep(done=(*self.found.done, part))
 
     def _keep(self, **found: Any) -> None:
         self.found = replace(self.found, **found)
 
-    def _selected(self, estimator: Selector) -> tuple[int, ...]:
-        """Return the set: given, or the first features of the estimator's path."""
-        if self.options.selected is not None:
-            return tuple(self.options.selected)
-        k = self.options.n_features
-        if k is not None:
-            between("n_features", k, 1, self._n)
-        shorter = _of_size(estimator, k) if k is not None else estimator
-        steps = [step for step in shorter.learn(self.data) if isinstance(step, Step)]
-        selected = steps[-1].selected
-        if not isinstance(estimator, GrowingSelector):
-            coef = np.abs(steps[-1].coef)
-            selected = tuple(sorted(selected, key=lambda column: (-coef[column], column)))
-        return selected if k is None else selected[:k]
+    def _selected(self) -> tuple[int, ...]:
+        """Return the set: the one given, or the first features of the estimator's path."""
+        n, options = self._data.X.shape[1], self._options
+        if options.selected is not None:
+            columns = tuple(int(column) for column in options.selected)
+            if len(set(columns)) < len(columns) or not all(0 <= column < n for column in columns):
+                raise ParameterError("selected", list(columns), f"different columns from 0 to {n - 1}")
+            return columns
+        if options.n_features is None:
+            *_, last = self._estimator.learn(self._data)
+        else:
+            k = between("n_features", options.n_features, 1, n)
+            *_, last = _sized(self._estimator, k).learn(self._data)
+        if isinstance(self._estimator, GrowingSelector):
+            return last.selected
+        order = sorted(last.selected, key=lambda column: (-abs(last.coef[column]), column))
+        return tuple(order[: options.n_features])
+
+    def _applies(self, part: str) -> bool:
+        """Return whether a part is defined for the method and the data."""
+        k, n_queries, method = self.found.k, self.found.n_queries, self._estimator
+        labelled = self._data.preferences is None
+        if part == "alternatives":
+            return k > 0
+        if part == "stability":
+            return k > 0 and n_queries >= 4
+        if part in ("losses", "changes", "shares"):
+            return labelled and self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+        if not isinstance(method, GreedyRankRLS) or not labelled or n_queries < 3:
+            return False
+        if part in ("best", "near_best"):
+            return k > 0 and len(method.groups) == 0
+        exact = by_sums(self._path, self._data) and (part != "deciding" or k > 0)
+        return exact and (part != "significance" or method.pair_cost().ties)
+
+    def _judged(self, most: int) -> bool:
+        """Return whether sets of so many features at most are judged by RankRLS."""
+        exact = self._judge is not None and getattr(self._judge, "pairs", "query") == "query"
+        return exact and 0 < self.found.k <= most
+
+    @property
+    def _by(self) -> Judge:
+        assert self._judge is not None  # parts without one do not apply
+        return self._judge
+
+    @property
+    def _others(self) -> Ints:
+        """The columns that may come into the set."""
+        may: Ints = np.flatnonzero(self._data.informative)
+        return np.setdiff1d(may, [*getattr(self._estimator, "banned", ()), *self.found.selected])
 
     def _losses(self) -> Work:
         yield WorkProgress("leaving out each feature", 0.0)
-        if self.found.losses is None and self.judge is not None:
-            wanted = self.options.measure, self.options.convention
-            self._keep(losses=feature_losses(self.judge, self.data, self.found.selected, *wanted))
+        wanted = self._options.measure, self._options.convention
+        self._keep(losses=feature_losses(self._by, self._data, self.found.selected, *wanted))
 
-    def _swaps(self) -> Work:
-        yield WorkProgress("swapping features", 0.0)
-        assert self.judge is not None
-        selected = self.found.selected
-        banned = set(getattr(self._given, "banned", ())) | set(selected)
-        others = np.array(
-            [j for j in np.flatnonzero(self.data.informative) if j not in banned], dtype=np.int64
-        )
-        if self.found.swaps is not None or not others.size:
-            return
-        rows = PairRows.of(self.data, self.judge.pair_cost())
-        criterion, swapped, _ = swap_criteria(rows, self.judge.checked("regularization"), selected, others)
-        best = swapped.argmin(axis=1)
-        prices = swapped[np.arange(len(selected)), best] / criterion - 1
-        pairs = zip(selected, others[best].tolist(), prices.tolist(), strict=True)
-        self._keep(swaps={column: (other, price) for column, other, price in pairs})
+    def _changes(self) -> Work:
+        yield WorkProgress("changing the set", 0.0)
+        selected, others = self.found.selected, tuple(self._others.tolist())
+        if swap_seconds(self.found.n_queries, len(selected), len(others)) <= self._options.max_seconds:
+            self._keep(changes=changes_of(self._by, self._data, selected), candidates=others)
 
     def _shares(self) -> Work:
-        if self.found.shares is None and self.judge is not None:
-            shares = yield from shapley_steps(self.judge, self.data, self.found.selected)
-            self._keep(shares=shares)
+        shares = yield from shapley_steps(self._by, self._data, self.found.selected)
+        self._keep(shares=shares)
 
     def _stability(self) -> Work:
-        wanted = self.options.n_halves, self.options.seed, self.found.stability
-        for told in stability_steps(self.path, self.data, *wanted):
+        wanted = self._options.n_halves, self._options.seed, self.found.stability
+        for told in stability_steps(self._path, self._data, *wanted):
             if isinstance(told, PartialResult):
                 self._keep(stability=told.found)
             yield told
 
     def _deciding(self) -> Work:
-        if self.found.deciding is not None:
-            return
-        steps = _of_size(self.path, self.k) if self.k else self.path
-        found = yield from deciding_steps(steps, self.data)
-        path = tuple(step.feature for step in found)
-        if path == self.found.selected:
-            self._keep(deciding=found)
+        steps = yield from deciding_steps(_sized(self._path, self.found.k), self._data)
+        if tuple(step.feature for step in steps) == self.found.selected:
+            self._keep(deciding=steps)
 
     def _best(self) -> Work:
-        if self.found.best is not None and self.found.best.proved:
-            return
-        began = inf  # only what branch and bound takes counts
-        with closing(find_best_subset(self.data, self._space())) as work:
+        began = inf  # compilation, before the first result, does not count
+        with closing(find_best_subset(self._data, self._space())) as work:
             for told in work:
                 self._keep(best=told.found)
-                began = min(began, perf_counter())
                 yield told
-                if perf_counter() - began > self.options.max_seconds:
+                began = min(began, perf_counter())
+                if perf_counter() - began > self._options.max_seconds:
                     break
 
-    def _near_best(self) -> Work:
-        best = self.found.best
-        if self.found.near_best is not None or best is None:
+    def _alternatives(self) -> Work:
+        """Compare the set with one feature exchanged, and without one, with the best set of its size."""
+        if not self._judged(_MOST_JUDGED) or self._data.preferences is not None:
             return
-        sizes = [one for one in best.sizes if one.size in (self.k - 1, self.k) and one.features]
-        if not sizes or not all(one.proved for one in sizes):
-            return
-        found = []
-        for sized in sizes:
-            near = yield from near_sets_of_size(self.data, self._space(), sized)
-            found.append(near)
-        smaller = found[0] if len(found) == 2 else None
-        self._keep(near_best=tuple(found), smaller=self._smaller(smaller, found[-1]))
+        exchanges: dict[int, tuple[Exchange, ...]] = {}
+        smaller: dict[int, SetDifference] = {}
+        best, found = self._best_of(self.found.k), self.found.selected
+        reference = best if best else found
+        for place, column in enumerate(found):
+            yield WorkProgress("comparing alternatives", place / len(found))
+            rest = found[:place] + found[place + 1 :]
+            rivals, alike = self._rivals(column)
+            without = yield from self._best_without(column, rest)
+            sets = [(*rest, rival) for rival in rivals.tolist()]
+            whole, *errors = left_out_errors(self._by, self._data, [reference, without, *sets])
+            *others, fewer = (
+                _difference(features, error - whole)
+                for features, error in zip([*sets, without], [*errors[1:], errors[0]], strict=True)
+            )
+            smaller[column] = fewer
+            known = zip(rivals.tolist(), alike.tolist(), others, strict=True)
+            exchanges[column] = tuple(Exchange(*one) for one in known)
+        self._keep(exchanges=exchanges, smaller=smaller)
 
-    def _smaller(
-        self, smaller: SizedNearBestSets | None, near: SizedNearBestSets
-    ) -> dict[int, NearBestSet | None]:
-        """Return the best sets of a feature less that lack one each, if they are as good as the best of k."""
-        assert self.judge is not None
-        lacking: dict[int, tuple[int, ...]] = {}
-        for column in self.found.selected:
-            sets = smaller.containing(excluded=[column]) if smaller is not None else ()
-            if sets or self.k == 1:
-                lacking[column] = sets[0].features if sets else ()
-        wanted = [near.best.features, *lacking.values()]
-        whole, *errors = left_out_errors(self.judge, self.data, wanted)
-        found: dict[int, NearBestSet | None] = dict.fromkeys(self.found.selected)
-        for (column, features), error in zip(lacking.items(), errors, strict=True):
-            difference = error - whole
-            deviation = float(np.sqrt(difference.size * difference.var(ddof=1)))
-            total = float(difference.sum())
-            if total <= NORMAL * deviation:
-                found[column] = NearBestSet(features, float(error.sum()), total, deviation)
-        return found
+    def _rivals(self, column: int) -> tuple[Ints, Floats]:
+        """Return the columns that may be interchangeable with one, and their correlations with it."""
+        others, X = self._others, self._data.centred[0]
+        own = X[:, column]
+        squares = np.einsum("ij,ij->j", X[:, others], X[:, others]) * (own @ own)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = (own @ X[:, others]) / np.sqrt(squares)
+        order = np.argsort(-np.nan_to_num(np.abs(alike)), kind="stable")[:1]
+        if self.found.stability is not None:
+            inside = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.k)
+            apart = (inside[:, others] != inside[:, [column]]).mean(axis=0)
+            likely = np.argsort(-apart, kind="stable")[:_RIVALS]
+            order = np.union1d(order, likely[inside[:, others[likely]].any(axis=0)])
+        return others[order], alike[order]
+
+    def _best_of(self, size: int) -> tuple[int, ...]:
+        """Return the proved best set of a size; () where none is known."""
+        sizes = self.found.best.sizes if self.found.best is not None else ()
+        return next((one.features for one in sizes if one.size == size and one.proved), ())
+
+    def _best_without(
+        self, column: int, rest: tuple[int, ...]
+    ) -> Generator[WorkProgress, None, tuple[int, ...]]:
+        """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown."""
+        best = self._best_of(len(rest))
+        if not best or column not in best:
+            return best or rest
+        found: BestSubset = self.found.best  # type: ignore[assignment] # it has the best set
+        if found.of_size(len(rest)).n_sets > self._options.most_sets:
+            return rest
+        space = self._space(len(rest))
+        space = replace(space, excluded=(*space.excluded, column))
+        for told in find_best_subset(self._data, space):
+            yield told
+        last = told.found.sizes[-1]
+        return last.features if last.size == len(rest) and last.features else rest
+
+    def _near_best(self) -> Work:
+        sizes = self.found.best.sizes if self.found.best is not None else ()
+        near: list[Any] = []
+        for best in sizes:
+            fits = best.proved and best.features and best.n_sets <= self._options.most_sets
+            if fits and best.size in (self.found.k - 1, self.found.k):
+                near.append((yield from near_sets_of_size(self._data, self._space(), best)))
+        if near:
+            self._keep(near_best=tuple(near))
 
     def _significance(self) -> Work:
-        wanted = self.options.n_permutations, self.options.seed, self.found.significance
-        for told in significance_steps(self.path, self.data, *wanted):
+        wanted = self._options.n_permutations, self._options.seed, self.found.significance
+        for told in significance_steps(self._path, self._data, *wanted):
             if isinstance(told, PartialResult):
                 self._keep(significance=told.found)
             yield told
 
     def _repeated(self) -> Work:
-        for told in left_out_steps(self.path, self.data, self.found.repeated):
+        for told in left_out_steps(self._path, self._data, self.found.repeated):
             if isinstance(told, PartialResult):
                 self._keep(repeated=told.found)
             yield told
 
-    def _space(self) -> SubsetSpace:
-        method = self._given
-        assert isinstance(method, GreedyRankRLS)
+    def _space(self, size: int | None = None) -> SubsetSpace:
+        """Return which sets the method selects from."""
+        method = self._estimator
+        assert isinstance(method, GreedyRankRLS)  # for others there is no best set
         costs = None if method.costs is None else tuple(np.asarray(method.costs, dtype=np.float64).tolist())
         return SubsetSpace(
-            self.k,
+            self.found.k if size is None else size,
             method.checked("regularization"),
             tuple(method.pinned),
             tuple(method.banned),
@@ -514,8 +416,13 @@ class _Evidence:
         )
 
 
-def _of_size(estimator: Selector, n_features: int) -> Any:
-    """Return a method that selects so many features, where it selects one after the other."""
+def _difference(features: tuple[int, ...], by_query: Floats) -> SetDifference:
+    deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
+    return SetDifference(features, float(by_query.sum()), deviation)
+
+
+def _sized(estimator: Selector, n_features: int) -> Any:
+    """Return the method with so many features, where it selects one after the other."""
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):
         parameters["n_features_to_select"] = n_features

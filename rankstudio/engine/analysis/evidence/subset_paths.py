@@ -43,6 +43,16 @@ def enough_queries(count: int, least: int, what: str) -> None:
         raise DatasetError(f"{what}: expected documents of at least {least} queries, found {count}.")
 
 
+def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None = None) -> tuple[int, ...]:
+    """Return the columns of a set of some of n features; raise ParameterError for what is none."""
+    columns, most = tuple(int(column) for column in features), n if most is None else most
+    distinct = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
+    if not distinct or not least <= len(columns) <= most:
+        expected = f"{least} to {most} different columns from 0 to {n - 1}"
+        raise ParameterError("features", list(columns), expected)
+    return columns
+
+
 def by_sums(estimator: LinearRanker, data: QueryData) -> bool:
     """Return whether a method's path follows from sums of per-query statistics, and these fit.
 

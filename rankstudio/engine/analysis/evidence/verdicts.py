@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-import numpy as np
-
-from rankstudio.engine.analysis.evidence.near_best_sets import NearBestSet, SizedNearBestSets
-from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.analysis.evidence.near_best_sets import NORMAL
+from rankstudio.engine.arrays import Bools
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 
@@ -44,19 +41,27 @@ class VerdictRules:
     Attributes
     ----------
     threshold : float
-        Selection probability from which a feature, or one of two that are interchangeable, is secure; greater
-        than 0.5, at most 1. The default 0.9 is the strictest of the range that Meinshausen and Bühlmann
-        (2010) recommend.
+        τ, the selection probability from which a feature is secure; greater than 0.5, at most 1. The default
+        0.9 is the strictest of the range that Meinshausen and Bühlmann (2010) recommend. How many features
+        that are selected no more often than by chance reach it is bounded by
+        :meth:`rankstudio.engine.analysis.evidence.stability_selection.StabilitySelection.bound`.
+    twin : float
+        Correlation within queries, without its sign, from which two features are twins. Which twin a half
+        selects depends on noise that all halves share: with halves of the same queries, a twin that is no
+        better is selected on 90 % of them in one dataset of five. Of twins the swap decides, not τ.
     stop_level : float
-        Level of ForwardStop, the expected share of useless steps among those before the stop.
+        α of ForwardStop: the expected share of useless steps among those before the stop is at most this.
     """
 
     threshold: float = 0.9
+    twin: float = 0.99
     stop_level: float = 0.05
 
     def __post_init__(self) -> None:
         if not 0.5 < self.threshold <= 1:
             raise ParameterError("threshold", self.threshold, "a number greater than 0.5 and at most 1")
+        if not 0 < self.twin <= 1:
+            raise ParameterError("twin", self.twin, "a number greater than 0 and at most 1")
         if not 0 < self.stop_level < 1:
             raise ParameterError("stop_level", self.stop_level, "a number between 0 and 1 (exclusive)")
 
@@ -77,6 +82,49 @@ class Loss:
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class SetDifference:
+    """How much worse a set of features is than the best one, by left-out squared errors.
+
+    Attributes
+    ----------
+    features : tuple of int
+        0-based columns.
+    difference : float
+        Its error less that of the best set, summed over queries.
+    standard_error : float
+        Of the difference, from its parts in each query.
+    """
+
+    features: tuple[int, ...]
+    difference: float
+    standard_error: float
+
+    @property
+    def near_best(self) -> bool:
+        """Whether a paired test at 5 % cannot tell it from the best set."""
+        return self.difference <= NORMAL * self.standard_error
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A set in which another feature takes the place of a selected one.
+
+    Attributes
+    ----------
+    column : int
+        The other feature.
+    correlation : float
+        Pearson's between the two within queries; NaN for a constant.
+    result : SetDifference
+        Of the set that results.
+    """
+
+    column: int
+    correlation: float
+    result: SetDifference
 
 
 @dataclass(frozen=True)
@@ -103,17 +151,16 @@ class FeatureEvidence:
         The column whose exact swap for it changes the left-out error least, or lowers it most.
     price : float or None
         By what share of the left-out error that swap makes it greater; below 0 where it is lower.
-    partner : int or None
-        The column with which it is interchangeable, by the rules for that verdict.
-    pair_probability : float or None
-        The share of the halves on which it or its partner is among the first k.
     near_best_share : float or None
-        The share of the near-best sets of size k that contain it.
-    smaller : NearBestSet or None
-        The best set of k - 1 features that lacks it, if that is not distinguishable from the best set of k:
-        its difference and standard error are against that.
+        The share of the near-best sets of k features that contain it.
+    partner : int or None
+        The column with which it is interchangeable.
+    pair_probability : float or None
+        The share of the halves on which exactly one of it and its partner is among the first k.
+    smaller : SetDifference or None
+        The set of k - 1 features without it that was compared with the best set of k.
     verdict : Verdict or None
-        None for features that are not selected, or that were required.
+        None for a feature that is not selected, or that was required.
     """
 
     column: int
@@ -125,10 +172,10 @@ class FeatureEvidence:
     n_deciding: int | None = None
     substitute: int | None = None
     price: float | None = None
+    near_best_share: float | None = None
     partner: int | None = None
     pair_probability: float | None = None
-    near_best_share: float | None = None
-    smaller: NearBestSet | None = None
+    smaller: SetDifference | None = None
     verdict: Verdict | None = None
 
     def reason(self, named: Named) -> str:
@@ -139,99 +186,101 @@ class FeatureEvidence:
         named : callable
             Returns what a column is called.
         """
-        share = "" if self.probability is None else f"{100 * self.probability:.0f}"
-        if self.verdict is None or not share:
+        if self.verdict is None or self.probability is None:
             return ""
+        share = f"{100 * self.probability:.0f}"
         if self.verdict is Verdict.SECURE:
             return tr("Selected on {share} % of the halves of the queries.").format(share=share)
         if self.verdict is Verdict.INTERCHANGEABLE:
             assert self.partner is not None and self.pair_probability is not None
-            return tr("Selected on {share} % of the halves alone, but it or {other} on {pair} %.").format(
-                share=share, other=named(self.partner), pair=f"{100 * self.pair_probability:.0f}"
-            )
+            pair = f"{100 * self.pair_probability:.0f}"
+            return tr(
+                "Selected on {share} % of the halves of the queries, and exactly one of it and {other} on "
+                "{pair} %. A set with the other is as good."
+            ).format(share=share, other=named(self.partner), pair=pair)
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
             return tr(
-                "Selected on {share} % of the halves, and the loss without it may be 0: "
-                "95 % interval {low} to {high}."
-            ).format(share=share, low=f"{self.loss.low:.4g}", high=f"{self.loss.high:.4g}")
-        return tr("Selected on only {share} % of the halves, and no feature takes its place.").format(
-            share=share
-        )
+                "Selected on only {share} % of the halves of the queries. The loss without it may be 0 "
+                "(95 % interval {low} to {high}), and a smaller set without it is as good."
+            ).format(share=share, low=_number(self.loss.low), high=_number(self.loss.high))
+        return tr(
+            "Selected on only {share} % of the halves of the queries, but neither a substitute nor a smaller "
+            "set is shown to be as good."
+        ).format(share=share)
 
 
-def verdict_of(row: FeatureEvidence, rules: VerdictRules, *, smaller_known: bool) -> Verdict | None:
-    """Return the verdict on a selected feature, by the first rule that applies.
+def _number(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
+
+
+def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
+    """Return the verdict on a selected feature by the first rule that applies.
+
+    1. Interchangeable: it has a partner, see :func:`partner_of`.
+    2. Secure: its probability is at least the threshold.
+    3. Dispensable: the interval of the loss without it contains 0, or is below, and a set of k - 1 features
+       without it is not distinguishable from the best set of k.
+    4. Uncertain: the others.
 
     Parameters
     ----------
     row : FeatureEvidence
-        Its partner is one that the rules allow.
+        With everything but the verdict.
     rules : VerdictRules
-    smaller_known : bool
-        Whether near-best sets of fewer features were searched; without them the loss decides alone.
+
+    Examples
+    --------
+    >>> verdict_of(FeatureEvidence(0, True, probability=0.95), VerdictRules())
+    <Verdict.SECURE: 'secure'>
+    >>> verdict_of(FeatureEvidence(0, True, probability=0.6), VerdictRules())
+    <Verdict.UNCERTAIN: 'uncertain'>
     """
     if row.probability is None:
         return None
-    if row.probability >= rules.threshold:
-        return Verdict.SECURE
     if row.partner is not None:
         return Verdict.INTERCHANGEABLE
+    if row.probability >= rules.threshold:
+        return Verdict.SECURE
     no_loss = row.loss is not None and row.loss.low <= 0
-    if no_loss and (row.smaller is not None or not smaller_known):
+    if no_loss and row.smaller is not None and row.smaller.near_best:
         return Verdict.DISPENSABLE
     return Verdict.UNCERTAIN
 
 
 def partner_of(
-    column: int,
-    stability: StabilitySelection,
-    n_features: int,
-    near: SizedNearBestSets | None,
-    rules: VerdictRules,
-    apart: Collection[int] = (),
+    column: int, inside: Bools, exchanges: Sequence[Exchange], rules: VerdictRules
 ) -> tuple[int, float] | None:
-    """Return the feature that is interchangeable with another one, and how often one of the two is selected.
+    """Return the feature that is interchangeable with a selected one.
 
-    Both are below the threshold alone, one of the two is selected on at least that share of the halves, and
-    of the near-best sets some have the one without the other and some the other without the one.
+    On at least τ of the halves exactly one of the two is selected, the set with the one in the place of the
+    other is not distinguishable from the best set, and alone the selected one is below τ, or the two are
+    twins.
 
     Parameters
     ----------
     column : int
-    stability : StabilitySelection
-    n_features : int
-        Among how many first features of a half they are, k.
-    near : SizedNearBestSets or None
-        Of size k; without it the halves decide alone.
+        The selected feature.
+    inside : ndarray of shape (N, n)
+        Which features each half selects.
+    exchanges : sequence of Exchange
+        The sets with others in its place.
     rules : VerdictRules
-    apart : collection of int
-        Columns that are nobody's partner.
+
+    Returns
+    -------
+    tuple of int and float, or None
+        The partner, and on which share of the halves exactly one is selected. Of several the one with the
+        greatest share.
     """
-    inside = (stability.places > 0) & (stability.places <= n_features)
-    alone = inside.mean(axis=0)
-    pairs: Floats = (inside | inside[:, [column]]).mean(axis=0)
-    if alone[column] >= rules.threshold:
+    below = inside[:, column].mean() < rules.threshold
+    found: list[tuple[float, int]] = []
+    for exchange in exchanges:
+        share = float((inside[:, exchange.column] != inside[:, column]).mean())
+        twins = abs(exchange.correlation) >= rules.twin
+        if share >= rules.threshold and exchange.result.near_best and (below or twins):
+            found.append((-share, exchange.column))
+    if not found:
         return None
-    for other in np.argsort(-pairs, kind="stable").tolist():
-        if pairs[other] < rules.threshold:
-            break
-        if other == column or other in apart or not 0 < alone[other] < rules.threshold:
-            continue
-        if near is None or _exchanged(near, column, other):
-            return other, float(pairs[other])
-    return None
-
-
-def _exchanged(near: SizedNearBestSets, one: int, other: int) -> bool:
-    """Return whether near-best sets have either of two features without the other."""
-    return bool(near.containing([one], [other])) and bool(near.containing([other], [one]))
-
-
-def most_frequent(
-    stability: StabilitySelection, n_features: int, known: Sequence[int], count: int
-) -> list[int]:
-    """Return the columns that are selected most often, without some that are known."""
-    probability = stability.probability[min(n_features, stability.counts.shape[0]) - 1]
-    order = np.argsort(-probability, kind="stable")
-    return [int(one) for one in order if one not in known and probability[one] > 0][:count]
+    share, other = min(found)
+    return other, -share

@@ -242,7 +242,7 @@ def _changes(
             candidates: Ints = np.array(sorted(wanted), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
-            criterion, swapped, without = swap_criteria(data, regularization, selected, candidates)
+            criterion, swapped, without, _ = swap_criteria(data, regularization, selected, candidates)
             costs = np.column_stack((without, swapped))
             found = costs - criterion
             found[np.abs(found) <= _ROUNDING * criterion] = 0.0
