@@ -29,7 +29,7 @@ from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
@@ -80,6 +80,8 @@ class EvidenceWanted:
         Of :data:`rankstudio.engine.analysis.evidence.selection_evidence.PARTS`.
     measure, convention : str
         Of what the selection loses without a feature.
+    most_sets : int
+        Sets of a size that are searched for others that are as good.
     """
 
     plan: Plan
@@ -90,6 +92,7 @@ class EvidenceWanted:
     parts: tuple[str, ...]
     measure: str
     convention: str
+    most_sets: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +277,7 @@ class FoldCache:
             measure=wanted.measure,
             convention=wanted.convention,
             seed=plan.seed,
+            most_sets=wanted.most_sets,
             parts=wanted.parts,
         )
         for told in evidence_steps(method, data, options, known):
@@ -321,7 +325,7 @@ class FoldCache:
         plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
         parameters, ids = dict(combination.parameters), wanted.fold.train.feature_ids
         if set(parameters.get("pinned", ())) == {int(ids[column]) for column in wanted.selected}:
-            parameters["pinned"] = ()
+            parameters["pinned"], plan = (), plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)
 
     def densities(

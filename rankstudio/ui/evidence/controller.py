@@ -20,6 +20,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.page.page import Splitter, column, row
@@ -31,7 +32,7 @@ from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see how sure they are.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
@@ -137,6 +138,7 @@ class EvidenceController(Controller):
     def show_chance(self) -> None:
         """Show the permutation test of the whole path."""
         self.stop.show_chance()
+        self._show_chance()
 
     # What is shown
 
@@ -189,7 +191,7 @@ class EvidenceController(Controller):
 
     @Slot()
     def _show_features(self) -> None:
-        parts = "stability", "losses", "shares", "deciding", "near_best", self._session.measure
+        parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
         found = self._known("features", *parts)
         if found is not None:
             self.panel.show_evidence(found, *self._columns, self._session.measure)
@@ -353,20 +355,21 @@ class EvidenceController(Controller):
         ids = tuple(int(dataset.feature_ids[column]) for column in order)
         values = dict(model.plan.combination(model.values).parameters)
         grids = {parameter.name: (values[parameter.name],) for parameter in model.plan.entry.grids}
-        own = {"pinned": ids, "banned": (), "n_features_to_select": len(ids), "search": "forward"}
+        own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         plan = model.plan.changed(
             method=GREEDY,
             parameters={**values, **grids, **own},
+            groups={name: ids},  # as a whole: the path has this one model
             folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
-            select_by="criterion",  # the path has no other models to choose from
             rule="best",
         )
         for record in runs.records:
             if record.plan == plan and record.dataset is dataset and not record.failure:
-                if shown:
-                    runs.show(record)
-                return record
-        record = runs.start(plan, dataset, shown=shown)
-        record.label = RunLabel(name)
-        runs.labelled.emit(record)
+                break
+        else:
+            record = runs.start(plan, dataset, shown=False)
+            record.label = RunLabel(name)
+            runs.labelled.emit(record)
+        if shown:
+            look_at(self._session, runs, record)
         return record

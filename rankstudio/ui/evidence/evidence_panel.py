@@ -23,7 +23,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence
 
 NOTHING = tr("Run a method or move λ to see how sure its selection is.")
@@ -190,6 +190,7 @@ class EvidenceTable(TableView):
     def _ask(self, threshold: float) -> None:
         wanted = min(max(threshold, _BOUNDS[0]), _BOUNDS[1])
         if wanted != self.threshold:
+            self.move_threshold(wanted)
             self.thresholdMoved.emit(wanted)
 
     def _bar(self) -> QRectF:
@@ -472,12 +473,10 @@ class EvidencePanel(Panel):
 
 def bound_sentence(found: SelectionEvidence) -> str:
     """Return how many of the features above the threshold are expected to be there by chance at most."""
-    stability, threshold = found.stability, found.rules.threshold
-    if stability is None or stability.n_paths < 2 or not found.k:
+    bound = found.false_bound
+    if bound is None:
         return ""
-    k = min(found.k, stability.counts.shape[0])
-    bound = stability.bound(threshold, unimodal=True, n_features=k)
     return tr(
         "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "
         "(Shah and Samworth 2013)."
-    ).format(share=100 * threshold, bound=fixed(bound, 1))
+    ).format(share=100 * found.rules.threshold, bound=fixed(bound, 1))

@@ -15,7 +15,7 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _MOST_NAMED = 8
 

@@ -18,7 +18,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 
 P, CURVE, CHANCE = "p", "curve", "chance"
@@ -110,7 +110,7 @@ class StopPanel(Panel):
             usual = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
             again = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
             self.curve.set_curves([usual, again], None, found.k)
-        self.advice.setText(advice_sentence(found) if final else "")
+        self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
         self.optimism.setText(optimism_sentence(found))
         self.advice.setVisible(bool(self.advice.text()))
         self.optimism.setVisible(bool(self.optimism.text()))
@@ -145,22 +145,6 @@ class StopPanel(Panel):
         self.curve.setVisible(shown == CURVE)
         self._steps.setVisible(shown != CHANCE)
         self._path.setVisible(shown == CHANCE)
-
-
-def advice_sentence(found: SelectionEvidence) -> str:
-    """Return after how many features to stop; "" where that is not known."""
-    stop = found.stop
-    if stop is None:
-        return ""
-    if stop.n_features == 0:
-        text = tr("No step is better than chance (p = {p} of the first).")
-    elif stop.p_next is None:
-        return tr("All {n} steps tested are better than chance: more features may help.").format(
-            n=stop.n_features
-        )
-    else:
-        text = tr("Stop at {n}: the next step is no better than chance (p = {p}).")
-    return text.format(n=stop.n_features, p=f"{stop.p_next or 0:.2f}")
 
 
 def optimism_sentence(found: SelectionEvidence) -> str:

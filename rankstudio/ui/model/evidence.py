@@ -20,7 +20,7 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
 
 GREEDY = "greedy-rankrls"
@@ -36,6 +36,7 @@ _SETTLED_MILLISECONDS = 150
 _STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
 _MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
+_FEW_SETS = 1_000_000  # that are searched by the way
 
 
 class Package(Enum):
@@ -48,12 +49,12 @@ class Package(Enum):
 
 
 PARTS = {
-    Package.FEATURES: ("losses", "swaps", "shares", "stability", "deciding"),
-    Package.BEST: ("best",),
+    Package.FEATURES: ("losses", "changes", "shares", "stability", "deciding", "alternatives"),
+    Package.BEST: ("best", "alternatives"),
     Package.NEAR: ("near_best",),
     Package.STOP: ("significance", "repeated"),
 }
-"""The engine's parts of each package."""
+"""The engine's parts of each package. Alternatives are compared with the best set where that is known."""
 
 
 class Progress(Enum):
@@ -296,7 +297,7 @@ class Evidence(QObject):
         measured = self._session.measure, self._session.convention
         if known.measured != measured:
             if known.found is not None and self._working is None:
-                known.found = replace(known.found, losses=None)
+                known.found = _without(known.found, "losses")
             elif self._working is not None and self._working == (self._key, Package.FEATURES):
                 self._end()
             known.measured = measured
@@ -324,13 +325,18 @@ class Evidence(QObject):
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
         self._working, self._share = (key, package), 0.0
-        wanted = self._wanted(model, package)
-        known = self._known[key].found
+        wanted, known = self._wanted(model, package), self._known[key].found
+        if known is not None and package is Package.BEST and known.best is None:
+            known = _without(known, "alternatives")
         self._work.start(lambda: self._fold_cache.evidence(wanted, known))
 
     def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         given = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
-        return EvidenceWanted(*given, PARTS[package], self._session.measure, self._session.convention)
+        parts = PARTS[package]
+        if package is Package.FEATURES and self._at_once(Package.BEST):
+            parts = (*parts, "best")
+        most = _MOST_SETS if package is Package.NEAR else _FEW_SETS
+        return EvidenceWanted(*given, parts, self._session.measure, self._session.convention, most)
 
     @property
     def most_size(self) -> int:
@@ -358,7 +364,10 @@ class Evidence(QObject):
             return
         (key, package), self._working = self._working, None
         done = self._work.state is SimulationState.DONE
-        (self._known[key].done if done else self._known[key].stopped).add(package)
+        known = self._known[key]
+        (known.done if done else known.stopped).add(package)
+        if known.found is not None and "best" in known.found.done:
+            known.done.add(Package.BEST)
         if done:
             self.finished.emit(package)
         self._go_on()
@@ -401,3 +410,9 @@ class Evidence(QObject):
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
         said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
         return dataset.checksum, plan.method, model.fold.number, said, tuple(model.step.selected)
+
+
+def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:
+    """Return what is known without a part, which is then computed again."""
+    values: dict[str, Any] = {"losses": {"losses": None}}.get(part, {"exchanges": None, "smaller": None})
+    return replace(found, done=tuple(one for one in found.done if one != part), **values)

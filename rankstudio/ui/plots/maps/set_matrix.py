@@ -209,8 +209,8 @@ class SetMatrixPlot(Plot):
         words = [metrics.horizontalAdvance(row.label) for row in self.rows]
         head = QFontMetricsF(font(SMALL)).horizontalAdvance(tr("above the best"))
         below = QFontMetricsF(font(SMALL)).horizontalAdvance(self._below())
-        widest = float(max(head, below, scaled(_NUMBERS) + _GAP + max(words, default=0.0)))
-        return widest + 2.0 * _GAP
+        widest: float = max(head, below, scaled(_NUMBERS) + _GAP + max(words, default=0.0))
+        return float(widest + 2.0 * _GAP)
 
     def _below(self) -> str:
         return tr("in all {n} sets").format(n=self.n_sets)
