@@ -350,16 +350,14 @@ class EvidenceController(Controller):
         model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
         if model is None or dataset is None:
             return None
-        first = [column for column in model.step.selected if column in columns]
-        order = (*first, *(column for column in columns if column not in first))
-        ids = tuple(int(dataset.feature_ids[column]) for column in order)
+        ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
         values = dict(model.plan.combination(model.values).parameters)
         grids = {parameter.name: (values[parameter.name],) for parameter in model.plan.entry.grids}
         own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         plan = model.plan.changed(
             method=GREEDY,
             parameters={**values, **grids, **own},
-            groups={name: ids},  # as a whole: the path has this one model
+            groups={tr("set"): ids},  # as a whole: the path has this one model
             folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
             rule="best",
         )

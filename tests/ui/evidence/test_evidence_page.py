@@ -1,4 +1,4 @@
-"""The Evidence page in the real window: computed by itself, stopped, judged by another threshold, and used."""
+"""The Evidence page in the real window: computed by itself, stopped, judged otherwise, and used."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_stop_stops_keeps_what_is_known_and_going_on_ends(
     page.panel.work.stop.click()
     assert evidence.progress(Package.FEATURES) is Progress.STOPPED
     known = evidence.found
-    wait_until(lambda: page.panel.work.button.isVisible())
+    wait_until(page.panel.work.button.isVisible)
     turn(0.2)
     assert evidence.progress(Package.FEATURES) is Progress.STOPPED
     assert evidence.found.stability is known.stability  # a message that was on its way did not arrive

@@ -205,12 +205,12 @@ class SetMatrixPlot(Plot):
     # Places
 
     def _left(self) -> float:
-        metrics = QFontMetricsF(font(SMALL, bold=True))
-        words = [metrics.horizontalAdvance(row.label) for row in self.rows]
-        head = QFontMetricsF(font(SMALL)).horizontalAdvance(tr("above the best"))
-        below = QFontMetricsF(font(SMALL)).horizontalAdvance(self._below())
-        widest: float = max(head, below, scaled(_NUMBERS) + _GAP + max(words, default=0.0))
-        return float(widest + 2.0 * _GAP)
+        """Return where the columns begin: what stands beside the rows is as wide as that."""
+        usual, bold = QFontMetricsF(font(SMALL)), QFontMetricsF(font(SMALL, bold=True))
+        texts = tr("above the best"), self._below()
+        widths = [usual.horizontalAdvance(text) for text in texts]
+        widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
+        return max(map(float, widths)) + 2 * _GAP
 
     def _below(self) -> str:
         return tr("in all {n} sets").format(n=self.n_sets)
