@@ -65,9 +65,7 @@ class BestSetPanel(Panel):
         )
         tip = tr("Run RankRLS on this fold with exactly these features.")
         self.use = named(QPushButton(tr("Use the best set")), "use-best-set", tip=tip, role="primary")
-        tip = tr(
-            "Run RankRLS with each of the two sets and compare them, query by query, on the Compare page."
-        )
+        tip = tr("Run RankRLS with each of the two sets and compare them on the Compare page.")
         self.compare = named(QPushButton(tr("Compare the two")), "compare-best-set", tip=tip)
         tip = tr("List the best set of each size.")
         self.sizes = named(QPushButton(tr("All sizes…")), "best-set-sizes", tip=tip)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
@@ -362,7 +363,8 @@ class EvidenceController(Controller):
             rule="best",
         )
         for record in runs.records:
-            if record.plan == plan and record.dataset is dataset and not record.failure:
+            same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
+            if same and not record.failure:
                 break
         else:
             record = runs.start(plan, dataset, shown=False)
@@ -371,3 +373,8 @@ class EvidenceController(Controller):
         if shown:
             look_at(self._session, runs, record)
         return record
+
+
+def _learned(plan: Plan) -> tuple[object, ...]:
+    """Return what of a plan says which models are learned, on which folds."""
+    return plan.method, plan.parameters, plan.ranker, plan.ranker_parameters, plan.groups, plan.folds

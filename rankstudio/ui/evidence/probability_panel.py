@@ -43,9 +43,7 @@ class ProbabilityPanel(Panel):
             "probability-plot",
         )
         self.plot.decimals = 2
-        self.plot.placeholder = tr(
-            "The share of halves of the queries that select each feature appears here."
-        )
+        self.plot.placeholder = tr("The share of the halves that select each feature appears here.")
         self.set_content(self.plot)
         self.plot.picked.connect(lambda feature, _: self.inspected.emit(feature))
         self.set_caption("")

@@ -210,7 +210,8 @@ class SetMatrixPlot(Plot):
         texts = tr("above the best"), self._below()
         widths = [usual.horizontalAdvance(text) for text in texts]
         widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
-        return max(map(float, widths)) + 2 * _GAP
+        widest: float = max(map(float, widths))
+        return widest + 2.0 * _GAP
 
     def _below(self) -> str:
         return tr("in all {n} sets").format(n=self.n_sets)
