@@ -8,7 +8,7 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.ui.evidence.work_row import WorkRow
@@ -21,6 +21,7 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.table import given_width
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
@@ -32,6 +33,8 @@ _NUMBER = 42  # pixels of "100 %" beside its bar
 _LOSS = 46  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
+_NAMES = 116  # pixels for names, for which other columns give way
+_GIVING_WAY = ("position", "deciding", "share", "feature")  # the first one first
 _PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
 
 
@@ -142,6 +145,7 @@ class EvidenceTable(TableView):
         ] or measure not in self._losses():
             self.set_columns(shown)
         self.set_rows(rows)
+        self._give_way()
 
     def _losses(self) -> str:
         return next((column.title for column in self.rows_model.columns if column.key == _LOST), "")
@@ -150,6 +154,22 @@ class EvidenceTable(TableView):
         """Draw the line elsewhere."""
         self.threshold = threshold
         self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many columns as leave room for the names."""
+        super().resizeEvent(event)
+        self._give_way()
+
+    def _give_way(self) -> None:
+        columns = self.rows_model.columns
+        room = (
+            self.viewport().width() - scaled(_NAMES) - sum(given_width(c) for c in columns if not c.stretch)
+        )
+        for key in _GIVING_WAY:
+            for number, one in enumerate(columns):
+                if one.key == key:
+                    self.setColumnHidden(number, room < 0)
+                    room += given_width(one) if room < 0 else 0
 
     # The threshold
 

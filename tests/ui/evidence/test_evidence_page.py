@@ -212,7 +212,7 @@ def test_a_set_becomes_a_run_and_two_of_them_are_compared(
     rest(window)
     assert best.title == "Best set of 3"
     assert "lowest possible" in seen.best.gap.text() and not seen.best.use.isVisible()
-    window.runs.show(record)
+    window.sections.compare.panel.selected.emit(record.key)
     rest(window)
     n = len(window.runs.records)
     seen.best.compare.click()

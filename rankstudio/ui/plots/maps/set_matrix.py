@@ -210,8 +210,7 @@ class SetMatrixPlot(Plot):
         texts = tr("above the best"), self._below()
         widths = [usual.horizontalAdvance(text) for text in texts]
         widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
-        widest: float = max(map(float, widths))
-        return widest + 2.0 * _GAP
+        return max(widths) + 2 * _GAP
 
     def _below(self) -> str:
         return tr("in all {n} sets").format(n=self.n_sets)
@@ -220,7 +219,7 @@ class SetMatrixPlot(Plot):
         """Return how far columns are apart: they share a little more room than they need."""
         room, least = max(1.0, self.width() - self._left() - _GAP), float(scaled(_COLUMN))
         count = max(1, min(len(self.columns), int(room / least)))
-        return min(room / count, 1.7 * least)
+        return float(min(room / count, 1.7 * least))
 
     def _n_columns(self) -> int:
         room = max(1.0, self.width() - self._left() - _GAP)
