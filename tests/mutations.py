@@ -8,6 +8,7 @@ The faults are put into a copy of the project.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,11 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("metrics/conventions.py", "metrics"): (
         ("gain of NDCG", "np.exp2(positive) - 1.0 if", "np.exp2(positive) if"),
         ("discount of NDCG", "np.log2(ranks + 1.0)", "np.log2(ranks + 2.0)"),
+        (
+            "ERR's chance of label 0",
+            "np.exp2(positive - greatest) - np.exp2(-greatest)",
+            "np.exp2(positive - greatest)",
+        ),
     ),
     ("metrics/_kernels.py", "metrics"): (
         ("P@k of short queries", "if cut <= n:", "if cut < n:"),
@@ -42,10 +48,20 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "0.5 * halves / n_pairs\n\n\n@subroutine\ndef _enter",
             "halves / n_pairs\n\n\n@subroutine\ndef _enter",
         ),
+        ("MAP of ties", "precision = hits[stop - 1] / stop", "precision = hits[stop - 1] / (start + 1)"),
+        (
+            "divisor of MAP@k",
+            "map_cut_divides_by_k and cut < n_relevant",
+            "map_cut_divides_by_k and cut > n_relevant",
+        ),
+        ("ERR of ties", "((seen - j) * chance[j]", "((seen - j + 1) * chance[j]"),
+        ("AUC of ties", "+ (stop - start - found))", "+ 2 * (stop - start - found))"),
     ),
     ("methods/selection/greedy_rankrls/_statistics_kernel.py", "methods/selection/greedy_rankrls"): (
         ("greedy RankRLS leaves no query out", "total[0, j] - squares[k, j, i] + reg", "total[0, j] + reg"),
         ("greedy RankRLS's sign of a product", "-= gamma * taken[1, i]", "+= gamma * taken[1, i]"),
+        ("greedy RankRLS's criterion", "beta * vv[k, j, i] - 2.0 * ev", "beta * vv[k, j, i] - ev"),
+        ("greedy RankRLS's first weight", "for i in range(t, -1, -1):", "for i in range(t, 0, -1):"),
         ("greedy RankRLS's norm of a feature", "taken[4, i] - 2.0 * product", "taken[4, i] - product"),
     ),
     ("methods/rankers/_rankrls_kernel.py", "methods/rankers/test_rankrls.py"): (
@@ -54,7 +70,9 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "for j in range(i + 1, n):\n                value",
             "for j in range(i + 2, n):\n                value",
         ),
-        ("RankRLS's error of a query", "(along - 2.0 * gram", "(along - gram"),
+        ("RankRLS's error of a query", "value += parts[i, f] * right[f]", "value -= parts[i, f] * right[f]"),
+        ("RankRLS leaves no labels out", "total[i, n] - gram[q, i, n]", "total[i, n]"),
+        ("RankRLS's fourth pivot", "+ d * left[top + 3, j]", "- d * left[top + 3, j]"),
     ),
     ("arithmetic/_pairs_kernel.py", "arithmetic/test_pairs.py", "methods/rankers/test_ranksvm.py"): (
         ("margin of pairs", "score - values[low] >= margin", "score - values[low] > margin"),
@@ -72,6 +90,7 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
             "0.5 * lipschitz * float(step @ step)",
             "2.0 * lipschitz * float(step @ step)",
         ),
+        ("FSMRank's momentum", "push = (last - 1.0) / alpha", "push = (last + 1.0) / alpha"),
     ),
     ("arithmetic/optimisers/truncated_newton.py", "methods/rankers/test_ranksvm.py"): (
         ("RankSVM's duality gap", "gap = 0.5 * float(point.gradient", "gap = 0.05 * float(point.gradient"),
@@ -84,12 +103,26 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("methods/selection/_divergence_kernel.py", "methods/selection/test_expected_divergence.py"): (
         ("weight of expected divergence", "(b - a) * max(", "max("),
         ("kernel of expected divergence", "np.exp(-0.5 * z * z)", "np.exp(-z * z)"),
+        ("terms of the fast Gauss transform", "\nTERMS = 24\n", "\nTERMS = 12\n"),
+    ),
+    ("methods/selection/_kendall_kernel.py", "methods/selection/test_gas.py"): (
+        ("Kendall's pairs that both features tie", "+ both - 2.0", "- both - 2.0"),
+        ("Kendall's exchanges of merged runs", "swaps += middle - left ", "swaps += middle - left - 1 "),
     ),
     ("data/formats/_line_kernel.py", "data/formats/test_letor.py", "data/formats/test_letor_errors.py"): (
         (
             "LETOR's repeated ids",
             "if number <= previous and ascending:",
             "if number < previous and ascending:",
+        ),
+        ("last digit of a query's id", "for k in range(length):", "for k in range(length - 1):"),
+    ),
+    ("data/fold_files.py", "data/test_folders.py"): (
+        ("order of folds", "in sorted(numbered.items())]", "in sorted(numbered.items(), key=str)]"),
+        (
+            "order of a part's files",
+            "for _, path in sorted(numbered))",
+            "for _, path in sorted(numbered, key=str))",
         ),
     ),
     ("data/formats/_decimal.py", "data/formats/test_letor.py"): (
@@ -103,13 +136,16 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     (
         "statistics/paired.py",
         "statistics/test_paired.py",
-        "statistics/test_randomisation.py",
-        "statistics/test_signed_ranks.py",
     ): (
+        ("t-test of equal differences", "if spread <= ROUNDINGS", "if spread < -ROUNDINGS"),
+        ("Fisher's ties", "codes)) >= least", "codes)) > abs(least)"),
         ("t-test of small numbers", "exponent = -int(np.frexp", "exponent = int(np.frexp"),
         ("Wilcoxon's tail", ">= abs(2 * positive - total)", "> abs(2 * positive - total)"),
         ("Holm's factors", "np.arange(order.size, 0, -1)", "np.arange(order.size - 1, -1, -1)"),
         ("Fisher's observed assignment", "exact else (count + 1) / (n + 1)", "exact else count / n"),
+    ),
+    ("statistics/mean_intervals.py", "statistics/test_mean_intervals.py"): (
+        ("degrees of freedom of means", "n / np.maximum(n - 1, 1)", "np.maximum(n - 1, 1) / n"),
     ),
     ("data/splitting/splits.py", "data/splitting/test_splits.py"): (
         (
@@ -120,7 +156,14 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ),
     ("experiment/results/model_selection.py", "experiment/results/test_model_selection.py"): (
         ("ties of combinations", "gain > best[0]", "gain >= best[0]"),
-        ("models near enough", "gains[position] >= enough", "gains[position] > enough"),
+        ("one standard error", "gains(plan, path) >= gain - error", "gains(plan, path) >= gain + error"),
+        (
+            "exactly one standard error",
+            "gains(plan, path) >= gain - error",
+            "gains(plan, path) > gain - error",
+        ),
+        ("models not significantly worse", "(found >= SIGNIFICANCE)", "(found <= SIGNIFICANCE)"),
+        ("equally small models", "(path.sizes[i], -gains[i], i)", "(path.sizes[i], gains[i], i)"),
         ("models of at most K features", "path.sizes[positions] <= most", "path.sizes[positions] < most"),
     ),
 }
@@ -133,8 +176,8 @@ MUTATIONS = tuple(
 )
 
 
-def caught(mutation: Mutation, root: Path) -> bool:
-    """Tell whether a test of the default run fails with a mutation, in a copy of the project."""
+def catcher(mutation: Mutation, root: Path) -> str:
+    """Return the first test of the default run that fails with a mutation, in a copy of the project; or ""."""
     path = root / "rankstudio" / "engine" / mutation.module
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.right) != 1:
@@ -160,7 +203,10 @@ def caught(mutation: Mutation, root: Path) -> bool:
         path.write_text(text, encoding="utf-8")
     if done.returncode > 1:  # 1: tests failed; below 0: the process died of the fault
         raise SystemExit(f"{mutation.name}: pytest ended with {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.returncode != 0
+    if done.returncode == 0:
+        return ""
+    failed = re.search(r"^(?:FAILED|ERROR) tests/engine/(\S+)", done.stdout, re.MULTILINE)
+    return failed[1] if failed else "the process died"
 
 
 def main(words: list[str]) -> int:
@@ -173,9 +219,9 @@ def main(words: list[str]) -> int:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
             copy(ROOT / name, root / name)
         for mutation in chosen:
-            found = caught(mutation, root)
+            found = catcher(mutation, root)
             survivors += [] if found else [mutation.name]
-            sys.stdout.write(f"{'caught' if found else 'SURVIVES':8}  {mutation.name}  ({mutation.module})\n")
+            sys.stdout.write(f"{mutation.name} ({mutation.module}): {found or 'SURVIVES'}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{len(chosen) - len(survivors)} of {len(chosen)} caught\n")
     return 1 if survivors else 0

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import best_subset as best_subset
     from rankstudio.engine.analysis.evidence.deciding_queries import deciding_queries as deciding_queries
     from rankstudio.engine.analysis.evidence.near_best_sets import near_best_sets as near_best_sets
+    from rankstudio.engine.analysis.evidence.permutation_importance import (
+        permutation_importance as permutation_importance,
+    )
     from rankstudio.engine.analysis.evidence.query_paths import paths_by_queries as paths_by_queries
     from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
     from rankstudio.engine.analysis.evidence.selection_evidence import (
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "best_subset": "rankstudio.engine.analysis.evidence.best_subset",
+    "permutation_importance": "rankstudio.engine.analysis.evidence.permutation_importance",
     "near_best_sets": "rankstudio.engine.analysis.evidence.near_best_sets",
     "Fold": "rankstudio.engine.data.dataset",
     "Preferences": "rankstudio.engine.data.preferences.preferences",

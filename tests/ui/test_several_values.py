@@ -104,10 +104,10 @@ def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_p
     assert window.session.plan.parameters["pinned"] == (4,)
     window.session.change("editing", parameters={"search": ["floating", "forward"]})
     search = form.field("search")
-    assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 4)
+    assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 6)
     assert not search.reset_button.isHidden()
     pick(form, "search", "floating")
-    assert (search.editor.count(), window.session.plan.parameters["search"]) == (3, "floating")
+    assert (search.editor.count(), window.session.plan.parameters["search"]) == (5, "floating")
     window.session.undo.undo()
     assert window.session.plan.parameters["search"] == ("floating", "forward")
     search.editor.activated.emit(search.editor.currentIndex())
@@ -124,7 +124,12 @@ def test_several_choices_are_ticked(window: MainWindow) -> None:
     assert menu.isVisible()
     assert (search.editor.currentText(), search.value) == ("forward", "forward")
     boxes = {box.text(): box for box in menu.findChildren(QCheckBox)}
-    assert {text: box.isChecked() for text, box in boxes.items()} == {"forward": True, "floating": False}
+    assert {text: box.isChecked() for text, box in boxes.items()} == {
+        "forward": True,
+        "floating": False,
+        "swap": False,
+        "best sets": False,
+    }
     boxes["floating"].click()
     assert search.value == "forward"  # not before the boxes are left
     menu.close()

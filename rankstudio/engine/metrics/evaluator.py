@@ -13,7 +13,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import Codes, Rules, Truth, measure_all, rank_all, scratch_space
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
-from rankstudio.engine.metrics.names import Measure, MeasureKind, measure
+from rankstudio.engine.metrics.names import Measure, MeasureKind, Reads, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
 
 _BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
@@ -157,9 +157,6 @@ def _count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
     return counted
 
 
-_PLAIN = {MeasureKind.MAP, MeasureKind.P, MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
-_GRADED = {MeasureKind.NDCG, MeasureKind.MEAN_NDCG}
-_COUNTED = {MeasureKind.MAP, MeasureKind.P, MeasureKind.RECALL, MeasureKind.AUC}
 _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
 
 
@@ -368,12 +365,12 @@ class Evaluator:
 
     def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
         space = scratch_space(self._truth.weight.size)
-        plain = all(m.kind in _PLAIN for m in self.measures) and not rules.ties_averaged
+        read = frozenset[Reads]().union(*(m.family.reads for m in self.measures))
+        plain = Reads.ORDER not in read and not rules.ties_averaged
         tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
         deepest = max((m.cut or self.n_documents for m in self.measures), default=0)
-        graded = any(m.kind in _GRADED for m in self.measures)
+        graded, counted = Reads.GAINS in read, Reads.HITS in read
         models = int(begins.min()), int(ends.max())
-        counted = any(m.kind in _COUNTED for m in self.measures)
         measure_all(
             ranked, models, begins, ends, self._truth, rules, self._kinds, self._cuts, deepest, graded,
             counted, out, *space, tree,

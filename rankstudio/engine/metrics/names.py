@@ -6,8 +6,10 @@ This module imports no compiled code: the window reads it when it starts.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import IntEnum, StrEnum
+from typing import Any
 
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
@@ -36,6 +38,14 @@ class Cut(IntEnum):
     NEEDED = 2
 
 
+class Reads(StrEnum):
+    """What a measure reads off a ranking; the kernel prepares only what some measure reads."""
+
+    HITS = "hits"  # sums of relevant documents, and of precisions at them
+    GAINS = "gains"  # sums of discounted gains
+    ORDER = "order"  # labels with their ties, from rank to rank
+
+
 @dataclass(frozen=True)
 class Family:
     """Measures that differ only in their cut-off.
@@ -48,6 +58,7 @@ class Family:
     label : str
         In words.
     cut : Cut
+    reads : frozenset of Reads
     help : str
         What it is, in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
     higher_is_better : bool
@@ -57,12 +68,18 @@ class Family:
     name: str
     label: str
     cut: Cut
+    reads: frozenset[Reads]
     help: str
     higher_is_better: bool = True
 
 
+def _family(kind: MeasureKind, name: str, values: Mapping[str, Any]) -> Family:
+    cut, reads = Cut[values["cut"].upper()], frozenset(map(Reads, values["reads"]))
+    return Family(kind, name, **{**values, "cut": cut, "reads": reads})
+
+
 FAMILIES: tuple[Family, ...] = tuple(
-    Family(kind, name, **{**values, "cut": Cut[values["cut"].upper()]})
+    _family(kind, name, values)
     for kind, (name, values) in zip(MeasureKind, table("metrics", "measures.toml").items(), strict=True)
 )
 

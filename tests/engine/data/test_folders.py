@@ -50,7 +50,8 @@ ALL = ["train", "vali", "test"]
     ],
 )
 def test_what_is_recognised(tmp_path: Path, names: list[str], expected: dict[int, list[str]]) -> None:
-    assert parts(make(tmp_path / "data-of-mine", *names)) == expected
+    found = parts(make(tmp_path / "data-of-mine", *names))
+    assert list(found.items()) == list(expected.items())  # folds in the order of their numbers
 
 
 def test_the_parts_are_the_right_files(tmp_path: Path) -> None:
@@ -59,6 +60,12 @@ def test_the_parts_are_the_right_files(tmp_path: Path) -> None:
     (fold,) = open_dataset(tmp_path / "Fold3").folds
     assert fold.number == 3
     assert [part.X[0, 1] for part in fold.parts.values()] == [0, 1, 2]
+
+
+def test_the_files_of_a_part_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for i in (10, 9, 1):
+        make(tmp_path, f"train-{i}.txt", content=b"%d qid:%d 1:0.5\n" % (i, i))
+    assert open_dataset(tmp_path).folds[0].train.y.tolist() == [1, 9, 10]
 
 
 def test_packed_parts(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_queries_in_pieces_score_as_all_at_once(
     monkeypatch.setattr(rankrls_shards, "_AT_ONCE", at_once)
     data = documents(60)
     narrow = data.narrowed(sorted(columns))
-    expected = left_out_scores(narrow, leave_query_out_models(narrow.statistics, 2.0)[0])
+    expected = left_out_scores(narrow, leave_query_out_models(narrow.statistics, 2.0))
     np.testing.assert_allclose(RankRLS(2.0).left_out(data, columns), expected, rtol=1e-9)
 
 

@@ -20,6 +20,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import RUN, sort_descending
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluator import Evaluator, rank, reading_order
+from rankstudio.engine.metrics.names import FAMILIES, Cut
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 
 MEASURES = (
@@ -258,6 +259,20 @@ def test_disagreement_leaves_out_queries_without_a_pair() -> None:
     assert np.isnan(evaluator.per_query([0, 1, 3, 1])["Disagreement"][0])
     alone = Evaluator([1, 1], [0, 2], measures=["Disagreement"])
     assert np.isnan(alone.evaluate([0, 1])["Disagreement"])
+
+
+@pytest.mark.parametrize("key", ["letor4", "sklearn"])  # ties in the order of the file, and averaged
+def test_a_measure_alone_is_what_it_is_among_all(key: str) -> None:
+    """A measure whose entry does not say what it reads would be read off what nobody summed."""
+    rng = np.random.default_rng(3)
+    y, scores = rng.choice([0.0, 0.0, 0.0, 0.0, 1.0, 2.0], 60), rng.integers(0, 9, 60).astype(float)
+    ptr = np.array([0, 7, 30, 60])
+    forms = {Cut.NONE: ("{}",), Cut.OPTIONAL: ("{}", "{}@3"), Cut.NEEDED: ("{}@3",)}
+    names = [form.format(family.name) for family in FAMILIES for form in forms[family.cut]]
+    among_all = Evaluator(y, ptr, key, names).evaluate(scores)
+    assert len(set(among_all.values())) == len(names)  # a kind the kernel does not know would be another one
+    for name in names:
+        assert Evaluator(y, ptr, key, [name]).evaluate(scores) == {name: among_all[name]}
 
 
 def test_a_perfect_ranking_is_exactly_1() -> None:

@@ -13,7 +13,7 @@ from rankstudio.engine.analysis.evidence.best_subset import SizedSubset, SubsetS
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.exact_subsets.near_search import NearSets, search_near
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import NearSets, search_near
 from rankstudio.engine.support.work import WorkProgress, finish
 
 NORMAL = 1.96

@@ -126,6 +126,8 @@ class Parameter:
         For ``Kind.CHOICE``.
     none_label : str
         For a number that may be left out: what leaving it out means.
+    none_names : tuple of str
+        What that was called before, in plans and studies that are kept.
     ranks : bool
         For a selector: whether this concerns only the model that ranks with the selected features. Where
         another method ranks with them, it is not asked for.
@@ -153,6 +155,7 @@ class Parameter:
     open_low: bool = False
     choices: tuple[tuple[str, str], ...] = ()
     none_label: str = ""
+    none_names: tuple[str, ...] = ()
     ranks: bool = False
     only_with: tuple[str, tuple[Any, ...]] | tuple[()] = ()
     changes_criterion: bool = False
@@ -307,7 +310,7 @@ class Parameter:
         return tuple(sorted(set(values)))
 
     def _validate_number(self, value: Any) -> float | int | None:
-        if value in (None, "", self.none_label):
+        if value in (None, "", self.none_label, *self.none_names):
             if self.none_label:
                 return None
             raise ParameterError(self.label, value, self.expected)

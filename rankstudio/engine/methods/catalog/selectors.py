@@ -67,13 +67,20 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="forward",
             help=(
-                "Floating search also removes features that later ones have made redundant. It takes "
-                "longer, and at every size it is at least as good as forward search."
+                "Floating search also removes features that later ones have made redundant. Swap search "
+                "replaces features of each set as long as that lowers the error. Best search proves the "
+                "best set of each size, for few features. All take longer than forward search, and at "
+                "every size they are at least as good."
             ),
-            source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
+            source="Pudil et al. 1994; Pahikkala et al. 2010, section 5; Furnival and Wilson 1974",
             option="--search",
             basic=False,
-            choices=(("forward", "forward"), ("floating", "floating")),
+            choices=(
+                ("forward", "forward"),
+                ("floating", "floating"),
+                ("swap", "swap"),
+                ("best", "best sets"),
+            ),
         ),
         Parameter(
             name="size_penalty",
@@ -474,6 +481,7 @@ FS_BFS = Method(
             symbol="",
             source="Dang and Croft 2010, section 3",
             none_label="no limit",
+            none_names=("until no feature is left", "no maximum"),
         ),
         Parameter(
             name="subset_size",

@@ -44,9 +44,8 @@ def leave_out(
     first: int,
     last: int,
     weights: Floats,
-    errors: Floats,
 ) -> None:
-    """Learn without each of the queries first … last - 1, and measure the squared error on it.
+    """Learn without each of the queries first … last - 1.
 
     Solves (T - G_q + λI) w = (T - G_q)[:, y] by LDL' without square roots.
     """
@@ -65,14 +64,6 @@ def leave_out(
             for j in range(i + 1, n):
                 value -= left[i, j] * weights[q, j]
             weights[q, i] = value / left[i, i]
-        error = gram[q, n, n]
-        for i in range(n):
-            along = 0.0
-            for j in range(n):
-                along += gram[q, i, j] * weights[q, j]
-            error += weights[q, i] * (along - 2.0 * gram[q, i, n])
-        # The sum of squares is never negative; its expansion may be, by rounding.
-        errors[q] = max(error, 0.0)
 
 
 @fused

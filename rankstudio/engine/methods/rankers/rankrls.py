@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -48,7 +49,7 @@ from rankstudio.engine.methods.rankers.rankrls_shards import (
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.threads import pool, worthwhile
+from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress, finish
 
 
@@ -188,7 +189,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             )
         self._pointwise(cost)
         statistics = global_statistics(data, cost)
-        models, _ = leave_query_out_models(statistics, regularization)
+        models = leave_query_out_models(statistics, regularization)
         return weights(statistics, regularization), models, losses_inside(data, cost, models)
 
     def _pointwise(self, cost: PairCost) -> bool:
@@ -298,7 +299,7 @@ def weights(statistics: QueryStatistics, regularization: float) -> Floats:
     return coef
 
 
-def leave_query_out_models(statistics: QueryStatistics, regularization: float) -> tuple[Floats, Floats]:
+def leave_query_out_models(statistics: QueryStatistics, regularization: float) -> Floats:
     """Learn without each query in turn.
 
     Parameters
@@ -310,10 +311,8 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
 
     Returns
     -------
-    weights : ndarray of shape (Q, n)
-        Row q was learned from all queries but q.
-    errors : ndarray of shape (Q,)
-        Its squared error on the centred documents of query q.
+    ndarray of shape (Q, n)
+        The weights in row q were learned from all queries but q.
 
     Notes
     -----
@@ -322,16 +321,12 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
     Q, n = statistics.n_queries, statistics.n_features
-    models, errors = np.empty((Q, n)), np.empty(Q)
+    models = np.empty((Q, n))
     with pool(worthwhile(0.2 * Q * n**3 / 3)) as (executor, workers):
-        cuts = np.linspace(0, Q, workers + 1).astype(int)
-        ranges = list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
-        work = [
-            (statistics.gram, statistics.total, regularization, first, last, models, errors)
-            for first, last in ranges
-        ]
-        if executor is None:
-            _rankrls_kernel.leave_out(*work[0])
-        else:
-            list(executor.map(lambda arguments: _rankrls_kernel.leave_out(*arguments), work))
-    return models, errors
+        cuts = np.linspace(0, Q, workers + 1).astype(int).tolist()
+
+        def learn(part: tuple[int, int]) -> None:
+            _rankrls_kernel.leave_out(statistics.gram, statistics.total, regularization, *part, models)
+
+        share(executor, workers, learn, pairwise(cuts))
+    return models

@@ -330,7 +330,7 @@ class LeftOutRankRLS:
         """Yield for each λ the weights (Q, k) learned without each of the queries with these matrices."""
         from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
-        models, errors = np.empty((len(grams), len(self.columns))), np.empty(len(grams))
+        models = np.empty((len(grams), len(self.columns)))
         with pool(worthwhile(_MULTIPLICATION * models.size * models.shape[1] ** 2 / 3)) as (
             executor,
             workers,
@@ -339,7 +339,7 @@ class LeftOutRankRLS:
             for regularization in regularizations:
 
                 def learn(part: tuple[int, int], strength: float = regularization) -> None:
-                    _rankrls_kernel.leave_out(grams, self.total, strength, *part, models, errors)
+                    _rankrls_kernel.leave_out(grams, self.total, strength, *part, models)
 
                 share(executor, workers, learn, pairwise(cuts))
                 yield models

@@ -15,13 +15,13 @@ from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.exact_subsets import _subset_kernel as kernels
-from rankstudio.engine.methods.selection.exact_subsets import branch_and_bound
-from rankstudio.engine.methods.selection.exact_subsets.branch_and_bound import open_branches
-from rankstudio.engine.methods.selection.exact_subsets.subset_problem import SubsetProblem
-from rankstudio.engine.methods.selection.exact_subsets.swap_search import swap_features
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import branch_and_bound
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import open_branches
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import GroupSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_features
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
 from rankstudio.engine.support.threads import at_most
 from tests.engine.oracles import leave_query_out_error

@@ -57,6 +57,8 @@ def test_the_choice_is_what_was_measured_to_be_best(shape: tuple[int, int, int],
         ({"algorithm": "algorithm1"}, "algorithm1", "algorithm1"),
         ({"algorithm": "columns"}, "columns", "columns"),
         ({"search": "floating"}, "statistics", "statistics"),
+        ({"search": "swap"}, "statistics", "statistics"),
+        ({"search": "best"}, "statistics", "statistics"),
         ({"groups": [(0, 1)]}, "statistics", "statistics"),
         ({"fitting": "back"}, "columns", "statistics"),
         ({"n_candidates": 3}, "statistics", "statistics"),
@@ -72,7 +74,9 @@ def test_ways_by_parameters(parameters: dict[str, Any], one: str, more: str, sev
     assert need.reading is (Reading.SHARED if shards else Reading.WHOLE)
 
 
-@pytest.mark.parametrize("parameters", [{"search": "floating"}, {"n_candidates": 5}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{"search": "floating"}, {"search": "swap"}, {"n_candidates": 5}], ids=str
+)
 def test_columns_where_gram_matrices_are_much_larger_than_the_documents(parameters: dict[str, Any]) -> None:
     assert GreedyRankRLS(5, **parameters).memory_need(DataShape(40, 300, 20, 40)).algorithm == "columns"
 
