@@ -493,7 +493,8 @@ class EvidencePanel(Panel):
 
 def bound_sentence(found: SelectionEvidence) -> str:
     """Return how many of the features above the threshold are expected to be there by chance at most."""
-    bound = found.false_bound
+    stability = found.stability
+    bound = found.false_bound if stability is not None and stability.n_paths > 1 else None
     if bound is None:
         return ""
     return tr(

@@ -17,11 +17,13 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
+    from rankstudio.engine.experiment.storage.study import RunKey, Study
 
 GREEDY = "greedy-rankrls"
 """Key of the method of which all evidence follows from sums."""
@@ -113,14 +115,14 @@ class Evidence(QObject):
     worker : Worker
         Which has other tasks between two steps.
     fold_cache : FoldCache
+    study_store : StudyStore
+        Whose study keeps what is found with its run.
     """
 
     changed = Signal()
     """Another selection is looked at, or a package begins, ends or is offered."""
     grew = Signal()
     """More is known."""
-    finished = Signal(object)
-    """A package is whole (Package)."""
     failed = Signal(str)
 
     def __init__(
@@ -130,10 +132,13 @@ class Evidence(QObject):
         current: CurrentModel,
         worker: Worker,
         fold_cache: FoldCache,
+        study_store: StudyStore,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._current, self._fold_cache = session, runs, current, fold_cache
+        self._worker, self._study_store = worker, study_store
+        self._reading: _Key | None = None
         self._known: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
         self._seen = False
@@ -265,10 +270,6 @@ class Evidence(QObject):
         self._seen = seen
         self._look()
 
-    def take(self, key: _Key, known: Known) -> None:
-        """Take what a study knows of a selection."""
-        self._known.setdefault(key, known)
-
     @property
     def key(self) -> _Key | None:
         """What identifies the selection that is looked at."""
@@ -283,6 +284,8 @@ class Evidence(QObject):
             if self._working is not None and self._working[0] != key:
                 self._end()
         if key is not None:
+            if key not in self._known:
+                self._read(key)
             known = self._known.setdefault(key, Known.nothing())
             self._known.move_to_end(key)
             self._measure_anew(known)
@@ -312,7 +315,8 @@ class Evidence(QObject):
     def _go_on(self) -> None:
         """Begin the next package that is asked for or takes a moment."""
         model, key = self.model, self._key
-        if self._working is not None or model is None or key is None or not self._seen:
+        idle = self._working is None and self._reading != key
+        if not idle or model is None or key is None or not self._seen:
             self.changed.emit()
             return
         for package in Package:
@@ -369,12 +373,55 @@ class Evidence(QObject):
         if known.found is not None and "best" in known.found.done:
             known.done.add(Package.BEST)
         if done:
-            self.finished.emit(package)
+            self._keep(key, known)
         self._go_on()
 
     def _end(self) -> None:
         self._working = None
         self._work.stop()
+
+    # What the study keeps
+
+    def _place(self) -> tuple[Study, RunKey, int, str] | None:
+        """Return where the study keeps what is known of the selection that is looked at."""
+        study, record, model = self._study_store.study, self._current.shown.record, self._current.model
+        if study is None or record is None or record.stored is None or model is None or model.live:
+            return None
+        columns = ",".join(map(str, model.step.selected))
+        return study, record.stored, model.fold.number, f"{model.key}:{columns}"
+
+    def _keep(self, key: _Key, known: Known) -> None:
+        """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
+        place = self._place()
+        found, model = known.found, self.model
+        if place is None or found is None or key != self._key or model is None:
+            return
+        study, run, fold, name = place
+        if not study.read_only and self._session.convention == model.plan.convention:
+            what = tr("Storing the evidence")
+            self._worker.task(what, _store, study, run, fold, name, found, on_error=self.failed.emit)
+
+    def _read(self, key: _Key) -> None:
+        """Have it read what the study knows of a selection."""
+        place, model = self._place(), self._current.model
+        if place is None or model is None:
+            return
+        self._reading = key
+        convention = model.plan.convention
+
+        def take(found: SelectionEvidence | None) -> None:
+            if self._reading == key:
+                self._reading = None
+            known = self._known.get(key)
+            if found is not None and known is not None and known.found is None:
+                known.found = found
+                known.done |= {package for package, part in _LAST.items() if part in found.done}
+                known.measured = (found.losses.measure if found.losses is not None else "", convention)
+            self._look()
+
+        self._worker.task(
+            tr("Reading the evidence"), _restore, *place, on_done=take, on_error=lambda _: take(None)
+        )
 
     # What it takes
 
@@ -410,6 +457,31 @@ class Evidence(QObject):
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
         said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
         return dataset.checksum, plan.method, model.fold.number, said, tuple(model.step.selected)
+
+
+_LAST = {
+    Package.FEATURES: "stability",
+    Package.BEST: "best",
+    Package.NEAR: "near_best",
+    Package.STOP: "repeated",
+}
+"""The part that is there where a package is whole."""
+
+
+def _store(study: Study, run: RunKey, fold: int, place: str, found: SelectionEvidence) -> None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
+
+    study.save_evidence(run, fold, place, pack_evidence(found))
+
+
+def _restore(study: Study, run: RunKey, fold: int, place: str) -> SelectionEvidence | None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
+
+    content = study.evidence(run, fold, place)
+    found = unpack_evidence(content) if content is not None else None
+    if found is not None:
+        _ = found.losses and found.losses.losses  # which takes a while: not in the window
+    return found
 
 
 def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evidence_page import K, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
@@ -22,8 +23,6 @@ from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import Package, Progress
 
-K = 3
-
 
 @pytest.fixture
 def seen(window: MainWindow) -> EvidenceController:
@@ -33,14 +32,6 @@ def seen(window: MainWindow) -> EvidenceController:
     window.workspace.show_page("evidence")
     rest(window)
     return window.sections.evidence
-
-
-def rest(window: MainWindow) -> None:
-    """Wait until everything that begins by itself is computed and shown."""
-    evidence, page = window.models.evidence, window.sections.evidence
-    wait_until(lambda: not (evidence.busy or evidence._settled.isActive()))
-    wait_until(lambda: not page._soon.isActive())
-    settle(window)
 
 
 def slow(cache: FoldCache, seconds: float) -> Any:
