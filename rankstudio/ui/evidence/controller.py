@@ -97,7 +97,7 @@ class EvidenceController(Controller):
 
     def lay_out(self) -> Splitter:
         """Return the panels, laid out."""
-        left = column("evidence-left", (self.panel, self.sets), (3, 2), (378, 217))
+        left = column("evidence-left", (self.panel, self.sets), (3, 2), (352, 243))
         self._right = column(
             "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (132, 220, 243)
         )

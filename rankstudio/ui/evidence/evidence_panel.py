@@ -231,7 +231,7 @@ class EvidenceTable(TableView):
 
     def _columns(self, measure: str) -> tuple[Column, ...]:
         return (
-            Column("feature", "id", "right", width=36, tone="muted", full_title="feature"),
+            Column("feature", tr("id"), "right", width=36, tone="muted", full_title="feature"),
             Column("name", tr("feature"), stretch=True, tone=_tone),
             Column(
                 _PROBABILITY,
@@ -267,7 +267,7 @@ class EvidenceTable(TableView):
                 _percent,
                 value=lambda row: row.found.share,
                 tooltip=tr("Shapley share of the left-out gain: independent of the order of selection"),
-                width=50,
+                width=58,
                 tone=_faint,
             ),
             Column(

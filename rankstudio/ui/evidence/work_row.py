@@ -18,7 +18,7 @@ _DOING = {
     Package.FEATURES: tr("Selecting on halves of the queries …"),
     Package.BEST: tr("Searching …"),
     Package.NEAR: tr("Comparing sets with the best one …"),
-    Package.STOP: tr("Permuting residuals, and selecting without each query …"),
+    Package.STOP: tr("Testing the steps …"),
 }
 
 

@@ -154,6 +154,7 @@ class Sections(QObject):
             self.evidence.show_chance()
 
         self.select.curves.chance.asked.connect(show_chance)
+        self.evidence.comparisonShown.connect(self.select.stop_following)
         self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
         for asked in (self.strip.compareAsked, self.strip.comparisonAsked):
             asked.connect(lambda: made.show_page("compare"))

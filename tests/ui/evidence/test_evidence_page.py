@@ -206,13 +206,27 @@ def test_a_set_becomes_a_run_and_two_of_them_are_compared(
     window.sections.compare.panel.selected.emit(record.key)
     rest(window)
     n = len(window.runs.records)
+    looked_at = window.current.model.step
     seen.best.compare.click()
     wait_until(lambda: not window.runs.busy)
+    assert window.runs.shown is record and window.current.model.step is looked_at
     assert window.workspace.page == "compare"
     assert len(window.runs.records) == n  # both were there
     ticked = [r for r in window.runs.records if window.models.marks.is_ticked(r.key)]
     assert set(ticked) == {record, best} and window.models.marks.reference == record.key
     settle(window)
+
+
+def test_comparing_leaves_what_is_looked_at(window: MainWindow, seen: EvidenceController) -> None:
+    own = window.runs.shown
+    seen.run_set((0, 3, 4), "By hand")
+    wait_until(lambda: window.runs.records[-1].result is not None)
+    rest(window)
+    seen.best.compare.click()
+    wait_until(lambda: len(window.runs.records) == 3 and not window.runs.busy)
+    rest(window)
+    assert window.runs.shown is window.runs.records[1] and not window.current.shown.edited
+    assert own is window.runs.records[0] and not window.models.marks.is_ticked(own.key)
 
 
 def test_the_sizes_are_listed_and_one_is_used(window: MainWindow, seen: EvidenceController) -> None:

@@ -140,7 +140,7 @@ class SetMatrixPlot(Plot):
     def readout(self, found: int) -> list[Line]:
         """Return what a feature is, and in how many sets."""
         column = self.columns[found]
-        said = tr("in {share:.0f} % of {n} sets").format(share=100 * column.share, n=self.n_sets)
+        said = tr("in {share:.0f} % of {n:,} sets").format(share=100 * column.share, n=self.n_sets)
         state = {REQUIRED: tr("required"), EXCLUDED: tr("excluded"), FREE: ""}[column.wanted]
         lines = [Line(f"{column.feature} {column.name}", bold=True), Line(said)]
         return [*lines, Line(state)] if state else lines
@@ -200,7 +200,7 @@ class SetMatrixPlot(Plot):
     def summary(self) -> str:
         """Return the most frequent features."""
         first = [f"{c.feature} {c.name} {100 * c.share:.0f} %" for c in self.columns[:8]]
-        return describe([tr("{n} sets").format(n=self.n_sets), *first])
+        return describe([tr("{n:,} sets").format(n=self.n_sets), *first])
 
     # Places
 
@@ -213,7 +213,7 @@ class SetMatrixPlot(Plot):
         return max(widths) + 2 * _GAP
 
     def _below(self) -> str:
-        return tr("in all {n} sets").format(n=self.n_sets)
+        return tr("in all {n:,} sets").format(n=self.n_sets)
 
     def _pitch(self) -> float:
         """Return how far columns are apart: they share a little more room than they need."""
