@@ -29,7 +29,7 @@ from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
@@ -80,6 +80,8 @@ class EvidenceWanted:
         Of :data:`rankstudio.engine.analysis.evidence.selection_evidence.PARTS`.
     measure, convention : str
         Of what the selection loses without a feature.
+    most_sets : int
+        Sets of a size that are searched for others that are as good.
     """
 
     plan: Plan
@@ -90,6 +92,7 @@ class EvidenceWanted:
     parts: tuple[str, ...]
     measure: str
     convention: str
+    most_sets: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,8 +257,8 @@ class FoldCache:
 
     def evidence(
         self, wanted: EvidenceWanted, known: SelectionEvidence | None
-    ) -> Iterator[tuple[float, str, SelectionEvidence]]:
-        """Yield how far the evidence for a selection is, what is being done, and what is known by then."""
+    ) -> Iterator[tuple[float, SelectionEvidence]]:
+        """Yield how far the evidence for a selection is, and what is known by then."""
         from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.analysis.features.substitutes import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
@@ -274,13 +277,14 @@ class FoldCache:
             measure=wanted.measure,
             convention=wanted.convention,
             seed=plan.seed,
+            most_sets=wanted.most_sets,
             parts=wanted.parts,
         )
         for told in evidence_steps(method, data, options, known):
             found = told.found if isinstance(told, PartialResult) else known
             if found is not None:
                 _ = found.losses and found.losses.losses  # which takes a while: not in the window
-                yield told.share, told.what, found
+                yield told.share, found
 
     def best_with(
         self, wanted: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
@@ -321,7 +325,7 @@ class FoldCache:
         plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
         parameters, ids = dict(combination.parameters), wanted.fold.train.feature_ids
         if set(parameters.get("pinned", ())) == {int(ids[column]) for column in wanted.selected}:
-            parameters["pinned"] = ()
+            parameters["pinned"], plan = (), plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)
 
     def densities(

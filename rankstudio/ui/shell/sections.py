@@ -148,7 +148,13 @@ class Sections(QObject):
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.featuresAsked.connect(lambda: made.show_page("features"))
         self.strip.evidenceAsked.connect(lambda: made.show_page("evidence"))
-        self.select.curves.chance.asked.connect(lambda: made.show_page("evidence"))
+
+        def show_chance() -> None:
+            made.show_page("evidence")
+            self.evidence.show_chance()
+
+        self.select.curves.chance.asked.connect(show_chance)
+        self.evidence.comparisonShown.connect(self.select.stop_following)
         self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
         for asked in (self.strip.compareAsked, self.strip.comparisonAsked):
             asked.connect(lambda: made.show_page("compare"))
