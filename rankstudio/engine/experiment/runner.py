@@ -356,11 +356,10 @@ def _check_criterion(plan: Plan) -> None:
     apart = [axis for axis in plan.axes if axis.parameter.changes_criterion and axis.ranker == ranker]
     if plan.select_by == CRITERION and apart:
         text = tr(
-            'criterion {criterion!r}: each value of "{label}" gives a different criterion, '
-            "and these cannot be compared. Choose by a validation measure, or give one "
-            "value."
+            'The training criterion cannot choose among values of "{label}": each value defines another '
+            "criterion. Choose by a validation measure, or give one value."
         )
-        raise PlanError(text.format(criterion=CRITERION, label=apart[0].label))
+        raise PlanError(text.format(label=apart[0].label))
 
 
 def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:

@@ -25,7 +25,7 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _NOTHING = tr("Sets that a paired test over queries cannot tell from the best one appear here.")
 _UNPROVED = tr("The best set of this size is not proved, so the sets as good as it are not known.")
@@ -85,22 +85,22 @@ class SetsPanel(Panel):
         constrained : SizedSubset, optional
             The best set that has what is asked for; None while that is searched.
         """
-        near = [one for one in found.near_best or () if one.size == found.k]
-        if not near:
+        near = found.near_best_of_k
+        if near is None:
             best = found.best
             unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
             self.clear(_UNPROVED if unproved else _NOTHING)
             return
-        best_of_all = near[0].best.criterion
+        best_of_all = near.best.criterion
         own = frozenset(int(ids[column]) for column in found.selected)
         column_of = {int(feature): column for column, feature in enumerate(ids)}
         required = [column_of[feature] for feature, state in wanted.items() if state == REQUIRED]
         excluded = [column_of[feature] for feature, state in wanted.items() if state == EXCLUDED]
-        sets = near[0].containing(required, excluded)
+        sets = near.containing(required, excluded)
 
         def row(criterion: float, columns: Iterable[int], label: str = "") -> MatrixRow:
             features = frozenset(int(ids[column]) for column in columns)
-            mark = tr("selection") if features == own else label
+            mark = label or (tr("selection") if features == own else "")
             return MatrixRow(criterion / best_of_all - 1, features, mark, features == own)
 
         rows = [row(one.criterion, one.features, tr("best") if not at else "") for at, one in enumerate(sets)]

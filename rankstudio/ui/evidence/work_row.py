@@ -14,6 +14,12 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
 _BAR = 96  # pixels
+_DOING = {
+    Package.FEATURES: tr("Selecting on halves of the queries …"),
+    Package.BEST: tr("Searching …"),
+    Package.NEAR: tr("Comparing sets with the best one …"),
+    Package.STOP: tr("Testing the steps …"),
+}
 
 
 def duration(seconds: float) -> str:
@@ -89,7 +95,7 @@ class WorkRow(QWidget):
             timed = self._timed.format(time=duration(seconds))
             self.button.setText(self._offer if isinf(seconds) else timed)
         states = {
-            Progress.RUNNING: said or evidence.what,
+            Progress.RUNNING: said or _DOING[package],
             Progress.STOPPED: tr("Stopped. The values so far are shown."),
             Progress.WAITING: tr("Waiting …"),
         }

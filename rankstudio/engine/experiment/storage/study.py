@@ -42,9 +42,11 @@ from rankstudio.engine.experiment.storage.study_contents import (
     fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
+    EVIDENCE,
     IMPOSSIBLE,
     Row,
     checksum,
+    evidence_digest,
     exactly,
     moment,
     next_id,
@@ -276,6 +278,35 @@ class Study:
         with self._file.transaction() as db:
             sections = as_json([list(one) for one in settings.sections])
             write(db, "report", id=1, question=settings.question, notes=settings.notes, sections=sections)
+
+    def save_evidence(self, run: RunKey, fold: int, place: str, payload: bytes) -> None:
+        """Store the evidence for a selection of a run, in place of what was known of it.
+
+        Parameters
+        ----------
+        run : RunKey
+        fold : int
+        place : str
+            Which selection it is.
+        payload : bytes
+            As :func:`rankstudio.engine.analysis.evidence.evidence_codec.pack_evidence` returns it.
+        """
+        digest = evidence_digest(run.id, fold, place, payload)
+        with self._file.transaction() as db:
+            db.execute(EVIDENCE)
+            cells = run.id, fold, place, payload, digest
+            db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
+
+    def evidence(self, run: RunKey, fold: int, place: str) -> bytes | None:
+        """Return what :meth:`save_evidence` stored; None where it did not, or where that is damaged."""
+        if not self._file.rows("SELECT 1 FROM sqlite_master WHERE name = 'evidence' AND type = 'table'"):
+            return None
+        given = run.id, fold, place
+        found = "SELECT payload, digest FROM evidence WHERE run = ? AND fold = ? AND place = ?"
+        for payload, digest in self._file.rows(found, *given):
+            if isinstance(payload, bytes) and digest == evidence_digest(*given, payload):
+                return payload
+        return None
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""
