@@ -30,7 +30,6 @@ from rankstudio.ui.process.memory import HOLD
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
     from rankstudio.engine.analysis.evidence.set_changes import SetChanges
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
