@@ -204,7 +204,9 @@ class Evidence(QObject):
         known, key = self._known.get(self._key) if self._key else None, self._key
         if known is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
-        if package is Package.NEAR and Package.BEST in known.done and not self._proved(known):
+        if package is Package.NEAR and (
+            self.too_many or (Package.BEST in known.done and not self._proved(known))
+        ):
             return Progress.ABSENT
         if package in known.done:
             return Progress.DONE
@@ -343,6 +345,12 @@ class Evidence(QObject):
         return EvidenceWanted(*given, parts, self._session.measure, self._session.convention, most)
 
     @property
+    def too_many(self) -> bool:
+        """Whether there are too many sets of the size of the selection to compare them all."""
+        model = self.model
+        return model is not None and comb(self._n_candidates(model), len(model.step.selected)) > _MOST_SETS
+
+    @property
     def most_size(self) -> int:
         """The largest size of which the best set can be proved in about a minute."""
         n = self._n_candidates(self.model) if self.model is not None else 1
@@ -357,9 +365,16 @@ class Evidence(QObject):
 
     @Slot(object)
     def _grow(self, told: tuple[float, SelectionEvidence]) -> None:
-        if self._working is not None:
-            self._share, self._known[self._working[0]].found = told
-            self.grew.emit()
+        if self._working is None:
+            return
+        known = self._known[self._working[0]]
+        before, (self._share, found) = known.found, told
+        if before is not None and "alternatives" in before.done and "alternatives" not in found.done:
+            # They are compared anew, with the best set; until then those with the selection are shown.
+            done = (*found.done, "alternatives")
+            found = replace(found, exchanges=before.exchanges, smaller=before.smaller, done=done)
+        known.found = found
+        self.grew.emit()
 
     @Slot()
     def _follow(self) -> None:
