@@ -505,9 +505,15 @@ class FeaturesPanel(Panel):
         self.table.placeholder = why
         self.table.viewport().update()
 
-    def clear(self, why: str = NO_PATH) -> None:
-        """Show no path, but a sentence about how to come to one."""
-        self.set_title(tr("Path"))
+    def set_title(self, title: str) -> None:
+        """Show another title, and link what it calls the list."""
+        super().set_title(title)
+        weights = tr("Weights")
+        self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
+
+    def clear(self, why: str = NO_PATH, title: str = "") -> None:
+        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given."""
+        self.set_title(title or tr("Path"))
         self.table.placeholder = why
         self._k = 0
         self._held = None

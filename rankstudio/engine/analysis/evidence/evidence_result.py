@@ -16,7 +16,7 @@ from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOu
 from rankstudio.engine.analysis.evidence.set_changes import SetChanges
 from rankstudio.engine.analysis.evidence.shapley_shares import ShapleyShares
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
-from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
+from rankstudio.engine.analysis.evidence.step_significance import StepSignificance, forward_stop
 from rankstudio.engine.analysis.evidence.verdicts import (
     Exchange,
     FeatureEvidence,
@@ -138,8 +138,10 @@ class SelectionEvidence:
 
     @property
     def stop(self) -> StopAdvice | None:
-        """Where to stop; None without the significance of steps."""
+        """Where to stop; None where no step is tested by enough permutations for a p as small as needed."""
         if self.significance is None or not self.significance.permuted.size:
+            return None
+        if not forward_stop([1 / (self.significance.permuted.shape[0] + 1)], self.rules.stop_level):
             return None
         p, n = self.significance.p_values, self.significance.n_steps(self.rules.stop_level)
         return StopAdvice(n, p.size, float(p[n]) if n < p.size else None)

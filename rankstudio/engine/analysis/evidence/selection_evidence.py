@@ -37,6 +37,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.work import WorkProgress, finish
 
 Work = Generator[WorkProgress, None, None]
+Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
 
 PARTS = (
     "losses",
@@ -155,7 +156,7 @@ def evidence_steps(
     data: GivenData,
     options: EvidenceOptions | None = None,
     known: SelectionEvidence | None = None,
-) -> Generator[WorkProgress, None, SelectionEvidence]:
+) -> Gathering:
     """Yield progress with what is known so far, and return the whole of :func:`selection_evidence`.
 
     Parameters
@@ -173,6 +174,7 @@ def evidence_steps(
         A :class:`SelectionEvidence` of what is done.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), known)
+    yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
             for told in steps:
@@ -255,7 +257,7 @@ class _Evidence:
         if part == "stability":
             return k > 0 and n_queries >= 4
         if part in ("losses", "changes", "shares"):
-            return labelled and self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+            return self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
         if not isinstance(method, GreedyRankRLS) or not labelled or n_queries < 3:
             return False
         if part in ("best", "near_best"):
@@ -266,7 +268,7 @@ class _Evidence:
     def _judged(self, most: int) -> bool:
         """Return whether sets of so many features at most are judged by RankRLS."""
         exact = self._judge is not None and getattr(self._judge, "pairs", "query") == "query"
-        return exact and 0 < self.found.k <= most
+        return exact and self._data.preferences is None and 0 < self.found.k <= most
 
     @property
     def _by(self) -> Judge:
@@ -318,25 +320,24 @@ class _Evidence:
 
     def _alternatives(self) -> Work:
         """Compare the set with one feature exchanged, and without one, with the best set of its size."""
-        if not self._judged(_MOST_JUDGED) or self._data.preferences is not None:
-            return
+        found = self.found.selected
+        reference = self._best_of(self.found.k) or found
         exchanges: dict[int, tuple[Exchange, ...]] = {}
         smaller: dict[int, SetDifference] = {}
-        best, found = self._best_of(self.found.k), self.found.selected
-        reference = best if best else found
         for place, column in enumerate(found):
+            if column in self.found.required:
+                continue
             yield WorkProgress("comparing alternatives", place / len(found))
             rest = found[:place] + found[place + 1 :]
             rivals, alike = self._rivals(column)
-            without = yield from self._best_without(column, rest)
-            sets = [(*rest, rival) for rival in rivals.tolist()]
-            whole, *errors = left_out_errors(self._by, self._data, [reference, without, *sets])
-            *others, fewer = (
-                _difference(features, error - whole)
-                for features, error in zip([*sets, without], [*errors[1:], errors[0]], strict=True)
-            )
-            smaller[column] = fewer
-            known = zip(rivals.tolist(), alike.tolist(), others, strict=True)
+            results: list[SetDifference | None] = [None] * rivals.size
+            if self._judged(_MOST_JUDGED):
+                without = yield from self._best_without(column, rest)
+                sets = [without, *((*rest, rival) for rival in rivals.tolist())]
+                whole, *errors = left_out_errors(self._by, self._data, [reference, *sets])
+                judged = [_difference(one, error - whole) for one, error in zip(sets, errors, strict=True)]
+                smaller[column], results = judged[0], list(judged[1:])
+            known = zip(rivals.tolist(), alike.tolist(), results, strict=True)
             exchanges[column] = tuple(Exchange(*one) for one in known)
         self._keep(exchanges=exchanges, smaller=smaller)
 

@@ -46,9 +46,10 @@ class VerdictRules:
         that are selected no more often than by chance reach it is bounded by
         :meth:`rankstudio.engine.analysis.evidence.stability_selection.StabilitySelection.bound`.
     twin : float
-        Correlation within queries, without its sign, from which two features are twins. Which twin a half
-        selects depends on noise that all halves share: with halves of the same queries, a twin that is no
-        better is selected on 90 % of them in one dataset of five. Of twins the swap decides, not τ.
+        Correlation within queries, without its sign, from which two features are twins: they share 98 % of
+        their variance. Which twin a half selects is chance, but the same chance for all halves, which have
+        queries in common: one that is no better is selected on 90 % of them in one dataset of five. So a
+        probability says nothing of a twin alone.
     stop_level : float
         α of ForwardStop: the expected share of useless steps among those before the stop is at most this.
     """
@@ -118,13 +119,13 @@ class Exchange:
         The other feature.
     correlation : float
         Pearson's between the two within queries; NaN for a constant.
-    result : SetDifference
-        Of the set that results.
+    result : SetDifference or None
+        Of the set that results; None where sets are not judged.
     """
 
     column: int
     correlation: float
-    result: SetDifference
+    result: SetDifference | None
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class FeatureEvidence:
     partner : int or None
         The column with which it is interchangeable.
     pair_probability : float or None
-        The share of the halves on which exactly one of it and its partner is among the first k.
+        The share of the halves on which it or its partner is among the first k.
     smaller : SetDifference or None
         The set of k - 1 features without it that was compared with the best set of k.
     verdict : Verdict or None
@@ -195,8 +196,8 @@ class FeatureEvidence:
             assert self.partner is not None and self.pair_probability is not None
             pair = f"{100 * self.pair_probability:.0f}"
             return tr(
-                "Selected on {share} % of the halves of the queries, and exactly one of it and {other} on "
-                "{pair} %. A set with the other is as good."
+                "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
+                "Either can stand for the other."
             ).format(share=share, other=named(self.partner), pair=pair)
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
@@ -253,9 +254,10 @@ def partner_of(
 ) -> tuple[int, float] | None:
     """Return the feature that is interchangeable with a selected one.
 
-    On at least τ of the halves exactly one of the two is selected, the set with the one in the place of the
-    other is not distinguishable from the best set, and alone the selected one is below τ, or the two are
-    twins.
+    It is not in the set, and on at least τ of the halves it or the selected one is among the first k.
+    Besides, the two are twins; or the selected one alone is below τ, the other takes its place, and the set
+    with the other is not distinguishable from the best set. That takes the place which is among the first k
+    on more than half of the halves without the selected one, while both are so on at most 1 - τ of all.
 
     Parameters
     ----------
@@ -270,17 +272,22 @@ def partner_of(
     Returns
     -------
     tuple of int and float, or None
-        The partner, and on which share of the halves exactly one is selected. Of several the one with the
+        The partner, and on which share of the halves one of the two is selected. Of several the one with the
         greatest share.
     """
-    below = inside[:, column].mean() < rules.threshold
+    own, rounding = inside[:, column], 1e-9
     found: list[tuple[float, int]] = []
     for exchange in exchanges:
-        share = float((inside[:, exchange.column] != inside[:, column]).mean())
+        other = inside[:, exchange.column]
+        share = float((own | other).mean())
         twins = abs(exchange.correlation) >= rules.twin
-        if share >= rules.threshold and exchange.result.near_best and (below or twins):
+        instead = share - own.mean() > (1 - own.mean()) / 2 + rounding
+        apart = (own & other).mean() <= 1 - rules.threshold + rounding
+        as_good = exchange.result is not None and exchange.result.near_best
+        below = own.mean() < rules.threshold
+        if share >= rules.threshold and (twins or (below and instead and apart and as_good)):
             found.append((-share, exchange.column))
     if not found:
         return None
-    share, other = min(found)
-    return other, -share
+    share, partner = min(found)
+    return partner, -share
