@@ -123,6 +123,8 @@ class Evidence(QObject):
     """Another selection is looked at, or a package begins, ends or is offered."""
     grew = Signal()
     """More is known."""
+    kept = Signal()
+    """The study has stored what is known of a selection."""
     failed = Signal(str)
 
     def __init__(
@@ -139,6 +141,7 @@ class Evidence(QObject):
         self._session, self._runs, self._current, self._fold_cache = session, runs, current, fold_cache
         self._worker, self._study_store = worker, study_store
         self._reading: _Key | None = None
+        self.n_kept = 0  # times that something was stored
         self._known: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
         self._seen = False
@@ -414,7 +417,12 @@ class Evidence(QObject):
         study, run, fold, name = place
         if not study.read_only and self._session.convention == model.plan.convention:
             what = tr("Storing the evidence")
-            self._worker.task(what, _store, study, run, fold, name, found, on_error=self.failed.emit)
+            given = study, run, fold, name, found
+            self._worker.task(what, _store, *given, on_done=self._note_kept, on_error=self.failed.emit)
+
+    def _note_kept(self, _: None) -> None:
+        self.n_kept += 1
+        self.kept.emit()
 
     def _read(self, key: _Key) -> None:
         """Have it read what the study knows of a selection."""
