@@ -70,6 +70,7 @@ class EvidenceController(Controller):
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self.inspected)
+        self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
         self.sets.toggled.connect(self._toggle)
         self.best.useAsked.connect(self.use_best)

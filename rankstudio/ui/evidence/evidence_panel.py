@@ -8,7 +8,7 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.ui.evidence.work_row import WorkRow
@@ -440,11 +440,14 @@ class EvidencePanel(Panel):
     ----------
     inspected : Signal(int)
         Id of the feature whose row the user moved to.
+    appeared : Signal()
+        Somebody sees it now.
     table : EvidenceTable
     work : WorkRow
     """
 
     inspected = Signal(int)
+    appeared = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Evidence"), padding=0)
@@ -461,6 +464,11 @@ class EvidencePanel(Panel):
         fill(self.body, (self.table, 1), low, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what came while nobody looked: a window opens at the page where it was left."""
+        super().showEvent(event)
+        self.appeared.emit()
 
     def show_evidence(
         self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str

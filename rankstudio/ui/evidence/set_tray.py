@@ -34,9 +34,9 @@ EVIDENCE = "evidence"
 
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
-_MOST_NAMED, _MOST_CHIPS = 5, 16
+_MOST_NAMED, _MOST_CHIPS = 3, 16
 """Chips with names, and chips at all: the others are counted."""
-_NAMED, _NUMBERED = 150, 52  # pixels of a chip with a name, and of one with an id alone
+_NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
 _SAME = 5e-6  # share of the error, up to which two are the same
 
 
@@ -76,7 +76,8 @@ class SetChip(Chip):
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
         super().__init__(theme, feature_id, name if shows_name else "")
         self.setToolTip(f"{feature_id} {name}")
-        self.setFixedWidth(_NAMED if shows_name else _NUMBERED)
+        wide = self.fontMetrics().horizontalAdvance(f"{feature_id}  {name}") + _CROSS
+        self.setFixedWidth(min(wide, _NAMED) if shows_name else _NUMBERED)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._pressed: QPoint | None = None
 
