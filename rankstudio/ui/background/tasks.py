@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
     from rankstudio.engine.methods.base import LinearRanker
+    from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03
@@ -292,7 +293,7 @@ class FoldCache:
             return None
         return changes_of(judge, data, columns)
 
-    def _judge(self, wanted: EvidenceWanted) -> LinearRanker | None:
+    def _judge(self, wanted: EvidenceWanted) -> RankRLS | None:
         """Return the RankRLS that ranks with a selection; None where another method does."""
         from rankstudio.engine.analysis.features.substitutes import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
