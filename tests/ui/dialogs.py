@@ -97,7 +97,14 @@ def _ask(act: Callable[[], object], look: Callable[[QDialog], None]) -> None:
 def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
     """Return what opens dialogs, and may wait for their end."""
     backend = window.commands.submenus["backend"].actions()
+
+    def ask_sizes() -> None:
+        window.sections.compare.panel.selected.emit(1)  # of greedy RankRLS
+        wait_until(lambda: window.models.evidence.wanted is not None)
+        window.sections.evidence.show_sizes()
+
     return {
+        "sizes": ask_sizes,
         "open": window.open_controller.ask,
         "table": window.sections.compare.table.open,
         "palette": window._open_palette,
@@ -106,15 +113,8 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         "cluster": [one for one in backend if one.isCheckable()][-1].trigger,
         "about": window.help.about,
         "measure": window.measurement.ask_measure,
-        "sizes": lambda: _show_sizes(window),
         "removal": lambda: window.run_changes.ask_removal(window.runs.records[0]),
     }
-
-
-def _show_sizes(window: MainWindow) -> None:
-    """List the best set of each size; the run that is shown has to be of Greedy RankRLS."""
-    window.workspace.show_page("evidence")
-    window.sections.evidence.show_sizes()
 
 
 def _made(window: MainWindow, folder: Path) -> Iterator[tuple[str, QWidget]]:

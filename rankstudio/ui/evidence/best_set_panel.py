@@ -101,7 +101,6 @@ class BestSetPanel(Panel):
         self._say(told[0] if told else "", told[1] if other and told[1:] else "", near, _searched(sized))
         for button in (self.use, self.compare):
             button.setVisible(other)
-        self.sizes.show()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -114,7 +113,7 @@ class BestSetPanel(Panel):
             label.setText(text)
             label.setVisible(bool(text))
         self.set_caption(caption)
-        for button in (self.use, self.compare, self.sizes):
+        for button in (self.use, self.compare):
             button.setVisible(False)
 
 

@@ -14,7 +14,8 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
 from rankstudio.ui.evidence.evidence_panel import NOTHING, EvidencePanel
 from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
-from rankstudio.ui.evidence.sets_panel import SetsPanel
+from rankstudio.ui.evidence.sets_panel import NOTHING as NO_SETS
+from rankstudio.ui.evidence.sets_panel import TOO_MANY, SetsPanel
 from rankstudio.ui.evidence.sizes_dialog import SizesDialog
 from rankstudio.ui.evidence.stop_panel import StopPanel
 from rankstudio.ui.language import tr
@@ -69,6 +70,7 @@ class EvidenceController(Controller):
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self.inspected)
+        self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
         self.sets.toggled.connect(self._toggle)
         self.best.useAsked.connect(self.use_best)
@@ -170,8 +172,11 @@ class EvidenceController(Controller):
             why = self._why_none() if model is None else tr("Computing …")
             self._shown.clear()
             self.panel.clear(tr("The evidence has not been computed.") if offered else why)
-            for other in (self.best, self.sets, self.probability, self.stop):
+            for other in (self.best, self.probability, self.stop):
                 other.clear()
+            self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
+        self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=evidence.most_size))
+        self.best.sizes.setVisible(evidence.whole and model is not None)
 
     def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
         """Return what is known, where some parts of it are others than those that a panel shows."""
@@ -204,7 +209,6 @@ class EvidenceController(Controller):
     def _show_best(self) -> None:
         found, model = self._known("best", "best", "near_best", self.evidence.whole), self.evidence.model
         if found is not None and model is not None and self.evidence.whole:
-            self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=self.evidence.most_size))
             self.best.show_best(found, model.step.criterion, self._columns[0])
 
     @Slot()
@@ -213,7 +217,9 @@ class EvidenceController(Controller):
         asked = tuple(sorted(self._wanted.items()))
         found = self._known("sets", "best", "near_best", asked, self._constrained, self.evidence.whole)
         model = self.evidence.model
-        if found is not None and model is not None and self.evidence.whole:
+        if found is not None and self.evidence.too_many:
+            self.sets.clear(TOO_MANY)
+        elif found is not None and model is not None and self.evidence.whole:
             given = found, model.step.criterion, *self._columns, self._wanted, self._constrained
             self.sets.show_sets(*given)
 

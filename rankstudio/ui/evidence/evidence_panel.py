@@ -8,7 +8,7 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.ui.evidence.work_row import WorkRow
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NOTHING = tr("Run a method or move λ to see how sure its selection is.")
 _TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "error", "dispensable": "error"}
 _NUMBER = 42  # pixels of "100 %" beside its bar
-_LOSS = 46  # of a loss beside its interval
+_LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
 _NAMES = 116  # pixels for names, for which other columns give way
@@ -231,7 +231,7 @@ class EvidenceTable(TableView):
 
     def _columns(self, measure: str) -> tuple[Column, ...]:
         return (
-            Column("feature", tr("id"), "right", width=36, tone="muted", full_title="feature"),
+            Column("feature", tr("id"), "right", width=42, tone="muted", full_title="feature"),
             Column("name", tr("feature"), stretch=True, tone=_tone),
             Column(
                 _PROBABILITY,
@@ -280,7 +280,7 @@ class EvidenceTable(TableView):
                     "What the left-out queries lose if the feature is left out and the model learned again, "
                     "with the paired 95 % interval"
                 ),
-                width=116,
+                width=126,
                 tone=_faint,
                 paint=self._paint_loss,
                 hint=_loss_hint,
@@ -440,11 +440,14 @@ class EvidencePanel(Panel):
     ----------
     inspected : Signal(int)
         Id of the feature whose row the user moved to.
+    appeared : Signal()
+        Somebody sees it now.
     table : EvidenceTable
     work : WorkRow
     """
 
     inspected = Signal(int)
+    appeared = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Evidence"), padding=0)
@@ -461,6 +464,11 @@ class EvidencePanel(Panel):
         fill(self.body, (self.table, 1), low, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what came while nobody looked: a window opens at the page where it was left."""
+        super().showEvent(event)
+        self.appeared.emit()
 
     def show_evidence(
         self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
-_NOTHING = tr("Sets that a paired test over queries cannot tell from the best one appear here.")
+NOTHING = tr("Sets that a paired test over queries cannot tell from the best one appear here.")
+TOO_MANY = tr("There are too many sets of this size to compare them all.")
 _UNPROVED = tr("The best set of this size is not proved, so the sets as good as it are not known.")
 
 
@@ -89,7 +90,7 @@ class SetsPanel(Panel):
         if near is None:
             best = found.best
             unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
-            self.clear(_UNPROVED if unproved else _NOTHING)
+            self.clear(_UNPROVED if unproved else NOTHING)
             return
         best_of_all = near.best.criterion
         own = frozenset(int(ids[column]) for column in found.selected)
@@ -145,7 +146,7 @@ class SetsPanel(Panel):
         self.sentence.setText(text)
         self.sentence.setVisible(bool(text))
 
-    def clear(self, why: str = _NOTHING) -> None:
+    def clear(self, why: str = NOTHING) -> None:
         """Show no sets."""
         self.plot.show_nothing(why)
         self.set_caption("")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 
 P, CURVE, CHANCE = "p", "curve", "chance"
-_VIEWS = ((P, tr("p of steps")), (CURVE, tr("left out")), (CHANCE, tr("whole path")))
+_VIEWS = ((P, tr("p of steps")), (CURVE, tr("curve")), (CHANCE, tr("whole path")))
 _BLUE, _ORANGE = 0, 1
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 GREEDY = "greedy-rankrls"
 """Key of the method of which all evidence follows from sums."""
 
-N_HALVES, N_PERMUTATIONS = 100, 99
+N_HALVES = 100
 THRESHOLD = 0.9
 _AT_ONCE_SECONDS = 2.0
 """What takes no longer begins by itself."""
@@ -123,6 +123,8 @@ class Evidence(QObject):
     """Another selection is looked at, or a package begins, ends or is offered."""
     grew = Signal()
     """More is known."""
+    kept = Signal()
+    """The study has stored what is known of a selection."""
     failed = Signal(str)
 
     def __init__(
@@ -139,6 +141,7 @@ class Evidence(QObject):
         self._session, self._runs, self._current, self._fold_cache = session, runs, current, fold_cache
         self._worker, self._study_store = worker, study_store
         self._reading: _Key | None = None
+        self.n_kept = 0  # times that something was stored
         self._known: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
         self._seen = False
@@ -204,7 +207,9 @@ class Evidence(QObject):
         known, key = self._known.get(self._key) if self._key else None, self._key
         if known is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
-        if package is Package.NEAR and Package.BEST in known.done and not self._proved(known):
+        if package is Package.NEAR and (
+            self.too_many or (Package.BEST in known.done and not self._proved(known))
+        ):
             return Progress.ABSENT
         if package in known.done:
             return Progress.DONE
@@ -228,18 +233,17 @@ class Evidence(QObject):
             return inf
         if not self.whole:
             return self._refit_seconds(model)
-        train, k = model.fold.train, len(model.step.selected)
+        # Measured on two cores with MQ2008 and the sample; a path copies and adds up a matrix of each query.
+        q, k = model.fold.train.n_queries, len(model.step.selected)
         n, steps = self._n_candidates(model), self._n_steps(model)
-        path = train.n_queries * (n**2 + n * steps**2) * 3e-9
-        if package is Package.FEATURES:
-            return N_HALVES * path + 0.1
-        if package is Package.STOP:
-            return (0.6 * N_PERMUTATIONS * steps + train.n_queries) * path * 1.4
         sets = float(comb(n, k))
-        if package is Package.NEAR:
-            return sets * train.n_queries * 2e-8
-        seconds: float = min(MOST_SECONDS, 0.1 + (sets / 2e6) ** 1.3)
-        return seconds
+        seconds: dict[Package, float] = {
+            Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2,
+            Package.BEST: min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3)),
+            Package.NEAR: 2e-8 * sets * q,
+            Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2) + steps * (0.05 + 5e-6 * q * n),
+        }
+        return seconds[package]
 
     def start(self, package: Package) -> None:
         """Compute a package of the selection that is looked at, or go on with it."""
@@ -343,6 +347,12 @@ class Evidence(QObject):
         return EvidenceWanted(*given, parts, self._session.measure, self._session.convention, most)
 
     @property
+    def too_many(self) -> bool:
+        """Whether there are too many sets of the size of the selection to compare them all."""
+        model = self.model
+        return model is not None and comb(self._n_candidates(model), len(model.step.selected)) > _MOST_SETS
+
+    @property
     def most_size(self) -> int:
         """The largest size of which the best set can be proved in about a minute."""
         n = self._n_candidates(self.model) if self.model is not None else 1
@@ -357,9 +367,16 @@ class Evidence(QObject):
 
     @Slot(object)
     def _grow(self, told: tuple[float, SelectionEvidence]) -> None:
-        if self._working is not None:
-            self._share, self._known[self._working[0]].found = told
-            self.grew.emit()
+        if self._working is None:
+            return
+        known = self._known[self._working[0]]
+        before, (self._share, found) = known.found, told
+        if before is not None and "alternatives" in before.done and "alternatives" not in found.done:
+            # They are compared anew, with the best set; until then those with the selection are shown.
+            done = (*found.done, "alternatives")
+            found = replace(found, exchanges=before.exchanges, smaller=before.smaller, done=done)
+        known.found = found
+        self.grew.emit()
 
     @Slot()
     def _follow(self) -> None:
@@ -399,7 +416,12 @@ class Evidence(QObject):
         study, run, fold, name = place
         if not study.read_only and self._session.convention == model.plan.convention:
             what = tr("Storing the evidence")
-            self._worker.task(what, _store, study, run, fold, name, found, on_error=self.failed.emit)
+            given = study, run, fold, name, found
+            self._worker.task(what, _store, *given, on_done=self._note_kept, on_error=self.failed.emit)
+
+    def _note_kept(self, _: None) -> None:
+        self.n_kept += 1
+        self.kept.emit()
 
     def _read(self, key: _Key) -> None:
         """Have it read what the study knows of a selection."""

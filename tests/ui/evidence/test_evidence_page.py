@@ -73,6 +73,16 @@ def test_nothing_is_computed_while_nobody_sees_it(window: MainWindow) -> None:
     assert window.models.evidence.found is None and not window.models.evidence.busy
 
 
+def test_a_window_that_opens_at_the_page_computes_what_is_there(window: MainWindow) -> None:
+    window.hide()
+    window.workspace.show_page("evidence")  # as the last time, before anything is seen
+    window.show()
+    finish(window)
+    window.session.look_at(1)
+    evidence = window.models.evidence
+    wait_until(lambda: evidence.progress(Package.FEATURES) is Progress.DONE)
+
+
 def test_stop_stops_keeps_what_is_known_and_going_on_ends(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,12 @@ def test_evidence_comes_back_with_the_run_and_is_not_computed_again(
         wait_until(lambda: not window.models.task_worker.jobs)
         fold, before = window.session.fold, window.models.evidence.found
         assert before is not None and before.significance is not None
+        window.workspace.show_page("report")
+        wait_until(lambda: window.sections.report.report is not None)
+        (section,) = (one for one in window.sections.report.report.sections if one.key == "evidence")
+        table, sentences, *figures = section.blocks
+        assert table.title == f"Run 1, fold {fold}: evidence for 3 features" and len(table.rows) == K
+        assert before.stop.sentence in sentences.text and len(figures) >= 3
 
     def never(*_: object) -> object:
         raise AssertionError("it is known")

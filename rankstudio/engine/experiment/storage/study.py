@@ -299,14 +299,22 @@ class Study:
 
     def evidence(self, run: RunKey, fold: int, place: str) -> bytes | None:
         """Return what :meth:`save_evidence` stored; None where it did not, or where that is damaged."""
+        kept = self._evidence(run)
+        return next((payload for at, name, payload in kept if (at, name) == (fold, place)), None)
+
+    def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
+        """Return all evidence that was stored for a run, each with its fold; what is damaged is not there."""
+        return [(fold, payload) for fold, _, payload in self._evidence(run)]
+
+    def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
         if not self._file.rows("SELECT 1 FROM sqlite_master WHERE name = 'evidence' AND type = 'table'"):
-            return None
-        given = run.id, fold, place
-        found = "SELECT payload, digest FROM evidence WHERE run = ? AND fold = ? AND place = ?"
-        for payload, digest in self._file.rows(found, *given):
-            if isinstance(payload, bytes) and digest == evidence_digest(*given, payload):
-                return payload
-        return None
+            return []
+        wanted = "SELECT fold, place, payload, digest FROM evidence WHERE run = ? ORDER BY fold, place"
+        return [
+            (fold, place, payload)
+            for fold, place, payload, digest in self._file.rows(wanted, run.id)
+            if isinstance(payload, bytes) and digest == evidence_digest(run.id, fold, place, payload)
+        ]
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""

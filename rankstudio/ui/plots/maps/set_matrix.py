@@ -9,13 +9,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, TINY, font, scaled
+from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.theme import Theme
 
 FREE, REQUIRED, EXCLUDED = 0, 1, -1
@@ -213,7 +214,7 @@ class SetMatrixPlot(Plot):
         return max(widths) + 2 * _GAP
 
     def _below(self) -> str:
-        return tr("in all {n:,} sets").format(n=self.n_sets)
+        return trn("in one set", "in all {n:,} sets", self.n_sets).format(n=self.n_sets)
 
     def _pitch(self) -> float:
         """Return how far columns are apart: they share a little more room than they need."""
@@ -323,4 +324,4 @@ class SetMatrixPlot(Plot):
 
 
 def _share(above: float) -> str:
-    return tr("{share:.3f} %").format(share=100 * above)
+    return f"{fixed(max(0.0, 100 * above), 3)} %"  # below 0 by rounding alone
