@@ -418,9 +418,9 @@ class SetTrayController(Controller):
         best = int(np.argmin(found.swapped[:, column]))
         other = self._id(found.features[best])
         swapped = signed_percent(found.swapped[best, column] / found.criterion - 1)
-        return tr("With {feature} the error changes by {change}, in place of {other} by {swapped}.").format(
-            feature=self._said(feature), change=change, other=other, swapped=swapped
-        )
+        return tr(
+            "Adding {feature} changes the error by {change}; replacing {other} with it, by {swapped}."
+        ).format(feature=self._said(feature), change=change, other=other, swapped=swapped)
 
     def _without(self, found: SetChanges, place: int, feature: int) -> str:
         """Say what a feature of the set is worth, and which other one would be best in its place."""
