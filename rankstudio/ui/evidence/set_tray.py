@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent, QDrag, QEnterEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
@@ -20,7 +20,7 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.number_format import MINUS, fixed
+from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import emptied, fill, named
@@ -319,13 +319,13 @@ class SetTrayController(Controller):
         number = next(n for n in range(1, len(labels) + 2) if tr("Set {n}").format(n=n) not in labels)
         self._evidence.run_set(self._columns, tr("Set {n}").format(n=number))
 
-    def actions(self, feature: int, parent: QObject) -> list[QAction]:
+    def actions(self, feature: int) -> list[QAction]:
         """Return what the menu of a feature in a table offers."""
         column = self._column(feature)
         if not self._possible or column is None:
             return []
         inside = column in self._columns
-        action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), parent)
+        action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), self)
         action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
         return [action]
 
@@ -395,8 +395,14 @@ class SetTrayController(Controller):
         if not self.edited or not own:
             return error
         change = found.criterion / own - 1
-        than = tr("{change} than with the selection")
-        return f"{error}, {than.format(change=_higher(change))}"
+        if abs(change) < _SAME:
+            return error
+        text = (
+            tr("{error}, {share} above the selection")
+            if change > 0
+            else tr("{error}, {share} below the selection")
+        )
+        return text.format(error=error, share=percent(abs(change)))
 
     def _with(self, found: SetChanges, column: int, feature: int) -> str:
         """Say what a feature outside of the set would change."""
@@ -404,7 +410,7 @@ class SetTrayController(Controller):
         best = int(np.argmin(found.swapped[:, column]))
         other = self._id(found.features[best])
         swapped = signed_percent(found.swapped[best, column] / found.criterion - 1)
-        return tr("error with {feature}: {change}; in place of {other}: {swapped}").format(
+        return tr("With {feature} the error changes by {change}, in place of {other} by {swapped}.").format(
             feature=self._said(feature), change=change, other=other, swapped=swapped
         )
 
@@ -412,10 +418,14 @@ class SetTrayController(Controller):
         """Say what a feature of the set is worth, and which other one would be best in its place."""
         change = signed_percent(found.without[place] / found.criterion - 1)
         if np.isnan(found.swapped[place]).all():
-            return tr("error without {feature}: {change}").format(feature=self._said(feature), change=change)
+            return tr("Without {feature} the error changes by {change}.").format(
+                feature=self._said(feature), change=change
+            )
         best = int(np.nanargmin(found.swapped[place]))
         swapped = signed_percent(found.swapped[place, best] / found.criterion - 1)
-        return tr("error without {feature}: {change}; with {other} in its place: {swapped}").format(
+        return tr(
+            "Without {feature} the error changes by {change}, with {other} in its place by {swapped}."
+        ).format(
             feature=self._said(feature), change=change, other=self._said(self._id(best)), swapped=swapped
         )
 
@@ -433,7 +443,7 @@ class SetTrayController(Controller):
         if found is not None and set(found.features) == set(self._columns):
             for column in _best(found.added):
                 change = signed_percent(found.added[column] / found.criterion - 1)
-                action = menu.addAction(f"{self._said(self._id(column))}   {change}")
+                action = menu.addAction(f"{self._said(self._id(column))}\t{change}")
                 action.triggered.connect(lambda _=False, column=column: self.add(self._id(column)))
             menu.addSeparator()
         menu.addAction(tr("Another feature…"), self._ask_feature)
@@ -449,7 +459,7 @@ class SetTrayController(Controller):
             inner = menu.addMenu(tr("Replace with"))
             for other in _best(row):
                 change = signed_percent(row[other] / found.criterion - 1)
-                action = inner.addAction(f"{self._said(self._id(other))}   {change}")
+                action = inner.addAction(f"{self._said(self._id(other))}\t{change}")
                 action.triggered.connect(lambda _=False, other=other: self.exchange(feature, self._id(other)))
             inner.setEnabled(not inner.isEmpty())
         menu.popup(place)
@@ -508,18 +518,10 @@ class SetTrayController(Controller):
 
 
 def signed_percent(share: float) -> str:
-    """Return a change in percent with its sign: "+1.3 %", "−0.21 %", "±0 %"."""
+    """Return a change in percent with its sign: "+1.30 %", "−0.21 %", "±0 %"."""
     if abs(share) < _SAME:
         return "±0 %"
-    return f"{'+' if share > 0 else MINUS}{percent(abs(share))}"
-
-
-def _higher(change: float) -> str:
-    """Return how much higher or lower an error is."""
-    if abs(change) < _SAME:
-        return tr("no different")
-    text = tr("{share} higher") if change > 0 else tr("{share} lower")
-    return text.format(share=percent(abs(change)))
+    return f"{signed(100 * share)} %"
 
 
 def _best(errors: np.ndarray) -> list[int]:

@@ -86,6 +86,10 @@ class Sections(QObject):
         self.features.inspected.connect(self.evidence.mark)
         self.features.inspected.connect(self.tray.look_at)
         self.tray.inspected.connect(self.features.inspect)
+        for path in (self.features.features, self.features.path):
+            path.offered = self.tray.actions
+        judged = self.evidence.panel.table
+        judged.row_actions = lambda row: self.tray.actions(row.feature)
         self.substitutes.panel.inspected.connect(self.features.inspect)
         self.data.foldChosen.connect(self.select.stop_following)
         self.compare.foldChosen.connect(self.select.stop_following)

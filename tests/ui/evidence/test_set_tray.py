@@ -84,12 +84,12 @@ def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow, tray:
 
 def test_tables_and_menus_offer_the_changes(window: MainWindow, tray: SetTrayController) -> None:
     selected = tray.features
-    (action,) = tray.actions(selected[0], window)
+    (action,) = tray.actions(selected[0])
     assert isinstance(action, QAction)
     action.trigger()
     assert selected[0] not in tray.features
     known(tray)
-    (action,) = tray.actions(selected[0], window)
+    (action,) = tray.actions(selected[0])
     action.trigger()
     assert selected[0] in tray.features
     known(tray)

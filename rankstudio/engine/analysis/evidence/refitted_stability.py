@@ -148,7 +148,7 @@ def refitting_steps(
     ------
     PartialResult
         A :class:`StabilitySelection` of the halves that are done, when another one is; other progress in
-        between. To stop, close the generator.
+        between. Workers finish halves in any order. To stop, close the generator.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)

@@ -34,6 +34,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyR
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.support.compilation import announced
 from rankstudio.engine.support.work import WorkProgress, finish
 
 Work = Generator[WorkProgress, None, None]
@@ -309,12 +310,16 @@ class _Evidence:
             self._keep(deciding=steps)
 
     def _best(self) -> Work:
-        began = inf  # compilation, before the first result, does not count
-        with closing(find_best_subset(self._data, self._space())) as work:
+        began, share, compiled = inf, 0.0, list[str]()
+        with announced(compiled.append), closing(find_best_subset(self._data, self._space())) as work:
             for told in work:
                 self._keep(best=told.found)
                 yield told
-                began = min(began, perf_counter())
+                if compiled and told.share == share:
+                    began = inf  # compilation does not count
+                else:
+                    compiled.clear()
+                began, share = min(began, perf_counter()), told.share
                 if perf_counter() - began > self._options.max_seconds:
                     break
 

@@ -111,7 +111,7 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
         tuple(str(number + 1) for number in range(len(sets))),
         tuple(rows),
         "",
-        tr("set"),
+        tr("number of the set"),
         FigureAxis(tr("left-out error above the best (%)"), low=0.0, high=max(*above, 1e-9)),
         first_dark=True,
     )

@@ -220,8 +220,9 @@ def test_a_killed_process_loses_no_half_that_was_told_of(executor: str, tmp_path
             one for one in refitting_steps(GAS_PLAN, part(), opened, 200) if isinstance(one, PartialResult)
         )
         assert begun.found.n_paths == run.n_finished
-    expected = by_arrays(GAS(n_features_to_select=3), part(), 4)
-    np.testing.assert_array_equal(begun.found.places[:7], expected.places[:7])
+        done = sorted(fold - 1 for fold, _ in opened.finished_units(run.key))  # processes finish in any order
+    expected = by_arrays(GAS(n_features_to_select=3), part(), done[-1] // 2 + 1)
+    np.testing.assert_array_equal(begun.found.places, expected.places[done])
 
 
 def test_the_time_is_estimated_from_the_size_of_the_work() -> None:
