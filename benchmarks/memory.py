@@ -107,7 +107,7 @@ def main() -> int:
         report("its page left")
         again = made.run()
         report("after the run again", first_step_s=again)
-        for key in ("select", "features", "compare", "queries", "report", "lab", "data"):
+        for key in ("select", "features", "compare", "evidence", "queries", "report", "lab", "data"):
             made.rest(lambda k=key: pages.show_page(k))
         report("every page seen")
         print(f"first step after {first:.2f} s, in the second run after {again:.2f} s")

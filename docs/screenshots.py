@@ -20,7 +20,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.process.settings import Settings
-from rankstudio.ui.shell.workspace import FIRST, PAGES
+from rankstudio.ui.shell.workspace import ESTIMATES, FIRST, PAGES
 from rankstudio.ui.style.theme import Theme
 
 IMAGES = Path(__file__).parent / "images"
@@ -87,11 +87,9 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
     """Take a picture of every page but Select, which is taken already, in both themes."""
     window.sections.compare.panel.selected.emit(1)
     window.session.look_at(3)
-    for page in PAGES:
-        if page.key == FIRST:
-            continue
-        window.workspace.show_page(page.key)
-        if page.key == "lab":
+    for key in (*(page.key for page in PAGES if page.key != FIRST), ESTIMATES):
+        window.workspace.show_page(key)
+        if key == ESTIMATES:
             simulate(app, window)
         for mode in ("light", "dark"):
             theme.set_mode(mode)
@@ -99,12 +97,12 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
             rest(app)
             wait(app, lambda: not window.models.task_worker.jobs)
             rest(app)
-            window.grab().save(str(IMAGES / f"page-{page.key}-{mode}.png"))
+            window.grab().save(str(IMAGES / f"page-{key}-{mode}.png"))
     theme.set_mode("light")
 
 
 def simulate(app: QApplication, window: MainWindow) -> None:
-    """Carry out what the form of the Lab page proposes."""
+    """Carry out what the form of the Estimates tab proposes."""
     form = window.sections.lab.auc.form
     form.start.click()
     wait(app, lambda: form.status.text() == "done", most=300.0)

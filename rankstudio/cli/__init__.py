@@ -25,6 +25,7 @@ COMMANDS = (
     "studies",
     "reproduce",
     "permute",
+    "evidence",
     "lab",
     "evaluate",
     "predict",

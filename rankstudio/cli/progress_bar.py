@@ -194,7 +194,11 @@ _REDRAW = 0.1  # seconds
 
 
 def last_state(
-    steps: Iterator[State | None], done: Callable[[State], int], asked: int, stream: TextIO | None = None
+    steps: Iterator[State | None],
+    done: Callable[[State], int],
+    asked: int,
+    stream: TextIO | None = None,
+    shown: Callable[[State], str] | None = None,
 ) -> tuple[State, bool]:
     """Ask for every step, or for the one in flight where Ctrl+C came, and return the last one.
 
@@ -209,6 +213,8 @@ def last_state(
         How many there will be.
     stream : text stream, optional
         Where to count, if it is a terminal; the error stream by default.
+    shown : callable, optional
+        From a step to what is shown of it; by default how many repetitions it has, of how many.
 
     Returns
     -------
@@ -227,7 +233,8 @@ def last_state(
                 continue
             if live and time.monotonic() - drawn > _REDRAW:
                 drawn = time.monotonic()
-                print(f"\r\x1b[K{done(state):,} of {asked:,}", end="", file=stream, flush=True)
+                text = f"{done(state):,} of {asked:,}" if shown is None else shown(state)
+                print(f"\r\x1b[K{text}", end="", file=stream, flush=True)
             if stop.asked:
                 break
         if live:

@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import best_subset as best_subset
     from rankstudio.engine.analysis.evidence.deciding_queries import deciding_queries as deciding_queries
     from rankstudio.engine.analysis.evidence.near_best_sets import near_best_sets as near_best_sets
+    from rankstudio.engine.analysis.evidence.permutation_importance import (
+        permutation_importance as permutation_importance,
+    )
+    from rankstudio.engine.analysis.evidence.query_paths import paths_by_queries as paths_by_queries
+    from rankstudio.engine.analysis.evidence.refitted_stability import (
+        stability_by_refitting as stability_by_refitting,
+    )
     from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
+    from rankstudio.engine.analysis.evidence.selection_evidence import (
+        selection_evidence as selection_evidence,
+    )
+    from rankstudio.engine.analysis.evidence.set_changes import set_changes as set_changes
     from rankstudio.engine.analysis.evidence.shapley_shares import shapley_shares as shapley_shares
     from rankstudio.engine.analysis.evidence.stability_selection import (
         stability_selection as stability_selection,
@@ -66,6 +77,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "best_subset": "rankstudio.engine.analysis.evidence.best_subset",
+    "permutation_importance": "rankstudio.engine.analysis.evidence.permutation_importance",
+    "stability_by_refitting": "rankstudio.engine.analysis.evidence.refitted_stability",
     "near_best_sets": "rankstudio.engine.analysis.evidence.near_best_sets",
     "Fold": "rankstudio.engine.data.dataset",
     "Preferences": "rankstudio.engine.data.preferences.preferences",
@@ -85,7 +98,10 @@ _HOMES = {
     "summarise_preferences": "rankstudio.engine.data.preferences.preferences",
     "open_dataset": "rankstudio.engine.data.folders",
     "deciding_queries": "rankstudio.engine.analysis.evidence.deciding_queries",
+    "paths_by_queries": "rankstudio.engine.analysis.evidence.query_paths",
     "repeated_left_out": "rankstudio.engine.analysis.evidence.repeated_left_out",
+    "selection_evidence": "rankstudio.engine.analysis.evidence.selection_evidence",
+    "set_changes": "rankstudio.engine.analysis.evidence.set_changes",
     "shapley_shares": "rankstudio.engine.analysis.evidence.shapley_shares",
     "stability_selection": "rankstudio.engine.analysis.evidence.stability_selection",
     "step_significance": "rankstudio.engine.analysis.evidence.step_significance",

@@ -41,7 +41,7 @@ from rankstudio.ui.shell.status_bar import LoadingBar, StatusBar
 from rankstudio.ui.shell.toolbar import MainToolBar
 from rankstudio.ui.shell.welcome import Welcome
 from rankstudio.ui.shell.window_state import WindowState
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
 from rankstudio.ui.study.open import OpenController
 from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
 from rankstudio.ui.study.study_files import StudyFiles
@@ -154,7 +154,7 @@ class MainWindow(QMainWindow):
             ban=partial(inspect.toggle, "banned"),
             group=self.names.groups.ask,
             best=partial(session.select, None, None),
-            **{f"page_{page.key}": partial(self._show_page, page.key) for page in PAGES},
+            **{f"page_{key}": partial(self._show_page, key) for key in (*(p.key for p in PAGES), ESTIMATES)},
             **{f"{way}_fold": partial(data.turn, by) for way, by in (("next", 1), ("previous", -1))},
             palette=self._open_palette,
             whole_page=self.workspace.toggle_whole_page,

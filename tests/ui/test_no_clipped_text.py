@@ -1,4 +1,4 @@
-"""No text of the window is cut: every label, header, cell and button has the width that it needs."""
+"""No text of the window and its dialogs is cut: labels, headers, cells and buttons have their room."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ import json, sys
 from pathlib import Path
 from rankstudio.ui import language
 language.install("system")
-from PySide6.QtWidgets import QApplication, QTabWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QTabWidget
 from clipped_text import clipped
+from dialogs import look_at_dialogs
 from rankstudio.ui.app import application
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
@@ -73,16 +74,34 @@ with open_window(theme, config) as window:
                 for view in ("tests", "folds", "stability", "published", "conventions", "pareto"):
                     sections.compare.views.show_view(view)
                     look(*where, view)
-            elif page == "lab":
+            elif page == "evidence":
+                for record in window.runs.records:
+                    sections.compare.panel.selected.emit(record.key)
+                    look(*where, record.plan.title)
+                workspace.show_page("lab")
                 for tab in (0, 1):
                     sections.lab.tabs.setCurrentIndex(tab)
-                    look(*where, tab)
+                    look(*where, "lab", tab)
+                workspace.show_page("evidence")
             elif page in ("select", "features"):
                 for record in window.runs.records:
                     sections.compare.panel.selected.emit(record.key)
                     look(*where, record.plan.title)
             else:
                 look(*where)
+
+        def look_at(name, dialog):
+            theme.finish()
+            QApplication.processEvents()
+            for text in clipped(dialog):
+                found.setdefault(text, f"{name}, {text_size}")
+
+        sections.compare.panel.selected.emit(window.runs.records[0].key)
+        settle(window)
+        seen = look_at_dialogs(window, config, look_at)
+        for one in [*QDialog.__subclasses__(), *QFileDialog.__subclasses__()]:
+            if one.__module__.startswith("rankstudio") and one not in seen:
+                found[one.__name__] = "was not opened"
 print(json.dumps(found))
 """
 

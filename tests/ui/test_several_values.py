@@ -104,10 +104,10 @@ def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_p
     assert window.session.plan.parameters["pinned"] == (4,)
     window.session.change("editing", parameters={"search": ["floating", "forward"]})
     search = form.field("search")
-    assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 4)
+    assert (search.editor.currentText(), search.editor.count()) == ("floating, forward", 6)
     assert not search.reset_button.isHidden()
     pick(form, "search", "floating")
-    assert (search.editor.count(), window.session.plan.parameters["search"]) == (3, "floating")
+    assert (search.editor.count(), window.session.plan.parameters["search"]) == (5, "floating")
     window.session.undo.undo()
     assert window.session.plan.parameters["search"] == ("floating", "forward")
     search.editor.activated.emit(search.editor.currentIndex())
@@ -124,7 +124,12 @@ def test_several_choices_are_ticked(window: MainWindow) -> None:
     assert menu.isVisible()
     assert (search.editor.currentText(), search.value) == ("forward", "forward")
     boxes = {box.text(): box for box in menu.findChildren(QCheckBox)}
-    assert {text: box.isChecked() for text, box in boxes.items()} == {"forward": True, "floating": False}
+    assert {text: box.isChecked() for text, box in boxes.items()} == {
+        "forward": True,
+        "floating": False,
+        "swap": False,
+        "best sets": False,
+    }
     boxes["floating"].click()
     assert search.value == "forward"  # not before the boxes are left
     menu.close()
@@ -162,3 +167,17 @@ def test_there_is_no_slider_where_its_value_is_the_only_one(window: MainWindow) 
     assert slider.isHidden()
     window.session.change("editing", parameters={"lambda1": (0.1, 1.0), "lambda2": (1e-4,)})
     assert not slider.isHidden()
+
+
+def test_swaps_and_best_sets_are_chosen_in_the_form(window: MainWindow) -> None:
+    form, errors = window.sections.method.form, []
+    for search in ("swap", "best"):
+        pick(form, "search", search)
+        type_into(form.field("n_features_to_select"), "3")
+        assert window.session.plan.parameters["search"] == search
+        finish(window)
+        record = window.runs.shown
+        assert record.state is RunState.DONE
+        errors.append([path.criterion[-1] for path in record.paths.values()])
+    swapped, best = np.array(errors)
+    assert (best <= swapped * (1 + 1e-12)).all()

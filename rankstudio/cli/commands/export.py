@@ -12,11 +12,13 @@ from rankstudio.cli.output.text_tables import as_json, explained
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import PlanError, RankStudioError
+from rankstudio.engine.data.feature_sets import LABELS, feature_set_beside, read_feature_set
+from rankstudio.engine.errors import DatasetError, PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
+from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 from rankstudio.engine.export.models import Model, load_model
-from rankstudio.engine.export.score_function import score_function
+from rankstudio.engine.export.score_function import ScoreFunction, defined, score_function
 from rankstudio.engine.language import tr
 
 if TYPE_CHECKING:
@@ -30,8 +32,10 @@ loads the file, ranks the test documents, and the number of identically ranked q
   rankstudio export results/models/fold1.json --to ranklib --out fold1.txt
   rankstudio export results/models/fold1.json --to python --out fold1.py --data MQ2008
   rankstudio export results/models/fold1.json --to sql --out fold1.sql --no-proof --json
+  rankstudio export results/models/fold1.json --to solr --feature-set features.json --out model.json
 
-Without --data, the data of the model's plan are used if they are available."""
+Without --data, the data of the model's plan are used if they are available. A feature set beside the data
+(featureset.json, features.json or features.profile) is used without --feature-set."""
 
 
 def _epilog() -> str:
@@ -55,6 +59,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write; - prints it")
     parser.add_argument("--data", type=Path, help="data file or folder of folds for the verification")
+    parser.add_argument(
+        "--feature-set",
+        metavar="FILE",
+        type=Path,
+        help="feature set of Elasticsearch, OpenSearch or Solr, or rank features of Vespa: the export has "
+        "its definitions of the features that the model uses",
+    )
     add_memory_option(parser)
     parser.add_argument("--no-proof", action="store_true", help="skip the verification")
     add_force_option(parser)
@@ -67,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
     form = model_format(args.to)
     model = load_model(args.model)
-    function = score_function(model)
+    function, unfit = _function(args, model, form)
     parts, where, why = ([], "", "") if args.no_proof else _documents(args, model)
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
@@ -83,10 +94,32 @@ def run(args: argparse.Namespace) -> int:
     proof = None
     if not args.no_proof:
         proof = unproved(why) if why else ranking_proof(model, function, form, files, parts)
-    _print_found(args, written, tr(form.fitted) if fitted != function else "", proof, where)
+    notes = " ".join(filter(None, (unfit, tr(form.fitted) if fitted != function else "")))
+    _print_found(args, written, notes, proof, where)
     if is_standard(args.out):
         write_output(args.out, next(iter(files.values())))
     return 0
+
+
+def _function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tuple[ScoreFunction, str]:
+    """Return what the model computes, of the features of a feature set, and why one there is not used."""
+    function = score_function(model)
+    if args.feature_set is not None:
+        features = read_feature_set(args.feature_set)
+        if features.engine != form.key:
+            raise PlanError(
+                f"--feature-set: {args.feature_set} is for {LABELS[features.engine]}, "
+                f"expected --to {features.engine}, got --to {form.key}."
+            )
+        return defined(function, features), ""
+    places = [args.data] if args.data is not None else _data_of(model)
+    beside = feature_set_beside(places[0]) if places else None
+    if beside is None or beside.engine != form.key:
+        return function, ""
+    try:
+        return defined(function, beside), ""
+    except DatasetError as error:
+        return function, str(error)
 
 
 def _print_found(

@@ -28,7 +28,14 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.resources import resource, table
 from rankstudio.engine.support.shard import shards_of
 
-_NAME_FILES = ("features.csv", "feature_names.csv", "feature_names.txt", "features.txt", "features.json")
+_NAME_FILES = (
+    "features.csv",
+    "feature_names.csv",
+    "feature_names.txt",
+    "features.txt",
+    "featureset.json",
+    "features.json",
+)
 _PART_OR_FOLD = re.compile(r"fold[-_ ]?\d+", re.IGNORECASE)
 _LINE = re.compile(r"\s*([0-9]+)\s*[,;:\t ]\s*(.*?)\s*")
 _ID = re.compile(r"0*[0-9]{1,9}")
@@ -190,11 +197,19 @@ def names_in_json(text: str) -> dict[int, str]:
     It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
     """
     try:
-        found = json.loads(text)
+        features, _ = features_in_json(json.loads(text))
     except (ValueError, RecursionError):
         return {}
+    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in features)
+    return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
+
+
+def features_in_json(found: Any) -> tuple[list[Any], str]:
+    """Return the features in JSON, where :func:`names_in_json` finds them, and the set's name."""
+    name = ""
     for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
         if isinstance(found, dict) and key in found:
+            name = found["name"] if isinstance(found.get("name"), str) else name
             found = found[key]
         if (
             isinstance(found, list)
@@ -203,10 +218,7 @@ def names_in_json(text: str) -> dict[int, str]:
             and "_source" in found[0]
         ):
             found = found[0]
-    if not isinstance(found, list):
-        return {}
-    names = (feature.get("name") if isinstance(feature, dict) else feature for feature in found)
-    return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
+    return (found, name) if isinstance(found, list) else ([], "")
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:

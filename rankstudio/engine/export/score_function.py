@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.models import NORMALIZE, Model
 from rankstudio.engine.export.trees import TextTree, parsed_trees
@@ -38,12 +39,24 @@ class ModelInput:
         The name in a form that every language takes, such as ``bm25_of_body``; no two are the same.
     shift : float
         What the other program adds to a value before its weight or its threshold: it changes no ranking.
+    definition : str
+        What the feature is in a search engine, see :mod:`rankstudio.engine.data.feature_sets`; "" where
+        that is not known.
+    defined : str
+        Its name there.
     """
 
     id: int
     name: str
     identifier: str
     shift: float = 0.0
+    definition: str = ""
+    defined: str = ""
+
+    @property
+    def called(self) -> str:
+        """What it is called in the other program: by its feature set, or else by its identifier."""
+        return self.defined or self.identifier
 
 
 @dataclass(frozen=True)
@@ -113,6 +126,9 @@ class ScoreFunction:
         In the order in which they are added up; empty for a weighted sum.
     scaled : bool
         Whether every input is first scaled to [0, 1] within its query; what is constant there becomes 0.
+    listed : tuple of str
+        Definitions of the inputs in the order of their feature set, with those of features from which some
+        are derived; empty where no set is known.
     """
 
     name: str
@@ -121,6 +137,7 @@ class ScoreFunction:
     weights: tuple[float, ...]
     trees: tuple[ScoreTree, ...]
     scaled: bool
+    listed: tuple[str, ...] = ()
 
     @property
     def linear(self) -> bool:
@@ -131,6 +148,28 @@ class ScoreFunction:
     def columns(self) -> dict[str, int]:
         """The position of each input, by its identifier."""
         return {given.identifier: position for position, given in enumerate(self.inputs)}
+
+    @property
+    def called(self) -> dict[str, int]:
+        """The position of each input, by what it is called in the other program."""
+        return {given.called: position for position, given in enumerate(self.inputs)}
+
+
+def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
+    """Return a function whose inputs are those of a search engine's feature set.
+
+    Raises
+    ------
+    DatasetError
+        Where one of them is not in the set.
+    """
+    names = features.of([(given.id, given.name) for given in function.inputs])
+    inputs = tuple(
+        replace(given, definition=features.definitions[names[given.id]], defined=names[given.id])
+        for given in function.inputs
+    )
+    listed = tuple(features.definitions[name] for name in features.needed(names.values()))
+    return replace(function, inputs=inputs, listed=listed)
 
 
 def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import Cancelled, ChangedDataError
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -27,6 +28,9 @@ from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.set_changes import SetChanges
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
@@ -35,10 +39,13 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.summary import DatasetSummary
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
+    from rankstudio.engine.methods.base import LinearRanker
+    from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03
 _MOMENT = 0.05  # seconds for which another task waits at most, unless a single step takes longer
+_MOST_SECONDS = 10.0  # of all exchanges of a set, before they are not computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +63,39 @@ class PathWanted:
     plan: Plan
     fold: Fold
     values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceWanted:
+    """Which evidence to gather, for which selection.
+
+    Attributes
+    ----------
+    plan : Plan
+    fold : Fold
+    values : tuple
+        On the plan's axes.
+    selected : tuple of int
+        0-based columns of the selection, in its order.
+    n_steps : int
+        Length of the paths beyond it.
+    parts : tuple of str
+        Of :data:`rankstudio.engine.analysis.evidence.selection_evidence.PARTS`.
+    measure, convention : str
+        Of what the selection loses without a feature.
+    most_sets : int
+        Sets of a size that are searched for others that are as good.
+    """
+
+    plan: Plan
+    fold: Fold
+    values: tuple[Any, ...]
+    selected: tuple[int, ...]
+    n_steps: int
+    parts: tuple[str, ...]
+    measure: str
+    convention: str
+    most_sets: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +257,95 @@ class FoldCache:
         data, train = self._fold(plan, fold).whole_train, fold.train
         groups = CandidateGroups.of(train.feature_ids, train.feature_names, plan.groups).columns
         return substitutes(plan, path, position, data, inspector.correlations, inspector.clusters, groups)
+
+    def evidence(
+        self, wanted: EvidenceWanted, known: SelectionEvidence | None
+    ) -> Iterator[tuple[float, SelectionEvidence]]:
+        """Yield how far the evidence for a selection is, and what is known by then."""
+        from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
+
+        plan, data = wanted.plan, self._fold(wanted.plan, wanted.fold).train
+        method, judge = self._method(wanted), self._judge(wanted)
+        options = EvidenceOptions(
+            n_steps=wanted.n_steps,
+            selected=wanted.selected,
+            judge=judge,
+            measure=wanted.measure,
+            convention=wanted.convention,
+            seed=plan.seed,
+            most_sets=wanted.most_sets,
+            parts=wanted.parts,
+        )
+        for told in evidence_steps(method, data, options, known):
+            found = told.found if isinstance(told, PartialResult) else known
+            if found is not None:
+                _ = found.losses and found.losses.losses  # which takes a while: not in the window
+                yield told.share, found
+
+    def set_changes(self, wanted: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
+        """Return the error of a set after each change by one feature; None where that is not known."""
+        from rankstudio.engine.analysis.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
+
+        judge, data = self._judge(wanted), self._fold(wanted.plan, wanted.fold).whole_train
+        n_others = data.X.shape[1] - len(columns)
+        if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
+            return None
+        return changes_of(judge, data, columns)
+
+    def _judge(self, wanted: EvidenceWanted) -> RankRLS | None:
+        """Return the RankRLS that ranks with a selection; None where another method does."""
+        from rankstudio.engine.analysis.features.substitutes import regularization_of  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
+
+        plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
+        ranked = combination.ranker if plan.ranker_entry else combination.parameters
+        data = self._fold(plan, wanted.fold).train
+        regularization = regularization_of(plan, ranked, data.whole(plan.entry.label))
+        losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
+        return None if regularization is None else RankRLS(regularization, **losses)
+
+    def best_with(
+        self, wanted: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
+    ) -> SizedSubset | None:
+        """Return the best set of the size of a selection with some columns and without others."""
+        from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
+
+        space = replace(self._subsets(wanted), required=tuple(required), excluded=tuple(excluded))
+        if len(required) > space.n_features:
+            return None
+        last = None
+        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).whole_train, space):
+            last = told.found.sizes[-1]
+        return last
+
+    def best_sets(self, wanted: EvidenceWanted, most: int) -> Iterator[BestSubset]:
+        """Yield the best set of each size, as far as they are known."""
+        from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
+
+        space = replace(self._subsets(wanted), n_features=most)
+        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).whole_train, space):
+            yield told.found
+
+    def _subsets(self, wanted: EvidenceWanted) -> SubsetSpace:
+        """Return the sets of the size of a selection by greedy RankRLS."""
+        from rankstudio.engine.analysis.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - on the worker only
+
+        method = self._method(wanted)
+        assert isinstance(method, GreedyRankRLS)
+        k, regularization = len(wanted.selected), method.checked("regularization")
+        return SubsetSpace(k, regularization, excluded=tuple(method.banned), cost=method.pair_cost())
+
+    def _method(self, wanted: EvidenceWanted) -> LinearRanker:
+        """Return the method of a selection, free to select: a set that was given whole is judged as any."""
+        from rankstudio.engine.experiment.plan.plan import estimator  # noqa: PLC0415 - on the worker only
+
+        plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
+        parameters, ids = dict(combination.parameters), wanted.fold.train.feature_ids
+        if set(parameters.get("pinned", ())) == {int(ids[column]) for column in wanted.selected}:
+            parameters["pinned"], plan = (), plan.changed(groups={})
+        return estimator(plan, plan.entry, parameters, ids)
 
     def densities(
         self, plan: Plan, fold: Fold, path: PathResult, columns: Sequence[int]

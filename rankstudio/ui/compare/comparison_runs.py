@@ -21,6 +21,7 @@ from rankstudio.ui.compare.comparison_dialog import ComparisonDialog, Offer, Off
 from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipelines, usual
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.session import reading
 from rankstudio.ui.model.study_store import is_study
 from rankstudio.ui.page.controller import Controller
@@ -123,7 +124,15 @@ class ComparisonRuns(Controller):
         group = self._waiting.popleft()
 
         def queue(dataset: FoldedDataset) -> None:
-            self._queue([usual(plan, dataset) for plan in group], dataset)
+            plans = [usual(plan, dataset) for plan in group]
+            known = Pipelines(self._models.session, self._models.runs, {})
+            begun = [record for plan in plans if (record := known.interrupted(plan)) is not None]
+
+            def adopt(same: list[RunRecord]) -> None:
+                self._models.runs.adopt(same, dataset)
+                self._queue(plans, dataset)
+
+            self._models.recognise(begun, dataset, adopt)
 
         def end(outcome: Outcome) -> None:
             if outcome.ending is Ending.FAILED:
@@ -136,10 +145,12 @@ class ComparisonRuns(Controller):
         known = Pipelines(session, runs, {})
         for plan in plans:
             begun = known.interrupted(plan)
-            if begun is not None:
+            if begun is None or begun.dataset is not dataset:  # or the files were changed meanwhile
+                runs.start(plan, dataset, shown=dataset is session.dataset)
+            elif dataset is session.dataset:
                 self.goOnAsked.emit(begun)
             else:
-                runs.start(plan, dataset, shown=dataset is session.dataset)
+                runs.go_on(begun, shown=False)
 
     def _methods(self) -> tuple[Offer, ...]:
         return tuple(Offer(m.key, m.label, False, m.lacking or m.title, not m.lacking) for m in methods())

@@ -140,8 +140,7 @@ class Pipelines:
 
     def interrupted(self, plan: Plan) -> RunRecord | None:
         """Return the interrupted run of a plan that can go on and has the most folds; None without one."""
-        left = (record for record in self._runs.records if record.can_go_on and record.recorded is None)
-        same = (record for record in left if self._does(record, plan))
+        same = (record for record in self._runs.records if record.can_go_on and self._does(record, plan))
         return max(same, key=lambda record: record.progress, default=None)
 
     def _fits(self, record: RunRecord) -> bool:
@@ -170,8 +169,9 @@ class Pipelines:
             general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
             parameters = {name: value for name, value in plan.parameters.items() if name in general}
             moved |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
+        known = (record.dataset for record in self._runs.records if record.plan.data == place)
         is_open = place == self._session.plan.data
-        return usual(plan.changed(**moved), self._session.dataset if is_open else None)
+        return usual(plan.changed(**moved), self._session.dataset if is_open else next(known, None))
 
 
 def usual(plan: Plan, dataset: FoldedDataset | None) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan, nan
@@ -338,6 +338,8 @@ class FeaturesPanel(Panel):
         The user wants to see what was measured on the sealed test part.
     appeared : Signal()
         The panel is seen again, and has not followed what came while it was hidden.
+    offered : callable
+        Returns what else the menu of a row offers, by its feature's id.
     """
 
     chosen = Signal(int)
@@ -362,6 +364,7 @@ class FeaturesPanel(Panel):
         self.table.setAccessibleName(tr("Features of the path"))
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
+        self.offered: Callable[[int], Sequence[QAction]] = lambda _: ()
         self._test = named(PlainLabel(wraps=True, selectable=True), "features-test", role="caption")
         self._covered = CoveredNumber(self.unsealAsked)
         self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
@@ -505,9 +508,15 @@ class FeaturesPanel(Panel):
         self.table.placeholder = why
         self.table.viewport().update()
 
-    def clear(self, why: str = NO_PATH) -> None:
-        """Show no path, but a sentence about how to come to one."""
-        self.set_title(tr("Path"))
+    def set_title(self, title: str) -> None:
+        """Show another title, and link what it calls the list."""
+        super().set_title(title)
+        weights = tr("Weights")
+        self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
+
+    def clear(self, why: str = NO_PATH, title: str = "") -> None:
+        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given."""
+        self.set_title(title or tr("Path"))
         self.table.placeholder = why
         self._k = 0
         self._held = None
@@ -597,7 +606,7 @@ class FeaturesPanel(Panel):
             action.triggered.connect(lambda _=False, state=state: self._toggle(state))
             action.setEnabled(self._pins)
             made.append(action)
-        return made
+        return [*made, *self.offered(row.feature_id)]
 
     def _update_tools(self) -> None:
         for button in (self._pin, self._ban):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.events import Event, RunStarted, UnitFinished
 from rankstudio.engine.support.compilation import announced
 from rankstudio.ui.background.loader import Loader
-from rankstudio.ui.background.tasks import FoldCache, warm_up
+from rankstudio.ui.background.tasks import FoldCache, recognise, warm_up
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.evidence import Evidence
 from rankstudio.ui.model.execution import ExecutionBackend, MemoryBudget
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
@@ -23,6 +27,9 @@ from rankstudio.ui.model.session import Session
 from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.memory import IdleMemory
 from rankstudio.ui.process.settings import Settings
+
+if TYPE_CHECKING:
+    from rankstudio.engine.experiment.storage.study import RecordedData
 
 _OPENING = tr("Opening the data …")
 _COMPUTING = tr("Computing the path …")
@@ -148,6 +155,8 @@ class Models(QObject):
         self.permutations = PermutationTests(self.session, self.current, self.task_worker, self)
         seen = self.session, self.runs, self.measured, self.current
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
+        seen_alone = self.session, self.runs, self.current
+        self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         self._compiling = False
@@ -163,6 +172,32 @@ class Models(QObject):
     def n_busy(self) -> int:
         """How many workers have something to do."""
         return bool(self.task_worker.jobs) + bool(self.run_worker.jobs)
+
+    def recognise(
+        self,
+        records: Sequence[RunRecord],
+        dataset: FoldedDataset,
+        then: Callable[[list[RunRecord]], None],
+    ) -> None:
+        """Find the stored runs that were computed on a dataset, in the background, and pass them on.
+
+        Parameters
+        ----------
+        records : sequence of RunRecord
+        dataset : FoldedDataset
+        then : callable
+            Called with those whose data were recorded and are this dataset; with none where that fails.
+        """
+        among = tuple({record.recorded for record in records if record.recorded is not None})
+        if not among:
+            then([])
+            return
+
+        def handle(known: set[RecordedData]) -> None:
+            then([record for record in records if record.recorded in known])
+
+        what = tr("Identifying the data")
+        self.task_worker.task(what, recognise, dataset, among, on_done=handle, on_error=lambda _: then([]))
 
     def warm_up(self) -> None:
         """Load and compile what runs need, in the background."""

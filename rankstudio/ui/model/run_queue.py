@@ -158,12 +158,13 @@ class Runs(QObject):
             self.show(record)
         return record
 
-    def go_on(self, record: RunRecord) -> None:
+    def go_on(self, record: RunRecord, *, shown: bool = True) -> None:
         """Go on with a run that is not finished, when the runs before it have ended."""
         record.wait_again()
         self._submit(record, paused=False)
         self.changed.emit(record)
-        self.show(record)
+        if shown:
+            self.show(record)
 
     def add(self, record: RunRecord) -> None:
         """List a run that is there already, in the place that its number gives it."""

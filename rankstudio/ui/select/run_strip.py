@@ -48,6 +48,8 @@ class RunStrip(QFrame):
         The user wants to see all runs.
     featuresAsked : Signal()
         The user wants to see why the features of the run were selected.
+    evidenceAsked : Signal()
+        The user wants to see how sure these features are.
     comparisonAsked : Signal()
         The user wants to compare the run with other methods.
     """
@@ -57,6 +59,7 @@ class RunStrip(QFrame):
     unsealAsked = Signal()
     compareAsked = Signal()
     featuresAsked = Signal()
+    evidenceAsked = Signal()
     comparisonAsked = Signal()
 
     def __init__(self) -> None:
@@ -71,8 +74,9 @@ class RunStrip(QFrame):
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber(self.unsealAsked)
         why = _link(tr("Why these features?"), "strip-why", self.featuresAsked)
+        sure = _link(tr("How sure?"), "strip-sure", self.evidenceAsked)
         another = _link(tr("Compare with another method"), "strip-another", self.comparisonAsked)
-        self._why, self._next = why, _NextQuestions(why, another)
+        self._why, self._sure, self._next = why, sure, _NextQuestions(why, sure, another)
         self.follow = named(QPushButton(tr("Follow")), "strip-follow", tip=_ABOUT_FOLLOW, role="quiet")
         self.follow.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.follow.setCheckable(True)
@@ -122,6 +126,7 @@ class RunStrip(QFrame):
         self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
         self._all.setEnabled(bool(records))
         self._why.setVisible(shown is not None and not shown.plan.entry.featureless)
+        self._sure.setVisible(shown is not None and shown.plan.entry.selects)
         self._next.offer(shown is not None and shown.state is RunState.DONE and not current and not queued)
         self._bar.setVisible(shown is not None and shown.state in _WORKING)
         self.follow.setVisible(current is not None)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunState
-from rankstudio.ui.shell.workspace import PAGES
+from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
@@ -181,6 +181,13 @@ _VIEW = (
     *(
         Command(f"page_{page.key}", page.label, f"{page.help}.", f"Ctrl+{number}", page.icon)
         for number, page in enumerate(PAGES, start=1)
+    ),
+    Command(
+        f"page_{ESTIMATES}",
+        tr("Estimates (lab)"),
+        tr("Simulations of how far estimates are from the truth."),
+        "Ctrl+8",
+        "lab",
     ),
     Command(
         "palette",
@@ -404,7 +411,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "export_table": any(record.result is not None for record in models.runs.records),
         **dict.fromkeys(("run", "open_model", "open_preferences", "add_scores", "add_order"), ready),
         "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
-        **{f"page_{page.key}": there for page in PAGES},
+        **{f"page_{key}": there for key in (*(page.key for page in PAGES), ESTIMATES)},
         "step": (not models.runs.busy and ready) or paused,
         "go_on": shown is not None and shown.can_go_on,
         "pause": current is not None,

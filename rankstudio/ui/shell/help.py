@@ -222,7 +222,8 @@ PAGES_OF_THE_WINDOW = {
     "compare-page": "compare-methods.md",
     "queries-page": "single-queries.md",
     "report-page": "tables-figures-reports.md#a-report",
-    "lab-page": "estimates.md#the-lab-page",
+    "lab-page": "estimates.md#the-estimates-tab",
+    "evidence-page": "evidence.md#in-the-window",
 }
 """Places of the guide by the object names of pages."""
 

@@ -10,7 +10,7 @@ from rankstudio.ui.shell.workspace import Workspace
 from rankstudio.ui.widgets import Notices
 from rankstudio.ui.widgets.notice import Level
 
-_PAGES = frozenset({"select", "features", "queries", "report"})
+_PAGES = frozenset({"select", "features", "evidence", "queries", "report"})
 """Pages that show one run."""
 
 
@@ -75,7 +75,7 @@ class RunMessages(QObject):
     def _follow(self) -> None:
         """Show the message of the run that is looked at, and none of another run."""
         record = self._runs.shown
-        self._say(record.key if record is not None and self._pages.page in _PAGES else None)
+        self._say(record.key if record is not None and self._pages.place in _PAGES else None)
 
     @Slot(int)
     def _forget(self, key: int) -> None:

@@ -9,14 +9,18 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.evidence.controller import EvidenceController
+from rankstudio.ui.evidence.set_tray import SetTrayController
 from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.substitutes_panel import SubstitutesController
 from rankstudio.ui.features.why_panel import WhyController
 from rankstudio.ui.lab.controller import LabController, SimulationTab
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.page.page import Page, column, row
+from rankstudio.ui.page.tabs import PageTabs, Tab
 from rankstudio.ui.queries.controller import QueriesController
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.select.curve_controllers import ChanceController
@@ -24,7 +28,7 @@ from rankstudio.ui.select.method_controller import FoldHint, MethodController
 from rankstudio.ui.select.run_commands import MemoryForecast
 from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import RunStrip
-from rankstudio.ui.shell.workspace import Workspace
+from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill
 
@@ -55,6 +59,8 @@ class Sections(QObject):
         self.why = WhyController(theme, models, self.features, self)
         self.alone = AloneController(theme, models, self.features, self)
         self.substitutes = SubstitutesController(theme, models, self)
+        self.evidence = EvidenceController(theme, models, self)
+        self.tray = SetTrayController(theme, models, self.evidence)
         self.compare = CompareController(theme, models, self)
         self.queries = QueriesController(theme, models, self)
         tested = self.compare.views.tests.hint, self.compare.views.folds.hint
@@ -76,6 +82,14 @@ class Sections(QObject):
         self.select.grown.connect(self.features.show_growing)
         self.features.inspected.connect(self.select.candidates.select)
         self.features.inspected.connect(self.substitutes.mark)
+        self.evidence.inspected.connect(self.features.inspect)
+        self.features.inspected.connect(self.evidence.mark)
+        self.features.inspected.connect(self.tray.look_at)
+        self.tray.inspected.connect(self.features.inspect)
+        for path in (self.features.features, self.features.path):
+            path.offered = self.tray.actions
+        judged = self.evidence.panel.table
+        judged.row_actions = lambda row: self.tray.actions(row.feature)
         self.substitutes.panel.inspected.connect(self.features.inspect)
         self.data.foldChosen.connect(self.select.stop_following)
         self.compare.foldChosen.connect(self.select.stop_following)
@@ -108,29 +122,56 @@ class Sections(QObject):
         report = row("report", (outline, self.report.preview), (0, 1), (320, 940))
         lab_auc, lab_own = _lab_tab("lab-auc", self.lab.auc), _lab_tab("lab-selection", self.lab.selection)
         lab_own.hide()
-        lab = column("lab", (lab_auc, lab_own), (1, 1), (600, 600))
+        lab = column("lab-page", (lab_auc, lab_own), (1, 1), (600, 600))
+        own = self.evidence.lay_out()
+        tabs = {
+            "evidence": Tab(tr("Evidence"), own),
+            ESTIMATES: Tab(tr("Estimates"), lab, self.lab.tabs),
+        }
+        evidence_tabs = PageTabs("evidence-tabs", tr("parts of the page"), tabs)
+        evidence = column("evidence-and-estimates", (own, lab), (1, 1), (650, 650))
+        head = QWidget()
+        fill(QVBoxLayout(head), evidence_tabs, self.tray.trays[1], margins=(0, 0, 0, 0), spacing=6)
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
         self.pages = pages = {
             "data": Page("data", data, [self.data, self.alone]),
             "select": Page("select", columns, [self.select], foot),
-            "features": Page("features", features, [self.features, self.why, self.substitutes]),
+            "features": Page(
+                "features",
+                features,
+                [self.features, self.why, self.substitutes, self.tray],
+                head=self.tray.trays[0],
+            ),
+            "evidence": Page("evidence", evidence, [self.evidence, self.lab], head=head),
             "compare": Page("compare", compare, [self.compare]),
             "queries": Page("queries", queries, [self.queries], head=self.queries.head),
             "report": Page("report", report, [self.report]),
-            "lab": Page("lab", lab, [self.lab], head=self.lab.tabs),
         }
-        made = Workspace(self._theme, pages)
+        made = Workspace(self._theme, pages, {"evidence": evidence_tabs})
+        evidence_tabs.left.connect(pages["evidence"].restore_panels)
+        for controller in (self.evidence, self.lab):
+            evidence_tabs.chosen.connect(controller.update)
+        evidence_tabs.chosen.connect(self.tray.show_tab)
         self.queries.emptied.connect(queries.setHidden)
 
         def show_tab(number: int) -> None:
-            pages["lab"].restore_panels()
+            pages["evidence"].restore_panels()
             lab_auc.setVisible(not number)
             lab_own.setVisible(bool(number))
 
         self.lab.tabChosen.connect(show_tab)
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.featuresAsked.connect(lambda: made.show_page("features"))
+        self.strip.evidenceAsked.connect(lambda: made.show_page("evidence"))
+
+        def show_chance() -> None:
+            made.show_page("evidence")
+            self.evidence.show_chance()
+
+        self.select.curves.chance.asked.connect(show_chance)
+        self.evidence.comparisonShown.connect(self.select.stop_following)
+        self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
         for asked in (self.strip.compareAsked, self.strip.comparisonAsked):
             asked.connect(lambda: made.show_page("compare"))
 

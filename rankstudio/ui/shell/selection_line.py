@@ -30,6 +30,7 @@ PARTS = {
 """The parts from left to right, and what they are."""
 
 _LEAST, _ROOM = 28, 14  # pixels of a part at least, and those of its padding
+_LETTERS = 6  # of a part, by which it can be told from others
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,12 @@ class SelectionLine(QWidget):
         """The width with which no part is cut, in pixels."""
         return sum(self._wanted().values()) + self._between()
 
+    @property
+    def readable_width(self) -> int:
+        """The width with which some letters of every part can be read, in pixels."""
+        most = _LETTERS * self.fontMetrics().averageCharWidth()
+        return sum(min(most, width) for width in self._wanted().values()) + self._between()
+
     def _wanted(self) -> dict[str, int]:
         """Return the width of the text of each part."""
         metrics = self.fontMetrics()
@@ -165,6 +172,7 @@ class SelectionLine(QWidget):
             cut = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
             cut = text if width >= wanted[key] else cut
             self._buttons[key].setText(cut.replace("&", "&&"))
+        self.layout().activate()  # a request for it is lost where the toolbar is being laid out
 
 
 Entries = Sequence[tuple[object, str]]

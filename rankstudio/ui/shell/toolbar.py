@@ -74,7 +74,7 @@ class MainToolBar(QToolBar):
         self.setIconSize(QSize(SIZE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._theme = theme
-        self._compact = False
+        self._level = 0
         self._shrinking = [self._add(actions["open"], texted=True)]
         self.addSeparator()
         run = self._add(actions["run"], texted=True)
@@ -86,12 +86,12 @@ class MainToolBar(QToolBar):
         self.addWidget(self.line)
         self.measure_button = self._menu_button("measure-button", actions.submenus["measure"])
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
-        self._palette_button = ActionButton(actions["palette"])
-        self._palette = self.addWidget(self._palette_button)  # which a key opens, too
+        palette = self._add(actions["palette"])  # which a key opens, too
         self._shrinking.append(self._add(actions["export"], texted=True))
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
+        self._giving_way = palette, self._theme_button, self._first[-1], self.convention_button
         self.line.fitted.connect(self._fit)
         theme.changed.connect(self._show_theme)
         self._show_theme()
@@ -108,17 +108,28 @@ class MainToolBar(QToolBar):
 
     @Slot()
     def _fit(self) -> None:
-        """Show the texts of buttons where they take no room that the names of the line need."""
+        """Show texts and buttons where they take no room that the line needs.
+
+        The texts go first, and a button that a key replaces; then, in a narrow window with large text, one
+        after the other the buttons that menus replace, until the parts of the line can be read.
+        """
         metrics, names = self.fontMetrics(), [button.accessibleName() for button in self._shrinking]
-        texts = sum(metrics.horizontalAdvance(name) + _PADDING for name in names)
-        taken = texts + self._palette_button.sizeHint().width() + _PADDING
-        room = self.line.width() - (taken if self._compact else 0)
-        compact = self.width() < _ROOM_FOR_TEXTS or room < self.line.whole_width
-        if compact != self._compact:
-            self._compact = compact
-            self._palette.setVisible(not compact)
-            for button in self._shrinking:
-                button.set_compact(compact)
+        gains = [button.sizeHint().width() + _PADDING for button in self._giving_way]
+        gains[0] += sum(metrics.horizontalAdvance(name) + _PADDING for name in names)
+        others = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
+        least = self.width() - others - sum(gains[: self._level])
+        level = 0 if self.width() >= _ROOM_FOR_TEXTS and least >= self.line.whole_width else 1
+        while 0 < level < len(gains) and least + sum(gains[:level]) < self.line.readable_width:
+            level += 1
+        if level == self._level:
+            return
+        self._level = level
+        for button in self._shrinking:
+            button.set_compact(level > 0)
+        for action in self.actions():
+            button = self.widgetForAction(action)
+            if button in self._giving_way:
+                action.setVisible(self._giving_way.index(button) >= level)
 
     def _add(self, action: QAction, texted: bool = False) -> ActionButton:
         button = ActionButton(action, texted)

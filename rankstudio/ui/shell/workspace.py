@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.page import Page
+from rankstudio.ui.page.tabs import PageTabs
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
@@ -139,14 +140,22 @@ PAGES = (
         "features",
         tr("The selected features, the margins, and every feature in detail"),
     ),
+    PageName(
+        "evidence",
+        tr("Evidence"),
+        "evidence",
+        tr("How sure the selection is, which sets are as good, and where to stop"),
+    ),
     PageName("compare", tr("Compare"), "compare", tr("Runs side by side, with tests and stability")),
     PageName(
         "queries", tr("Queries"), "search", tr("Two models query by query, with reasons for each ranking")
     ),
     PageName("report", tr("Report"), "report", tr("The study as a single file to share")),
-    PageName("lab", tr("Lab"), "lab", tr("Simulations of how far estimates are from the truth")),
 )
 """From top to bottom."""
+
+ESTIMATES = "lab"
+"""Key of the tab of the Evidence page with simulations; it was a page, and settings may say so."""
 
 FIRST = "select"
 """Where one begins."""
@@ -160,25 +169,31 @@ class Workspace(QWidget):
     theme : Theme
     pages : mapping of str to Page
         By the keys of `PAGES`.
+    tabs : mapping of str to PageTabs
+        Of pages that have them; a tab is shown by its key as a page is.
 
     Attributes
     ----------
     pageChanged : Signal(str)
-        Key of the page that is shown now.
+        Key of the page that is shown now, with whichever of its tabs.
     """
 
     pageChanged = Signal(str)
 
-    def __init__(self, theme: Theme, pages: Mapping[str, Page]) -> None:
+    def __init__(
+        self, theme: Theme, pages: Mapping[str, Page], tabs: Mapping[str, PageTabs] | None = None
+    ) -> None:
         super().__init__()
         named(self, "workspace", role="ground")
-        self._pages, self._theme = pages, theme
+        self._pages, self._tabs, self._theme = pages, tabs or {}, theme
         self.rail = PageRail(theme, PAGES)
         self._stack = QStackedWidget()
         for page in pages.values():
             self._stack.addWidget(page)
         fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
-        self.rail.chosen.connect(self.show_page)
+        self.rail.chosen.connect(self._go_to)
+        for name, bar in self._tabs.items():
+            bar.chosen.connect(lambda _, name=name: self.pageChanged.emit(name))
         self.show_page(FIRST)
 
     @property
@@ -186,8 +201,23 @@ class Workspace(QWidget):
         """Key of the page that is shown."""
         return next(key for key, page in self._pages.items() if page is self._stack.currentWidget())
 
+    @property
+    def place(self) -> str:
+        """Key of the tab that is shown, where the page has tabs; else of the page."""
+        page = self.page
+        return self._tabs[page].key if page in self._tabs else page
+
     def show_page(self, key: str) -> None:
-        """Show another page."""
+        """Show another page, or a tab of one."""
+        for page, tabs in self._tabs.items():
+            if key in tabs.keys:
+                tabs.select(key)
+                key = page
+        self._go_to(key)
+
+    @Slot(str)
+    def _go_to(self, key: str) -> None:
+        """Show another page, at the tab where it was left."""
         self.rail.select(key)
         left, page = self._pages[self.page], self._pages[key]
         if page is not left:
@@ -219,7 +249,7 @@ class Workspace(QWidget):
 
     def save(self, settings: Settings) -> None:
         """Remember the page and the sizes of all panels."""
-        settings.set("window/page", self.page)
+        settings.set("window/page", self.place)
         for page in self._pages.values():
             page.save(settings)
 
@@ -228,7 +258,8 @@ class Workspace(QWidget):
         for page in self._pages.values():
             page.restore(settings)
         key = settings.text("window/page", FIRST)
-        self.show_page(key if key in self._pages else FIRST)
+        known = {*self._pages, *(tab for tabs in self._tabs.values() for tab in tabs.keys)}
+        self.show_page(key if key in known else FIRST)
 
     def reopen_windows(self) -> None:
         """Give the panels of all pages a window of their own that had one the last time."""

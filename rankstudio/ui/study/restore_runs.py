@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.ui.background.tasks import recognise
 from rankstudio.ui.background.worker import Ending, Outcome
 from rankstudio.ui.compare.comparison_runs import ComparisonRuns
 from rankstudio.ui.language import tr, trn
@@ -21,9 +19,6 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.widgets import Notices
-
-if TYPE_CHECKING:
-    from rankstudio.engine.experiment.storage.study import RecordedData
 
 
 class RunRestorer(Controller):
@@ -40,7 +35,7 @@ class RunRestorer(Controller):
     def __init__(self, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._runs = models.session, models.runs
-        self._loader, self._worker = models.loader, models.task_worker
+        self._models, self._loader = models, models.loader
         self._going_on: RunRecord | None = None
         self._session.datasetChanged.connect(self._follow)
 
@@ -67,23 +62,17 @@ class RunRestorer(Controller):
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
         """See which stored runs were computed on the data that are open, and do something then."""
         session, dataset = self._session, self._session.dataset
-        fitting = [
-            record
-            for record in self._runs.records
-            if record.recorded is not None and reading(record.plan) == reading(session.plan)
-        ]
-        if dataset is None or not session.has_documents or not session.read_as_planned or not fitting:
+        fitting = [r for r in self._runs.records if reading(r.plan) == reading(session.plan)]
+        if dataset is None or not session.has_documents or not session.read_as_planned:
             then()
             return
 
-        def handle(known: set[RecordedData]) -> None:
+        def handle(known: list[RunRecord]) -> None:
             if session.dataset is dataset:
-                self._runs.adopt([record for record in fitting if record.recorded in known], dataset)
+                self._runs.adopt(known, dataset)
             then()
 
-        among = tuple({record.recorded for record in fitting if record.recorded is not None})
-        what = tr("Identifying the data")
-        self._worker.task(what, recognise, dataset, among, on_done=handle, on_error=lambda _: then())
+        self._models.recognise(fitting, dataset, handle)
 
     @Slot()
     def _follow(self) -> None:

@@ -47,7 +47,7 @@ def shortened(text: str) -> str:
     """Return the first sentences of a text, as many as a tooltip takes, and where the rest is."""
     if len(text) <= MOST_IN_TOOLTIP:
         return text
-    rest = f" {tr('See the guide (F1) for more.')}"
+    rest = " " + tr("More on the page Methods of the guide.")
     sentences = _SENTENCE_END.split(text)
     kept = sentences[0]
     for sentence in sentences[1:]:

@@ -70,3 +70,42 @@ def test_what_cannot_be_expressed_or_tried_is_said(place: Path, tmp_path: Path, 
     assert export(moved, "fold1", tmp_path / "n.py", "--data", str(tmp_path / "none"), to="python") == 1
     assert "none" in capsys.readouterr().err
     assert not (tmp_path / "n.py").exists()
+
+
+def test_a_feature_set_gives_its_definitions_and_one_of_another_engine_is_refused(
+    place: Path, tmp_path: Path, capsys
+) -> None:
+    kind = "org.apache.solr.ltr.feature.SolrFeature"
+    store = [{"name": f"f{i}", "class": kind, "params": {"q": f"{{!func}}{i}"}} for i in range(1, 60)]
+    own = tmp_path / "features.json"
+    own.write_text(json.dumps(store))
+    assert export(place, "fold1", tmp_path / "m.json", "--feature-set", str(own), to="solr") == 0
+    assert "Identical ranking on " in capsys.readouterr().out
+    written = json.loads((tmp_path / "m-features.json").read_text())
+    assert written == [feature for feature in store if feature in written]
+    assert json.loads((tmp_path / "m.json").read_text())["store"] == "_DEFAULT_"
+
+    assert export(place, "fold1", tmp_path / "m.txt", "--feature-set", str(own)) == 1
+    assert naming("features.json Solr solr ranklib").search(capsys.readouterr().err)
+    own.write_text(json.dumps(store[:1]))
+    assert export(place, "fold1", tmp_path / "n.json", "--feature-set", str(own), to="solr") == 1
+    assert naming("features.json feature model 1 set").search(capsys.readouterr().err)
+    assert not (tmp_path / "n.json").exists()
+
+
+def test_a_feature_set_beside_the_data_is_used_and_one_that_does_not_fit_is_named(
+    place: Path, tmp_path: Path, capsys
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    shutil.copy(place / "data" / "Fold1" / "test.txt", data / "test.txt")
+    features = [{"name": f"f{i}", "params": [], "template": {"match_all": {}}} for i in range(1, 60)]
+    (data / "featureset.json").write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
+    options = ("--data", str(data / "test.txt"), "--json")
+    assert export(place, "fold1", tmp_path / "m.json", *options, to="elasticsearch") == 0
+    assert json.loads(capsys.readouterr().out)["note"] == ""
+    written = json.loads((tmp_path / "m-featureset.json").read_text())["featureset"]["features"]
+    assert all(feature in features for feature in written)
+    (data / "featureset.json").write_text(json.dumps({"featureset": {"features": features[:1]}}))
+    assert export(place, "fold1", tmp_path / "m.json", *options, "--force", to="elasticsearch") == 0
+    assert naming("featureset feature model").search(json.loads(capsys.readouterr().out)["note"])

@@ -42,6 +42,17 @@ def test_features_are_named_as_the_data_name_them(done) -> None:
     assert runs[0]["folds"][0]["selected"][:2] == [33, 41]
 
 
+@pytest.mark.parametrize("search", ["swap", "best"])
+def test_other_searches_run_and_too_many_sets_are_refused(search, done, capsys, tmp_path) -> None:
+    few = ["run", "--sample", "--lambda", "64", "--folds", "1", "--json", "--search", search, "--out"]
+    values = json.loads(done([*few, str(tmp_path / "four"), "--features", "4"]).out)
+    assert values["plan"]["parameters"]["search"] == search
+    assert 1 <= len(values["folds"][0]["selected"]) <= 4
+    if search == "best":
+        assert main([*few, str(tmp_path / "twenty"), "--features", "20"]) == 1
+        assert "n_features_to_select" in capsys.readouterr().err
+
+
 def test_a_run_prints_its_tables_and_writes_its_files(folder, tmp_path, capsys) -> None:
     out = tmp_path / "out"
     assert (

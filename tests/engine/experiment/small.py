@@ -90,7 +90,8 @@ def quick(entry: Method) -> dict[str, Any]:
 
 def two_settings() -> dict[str, Plan]:
     """Every method with a grid, and every ranker, with two values of it."""
-    plans = {}
+    searches = {"regularization": 0.5, "search": ("swap", "best"), "n_features_to_select": 3}
+    plans = {"sets of features": Plan("small", parameters=searches, folds=(1,))}
     for entry in methods():
         values = quick(entry)
         for p in entry.grids[:1]:

@@ -273,3 +273,11 @@ def test_what_a_program_gives_comes_out_as_a_plain_number() -> None:
     found = [p.check(value) for p, value in given]
     assert found == [3, 0.5, True, None, "hinge"]
     assert [type(value) for value in found[:3]] == [int, float, bool]
+
+
+def test_a_value_that_is_left_out_is_read_by_its_former_names_too() -> None:
+    """Catches a renamed "no limit" that refuses plans and studies in which it stands in a list."""
+    subsets = next(p for p in method("fs-bfs").parameters if p.name == "n_features_to_select")
+    for name in ("no limit", "until no feature is left", "no maximum", ""):
+        assert subsets.validate([10, name]) == (10, None)
+        assert subsets.validate(name) is None

@@ -232,3 +232,42 @@ def test_an_interrupted_run_is_offered_with_its_folds_and_goes_on(
         wait_until(lambda: record.state is RunState.DONE)
         settle(window)
         assert window.runs.records == (record,)
+
+
+def test_an_interrupted_run_on_data_that_are_not_open_goes_on(
+    theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a run of a study that counts as "not run" until its data are opened by hand."""
+    other = str(write_folds(tmp_path / "Other", 1))
+    go = Semaphore(4)
+    fifth = held(lambda _, event: isinstance(event, UnitStarted) and go.acquire(timeout=10))
+    with open_window(theme, tmp_path / "config", folds, fifth) as window:
+        window.commands["run"].trigger()
+        wait_until(lambda: window.runs.records[0].units_done == 4)
+        window.commands["stop"].trigger()
+        go.release(1000)
+        wait_until(lambda: window.runs.records[0].state is RunState.CANCELLED)
+        window.open_path(other)
+        wait_until(lambda: window.session.plan.data == other)
+        finish(window)
+    with open_window(theme, tmp_path / "config") as window:
+        window.restore()
+        wait_until(lambda: window.session.has_documents and bool(window.runs.records))
+        settle(window)
+        record, last = window.runs.records
+        assert record.recorded is not None and window.session.plan.data == other
+        shown = window.session.dataset
+        said = []
+
+        def answer(dialog: ComparisonDialog) -> int:
+            tick(dialog.data, str(folds))
+            said.extend((row.run, row.finished, row.folds_done) for row in dialog.rows())
+            return int(QDialog.DialogCode.Accepted)
+
+        monkeypatch.setattr(ComparisonDialog, "exec", answer)
+        window.commands["comparison"].trigger()
+        assert (1, False, 1) in said
+        wait_until(lambda: record.state is RunState.DONE)
+        settle(window)
+        assert window.runs.records == (record, last)
+        assert window.session.dataset is shown

@@ -23,7 +23,7 @@ def lab(window: MainWindow) -> AucTab:
     """The tab of AUC estimates, seen."""
     window.commands["page_lab"].trigger()
     settle(window)
-    assert window.workspace.page == "lab"
+    assert window.workspace.place == "lab"
     return window.sections.lab.auc
 
 

@@ -191,7 +191,7 @@ def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, 
     window.commands["page_lab"].trigger()
     wait_until(lambda: len(lab.deviations.table.rows()) == len(ESTIMATORS))
     panel = lab.variation
-    window.workspace._pages["lab"].maximise(panel)
+    window.workspace._pages["evidence"].maximise(panel)
     assert not lab.deviations.isVisible()
     wait_until(lambda: panel.bias.height() > 260)
     window.sections.lab.tabs.setCurrentIndex(1)

@@ -36,9 +36,11 @@ def test_every_button_is_in_sight(bare, width):
     bare.resize(width, 200)
     QApplication.processEvents()
     bar = bare.toolbar
+    replaced = {"tool-palette"} if not bar.findChild(ActionButton, "tool-export").text() else set()  # Ctrl+K
+    replaced |= {"theme-button", "tool-step"} if width < 1040 else set()  # the menus View and Run
     for button in bar.findChildren(QPushButton):
-        if button.objectName() == "tool-palette" and not bar.findChild(ActionButton, "tool-export").text():
-            continue  # Ctrl+K
+        if button.objectName() in replaced:
+            continue
         assert button.isVisible(), button.objectName()
         right = button.mapTo(bar, button.rect().topRight()).x()
         assert right < (width if button.parent() is bar else bar.line.geometry().right() + 1)
@@ -56,9 +58,30 @@ def test_texts_give_way_to_icons_and_come_back_and_names_stay(bare):
     assert texts == ["Export…", "", "Export…"]
 
 
+def test_buttons_that_menus_replace_give_way_to_a_line_in_large_text(bare, theme):
+    """Catches a line of five "…" at 1024 pixels and the largest text."""
+    theme.set_text_size(18)
+    theme.finish()
+    try:
+        bare.resize(1024, 200)
+        QApplication.processEvents()
+        line, shown = bare.toolbar.line, set()
+        for button in line.findChildren(QPushButton):
+            assert len(button.text().strip("…")) >= 3, button.text()
+        for name in ("tool-run", "tool-pause", "tool-stop", "measure-button", "tool-export", "tool-open"):
+            shown.add(bare.toolbar.findChild(QPushButton, name).isVisible())
+        assert shown == {True}
+    finally:
+        theme.set_text_size(13)
+        theme.finish()
+    bare.resize(1440, 200)
+    QApplication.processEvents()
+    assert bare.toolbar.convention_button.isVisible()
+
+
 def test_a_wider_toolbar_never_shows_less_of_a_name(bare):
     line, shown = bare.toolbar.line, []
-    for width in range(960, 1500, 20):
+    for width in range(1040, 1500, 20):
         bare.resize(width, 200)
         QApplication.processEvents()
         shown.append(min(line.width(), line.whole_width))

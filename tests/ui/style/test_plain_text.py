@@ -16,7 +16,7 @@ def test_whole_sentences_are_kept_and_the_guide_has_the_rest() -> None:
     short = shortened(text)
     assert len(short) <= MOST_IN_TOOLTIP
     assert short.startswith("Sentence number 0 says something, e.g. this. Sentence number 1")
-    assert short.endswith("e.g. this. See the guide (F1) for more.")
+    assert short.endswith("e.g. this. More on the page Methods of the guide.")
     assert shortened("A sentence without an end " * 30 + "ends here. Another.").startswith("A sentence")
 
 

@@ -23,7 +23,7 @@ def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
     keys.press("Ctrl+O", then=name_data)
     readings.is_open(walked, home / "Small")
 
-    keys.press("Ctrl+4")
+    keys.press("Ctrl+5")
     keys.tab_to("run-comparison")
     keys.press("Space", then=lambda dialog: compare_three(keys, dialog))
     readings.runs_are_there(walked)
@@ -31,7 +31,7 @@ def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
     keys.tab_to("runs-table")
     keys.press("Home")
     readings.rest(walked)
-    keys.press("Ctrl+5")
+    keys.press("Ctrl+6")
     readings.rest(walked)
     keys.tab_to("query-table")
     keys.press("Home")
@@ -42,7 +42,7 @@ def test_the_walk_by_keyboard(walked: MainWindow, home: Path) -> None:
     keys.press("Ctrl+3")
     readings.substitute(walked)
 
-    keys.press("Ctrl+4")
+    keys.press("Ctrl+5")
     readings.seal_says(walked, readings.SEALED, "validation")
     keys.press("Ctrl+Shift+L")
     readings.seal_says(walked, readings.UNSEALED, "test")

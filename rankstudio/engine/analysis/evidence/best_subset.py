@@ -16,10 +16,10 @@ from rankstudio.engine.arithmetic.query_data import QueryData, group, several_qu
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.exact_subsets.branch_and_bound import SizeSearch
-from rankstudio.engine.methods.selection.exact_subsets.subset_problem import SubsetProblem
-from rankstudio.engine.methods.selection.exact_subsets.subset_search import search_sizes
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import SizeSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import search_sizes
 from rankstudio.engine.support.work import WorkProgress
 
 _WRITTEN = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}

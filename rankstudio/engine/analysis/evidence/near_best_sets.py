@@ -13,7 +13,7 @@ from rankstudio.engine.analysis.evidence.best_subset import SizedSubset, SubsetS
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.exact_subsets.near_search import NearSets, search_near
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import NearSets, search_near
 from rankstudio.engine.support.work import WorkProgress, finish
 
 NORMAL = 1.96
@@ -150,14 +150,15 @@ def find_near_best_sets(
             yield told
     found: list[SizedNearBestSets] = []
     for best in (one for one in sizes if one.features):
-        sized = yield from _near(data, space, best, window)
+        sized = yield from near_sets_of_size(data, space, best, window)
         found.append(sized)
     return tuple(found)
 
 
-def _near(
-    data: QueryData, space: SubsetSpace, best: SizedSubset, window: float | None
+def near_sets_of_size(
+    data: QueryData, space: SubsetSpace, best: SizedSubset, window: float | None = None
 ) -> Generator[WorkProgress, None, SizedNearBestSets]:
+    """Return what :func:`near_best_sets` does for one size whose best set is known, with progress."""
     _, problem, _ = space.problem(data)
     criterion, reference = problem.errors(best.features)
     width, evaluated = _WINDOW if window is None else window, 0

@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.analysis.evidence.subset_paths import columns_of
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
 from rankstudio.engine.arrays import Floats
@@ -124,12 +125,7 @@ def _columns(estimator: LinearRanker, data: QueryData, features: Sequence[int] |
     if features is None:
         *_, last = estimator.learn(data)
         features = last.selected
-    columns = tuple(int(column) for column in features)
-    distinct = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
-    if not distinct or not 1 <= len(columns) <= MOST_FEATURES:
-        expected = f"1 to {MOST_FEATURES} different columns from 0 to {n - 1}"
-        raise ParameterError("features", list(columns), expected)
-    return columns
+    return columns_of(features, n, least=1, most=MOST_FEATURES)
 
 
 def _errors_of_subsets(search: FloatingSearch, k: int) -> Generator[WorkProgress, None, Floats]:

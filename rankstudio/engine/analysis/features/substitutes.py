@@ -179,7 +179,7 @@ def substitutes(
     ranked = tuple(column for column in selected if column in heaviest)
     columns = _shown(correlations, clusters, ranked)
     parameters = path.unit.combination.ranker if plan.ranker_entry else path.unit.parameters
-    regularization = _regularization(plan, parameters, data)
+    regularization = regularization_of(plan, parameters, data)
     data = PairRows.of(data, PairCost.of(parameters))
     changes: Changes = {}
     group_swaps: tuple[GroupSwap, ...] = ()
@@ -203,7 +203,7 @@ def substitutes(
     )
 
 
-def _regularization(plan: Plan, parameters: Mapping[str, Any], data: QueryData) -> float | None:
+def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: QueryData) -> float | None:
     """Return λ of a model whose criterion is RankRLS's leave-query-out error; None for any other one."""
     entry = plan.ranker_entry or plan.entry
     labels_alone = bool(plan.preferences) and data.preferences is None
@@ -242,7 +242,7 @@ def _changes(
             candidates: Ints = np.array(sorted(wanted), dtype=np.int64)
             if not selected or not candidates.size:
                 return {}, ""
-            criterion, swapped, without = swap_criteria(data, regularization, selected, candidates)
+            criterion, swapped, without, _ = swap_criteria(data, regularization, selected, candidates)
             costs = np.column_stack((without, swapped))
             found = costs - criterion
             found[np.abs(found) <= _ROUNDING * criterion] = 0.0

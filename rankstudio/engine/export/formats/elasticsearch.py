@@ -31,20 +31,29 @@ _LINEAR, _RANKLIB = "model/linear", "model/ranklib"
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the feature set.
 
+    A feature whose definition is known has it as it was read.
     Trees are RankLib's, which knows a feature by its place in the feature set, from 1.
     """
-    names = list(function.columns)
+    features = _features(function)
+    names = list(function.called)
     if function.linear:
         kind, definition = _LINEAR, json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
         moved = replace(function, trees=tuple(_moved(tree, function) for tree in function.trees))
-        kind, definition = _RANKLIB, ranklib.model_text(moved, range(1, len(names) + 1))
+        place = {feature["name"]: number for number, feature in enumerate(features, start=1)}
+        kind, definition = _RANKLIB, ranklib.model_text(moved, [place[name] for name in names])
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
-    features = [{"name": i.identifier, "params": [], "template": _template(i)} for i in function.inputs]
     return {
         "": json_bytes({"model": model}),
         FEATURES: json_bytes({"featureset": {"name": function.name, "features": features}}),
     }
+
+
+def _features(function: ScoreFunction) -> list[dict[str, Any]]:
+    """Return the features of the set: as they were read, or else with a template for a field."""
+    if function.listed:
+        return [json.loads(definition) for definition in function.listed]
+    return [{"name": i.identifier, "params": [], "template": _template(i)} for i in function.inputs]
 
 
 def _moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
@@ -68,24 +77,31 @@ def _template(given: ModelInput) -> dict[str, Any]:
 
 
 def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function with a shift of every feature that is negative somewhere: the next power of two."""
+    """Return the function with a shift of every feature that is negative somewhere: the next power of two.
+
+    Templates of one's own stay as they are.
+    """
+    if function.listed:
+        return (function,)
     return (shifted(function, [2.0 ** math.frexp(-low)[1] if low < 0 else 0.0 for low in ranges.low]),)
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as the plug-in does, in floats."""
     model = json.loads(files[""])["model"]["model"]
-    columns = function.columns
+    columns = function.called
     features = json.loads(files[FEATURES])["featureset"]["features"]
-    order = [columns[f["name"]] for f in features]
+    places = {
+        number: columns[f["name"]] for number, f in enumerate(features, start=1) if f["name"] in columns
+    }
     X = np.array(documents.X, dtype=np.float64)
-    for feature in features:
+    for feature in () if function.listed else features:  # else values are those that the queries gave
         _serve(X[:, columns[feature["name"]]], feature)
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
-        return ranklib.scores(model["definition"], dict(enumerate(order, start=1)), documents)
+        return ranklib.scores(model["definition"], places, documents)
     weights = {columns[name]: float(weight) for name, weight in json.loads(model["definition"]).items()}
-    return weighted_sum(X, [(c, weights[c]) for c in order], documents.dtype)
+    return weighted_sum(X, [(c, weights[c]) for c in places.values()], documents.dtype)
 
 
 def _serve(values: Floats, feature: dict[str, Any]) -> None:
@@ -109,7 +125,8 @@ FORMAT = ModelFormat(
     ".json",
     translatable(
         "A model for the Learning to Rank plug-in of Elasticsearch and OpenSearch (model/linear, for trees "
-        "model/ranklib), and the feature set. Its templates read a field with the name of each feature."
+        "model/ranklib), and the feature set: with the templates of your own set, or else templates that "
+        "read a field with the name of each feature."
     ),
     write,
     read,

@@ -16,43 +16,45 @@ from rankstudio.engine.language import translatable
 FEATURES = "-features.json"
 _PACKAGE = "org.apache.solr.ltr"
 _NORM = "StandardNormalizer"
+_DEFAULT = "_DEFAULT_"  # Solr's store of features that name none
 _SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``PUT …/schema/model-store``, and its features, for ``…/feature-store``."""
-    names = list(function.columns)
+    names = list(function.called)
     parameters: dict[str, Any]
     if function.linear:
         kind, parameters = "LinearModel", {"weights": dict(zip(names, function.weights, strict=True))}
     else:
         trees = [{"weight": "1", "root": _root(tree.nested(), names)} for tree in function.trees]
         kind, parameters = "MultipleAdditiveTreesModel", {"trees": trees}
+    features = [_definition(given, function.name) for given in function.inputs]
+    store = features[0].get("store", _DEFAULT) if features else function.name
     model = {
         "class": f"{_PACKAGE}.model.{kind}",
-        "store": function.name,
+        "store": store,
         "name": function.name,
         "features": [_feature(given) for given in function.inputs],
         "params": parameters,
     }
-    features = [
-        {
-            "store": function.name,
-            "name": name,
-            "class": f"{_PACKAGE}.feature.FieldValueFeature",
-            "params": {"field": name},
-        }
-        for name in names
-    ]
     return {"": json_bytes(model), FEATURES: json_bytes(features)}
+
+
+def _definition(given: ModelInput, store: str) -> dict[str, Any]:
+    """Return a feature of the store: as it was read, or else the value of a field of its name."""
+    if given.definition:
+        return dict(json.loads(given.definition))
+    name, kind = given.identifier, f"{_PACKAGE}.feature.FieldValueFeature"
+    return {"store": store, "name": name, "class": kind, "params": {"field": name}}
 
 
 def _feature(given: ModelInput) -> dict[str, Any]:
     """Return a feature of the model: Solr takes the average off its value, where there is one."""
     if not given.shift:
-        return {"name": given.identifier}
+        return {"name": given.called}
     parameters = {"avg": repr(-given.shift), "std": "1.0"}
-    return {"name": given.identifier, "norm": {"class": f"{_PACKAGE}.norm.{_NORM}", "params": parameters}}
+    return {"name": given.called, "norm": {"class": f"{_PACKAGE}.norm.{_NORM}", "params": parameters}}
 
 
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
@@ -80,7 +82,7 @@ def _threshold(value: float) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents as Solr does: in floats, every threshold raised by a millionth."""
     model = json.loads(files[""])
-    columns = function.columns
+    columns = function.called
     if "weights" in model["params"]:
         weights = model["params"]["weights"]
         terms = [(columns[f["name"]], float(weights[f["name"]])) for f in model["features"]]
@@ -112,7 +114,7 @@ FORMAT = ModelFormat(
     ".json",
     translatable(
         "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, with a file of features: "
-        "each feature is the value of the field with its name."
+        "those of your own feature store, or else the value of the field with the name of each."
     ),
     write,
     read,

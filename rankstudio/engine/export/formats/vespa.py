@@ -1,9 +1,9 @@
-"""A rank profile for Vespa: an expression over attributes of the documents."""
+"""A rank profile for Vespa: an expression over rank features, or attributes of the documents."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -13,23 +13,31 @@ from rankstudio.engine.export.score_function import Node, ScoreFunction
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
-_TOKEN = re.compile(r"\s*(?:(\d[\d.]*(?:e[+-]?\d+)?)|(attribute)\((\w+)\)|(if)|(<=|[-+*(),]))")
+_TOKEN = r"\d[\d.]*(?:e[+-]?\d+)?|if\b|<=|[-+*(),]"
+_RERANKED = 100
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the profile, for ``schemas/SCHEMA/NAME.profile``; attributes are called as the features are."""
-    names = [f"attribute({given.identifier})" for given in function.inputs]
+    """Return the profile, for ``schemas/SCHEMA/NAME.profile``.
+
+    Rank features that are known are used as they were read, in a second phase: many of them are too slow for
+    every document that matches. Otherwise attributes are called as the features are.
+    """
+    names = _names(function)
     if function.linear:
         terms = [
             f"{'-' if w < 0 else '+'} {abs(w)!r} * {n}" for n, w in zip(names, function.weights, strict=True)
         ]
     else:
         terms = [f"+ {_if(t.nested(), names)}" for t in function.trees]
+    known = any(given.definition for given in function.inputs)
     lines = [
         f"# {comment_text(function.about, 'hash')}",
         *(f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}" for i in function.inputs),
-        f"rank-profile {function.name} {{",
-        "    first-phase {",
+        f"rank-profile {function.name} {{"
+        if not known
+        else f"rank-profile {function.name} inherits default {{",
+        *(_second_phase(names) if known else ["    first-phase {"]),
         "        expression {",
         "            0",
         *(f"            {term}" for term in terms),
@@ -38,6 +46,21 @@ def write(function: ScoreFunction) -> Files:
         "}",
     ]
     return {"": ("\n".join(lines) + "\n").encode()}
+
+
+def _names(function: ScoreFunction) -> list[str]:
+    """Return what stands for each input in the expression."""
+    return [given.definition or f"attribute({given.identifier})" for given in function.inputs]
+
+
+def _second_phase(names: list[str]) -> list[str]:
+    """Return the lines before the expression: what is logged of each hit, and how many are ranked again."""
+    listed = [f"        {name}" for name in names]
+    return [
+        *("    match-features {", *listed, "    }"),
+        "    second-phase {",
+        f"        rerank-count: {_RERANKED}",
+    ]
 
 
 def _if(node: Node, names: list[str]) -> str:
@@ -50,15 +73,15 @@ def _if(node: Node, names: list[str]) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by the expression, in doubles as Vespa does."""
     _, _, body = files[""].decode().partition("expression {")
-    values = {name: documents.X[:, column] for name, column in function.columns.items()}
+    values = {name: documents.X[:, column] for column, name in enumerate(_names(function))}
     return _Expression(body.partition("}")[0], values).value() + np.zeros(documents.X.shape[0])
 
 
 class _Expression:
-    """An expression of sums, products, attributes and ifs, evaluated for all documents while it is read."""
+    """An expression of sums, products, rank features and ifs, evaluated for all documents while read."""
 
     def __init__(self, text: str, values: Mapping[str, Floats]) -> None:
-        self._tokens = [*_tokens(text), ""]
+        self._tokens = [*_tokens(text, values), ""]
         self._values = values
         self._at = 0
 
@@ -105,15 +128,16 @@ class _Expression:
         return token
 
 
-def _tokens(text: str) -> Iterator[str]:
-    """Yield numbers, names of attributes, and signs."""
+def _tokens(text: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield numbers, names, and signs."""
+    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    token = re.compile(rf"\s*({longest_first + '|' if longest_first else ''}{_TOKEN})")
     at = 0
     while text[at:].strip():
-        found = _TOKEN.match(text, at)
+        found = token.match(text, at)
         if found is None:
             raise ValueError(f"found {text[at : at + 20]!r} in the expression")
-        number, _, name, condition, sign = found.groups()
-        yield number or name or condition or sign
+        yield found[1]
         at = found.end()
 
 
@@ -122,7 +146,8 @@ FORMAT = ModelFormat(
     "Vespa",
     ".profile",
     translatable(
-        "A rank profile whose first phase computes the score from attributes named after the features."
+        "A rank profile that computes the score: in its second phase from your own rank features, or else in "
+        "its first phase from attributes named after the features."
     ),
     write,
     read,

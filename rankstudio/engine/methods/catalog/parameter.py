@@ -126,6 +126,8 @@ class Parameter:
         For ``Kind.CHOICE``.
     none_label : str
         For a number that may be left out: what leaving it out means.
+    none_names : tuple of str
+        What that was called before, in plans and studies that are kept.
     ranks : bool
         For a selector: whether this concerns only the model that ranks with the selected features. Where
         another method ranks with them, it is not asked for.
@@ -153,6 +155,7 @@ class Parameter:
     open_low: bool = False
     choices: tuple[tuple[str, str], ...] = ()
     none_label: str = ""
+    none_names: tuple[str, ...] = ()
     ranks: bool = False
     only_with: tuple[str, tuple[Any, ...]] | tuple[()] = ()
     changes_criterion: bool = False
@@ -307,7 +310,7 @@ class Parameter:
         return tuple(sorted(set(values)))
 
     def _validate_number(self, value: Any) -> float | int | None:
-        if value in (None, "", self.none_label):
+        if value in (None, "", self.none_label, *self.none_names):
             if self.none_label:
                 return None
             raise ParameterError(self.label, value, self.expected)
@@ -347,7 +350,8 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         if not whole or not _ids(ids):
-            raise ParameterError(self.label, value, self.expected + tr(", each once, 1 or larger"))
+            expected = tr("{expected}, each once, 1 or larger").format(expected=self.expected)
+            raise ParameterError(self.label, value, expected)
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...]:
@@ -363,7 +367,8 @@ class Parameter:
             raise ParameterError(self.label, value, self.expected) from None
         ids = [i for i, _ in pairs]
         if not _ids(ids) or not all(0 < cost < inf for _, cost in pairs):
-            raise ParameterError(self.label, value, self.expected + tr(", each id once, 1 or larger"))
+            expected = tr("{expected}, each id once, 1 or larger").format(expected=self.expected)
+            raise ParameterError(self.label, value, expected)
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:

@@ -67,13 +67,20 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="forward",
             help=(
-                "Floating search also removes features that later ones have made redundant. It takes "
-                "longer, and at every size it is at least as good as forward search."
+                "Floating search also removes features that later ones have made redundant. Swap search "
+                "replaces features of each set as long as that lowers the error. Best search proves the "
+                "best set of each size, for few features. All take longer than forward search, and at "
+                "every size they are at least as good."
             ),
-            source="Pudil et al. 1994; Pahikkala et al. 2010, section 5",
+            source="Pudil et al. 1994; Pahikkala et al. 2010, section 5; Furnival and Wilson 1974",
             option="--search",
             basic=False,
-            choices=(("forward", "forward"), ("floating", "floating")),
+            choices=(
+                ("forward", "forward"),
+                ("floating", "floating"),
+                ("swap", "swap"),
+                ("best", "best sets"),
+            ),
         ),
         Parameter(
             name="size_penalty",
@@ -377,8 +384,7 @@ EXPECTED_DIVERGENCE = Method(
             default="normalised",
             help=(
                 "Normalised: each density sums to one, so that divergence and importance have "
-                "comparable weight. As released: as in the authors' program, which does not "
-                "normalise."
+                "comparable weight. As released: without normalisation, like the authors' program."
             ),
             symbol="f̂",
             source="Gupta and Rosso 2012, eq. (4)",
@@ -433,7 +439,7 @@ GAS = Method(
         ),
         Parameter(
             name="c",
-            label="c",
+            label="penalty c",
             kind=Kind.NUMBER,
             default=0.1,
             help="Weight of similarity against importance; with 0 only importance counts.",
@@ -474,6 +480,7 @@ FS_BFS = Method(
             symbol="",
             source="Dang and Croft 2010, section 3",
             none_label="no limit",
+            none_names=("until no feature is left", "no maximum"),
         ),
         Parameter(
             name="subset_size",

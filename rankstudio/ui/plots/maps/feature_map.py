@@ -261,9 +261,10 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return []
         feature = self.features[row]
-        has = tr(", selected as {rank}").format(rank=ordinal(feature.rank)) if feature.rank else ""
+        name = tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"
+        name = name.format(name=feature.name, id=feature.feature_id, rank=ordinal(feature.rank))
         return [
-            Line(f"{feature.name} ({feature.feature_id}){has}", self.shown.texts[row][column], bold=True),
+            Line(name, self.shown.texts[row][column], bold=True),
             Line(self.shown.columns[column]),
         ]
 

@@ -85,7 +85,7 @@ def test_required_and_excluded_features_move_the_best_set():
 
 
 def test_more_sets_than_there_was_room_for_are_all_kept(monkeypatch):
-    from rankstudio.engine.methods.selection.exact_subsets import near_search  # noqa: PLC0415
+    from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import near_search  # noqa: PLC0415
 
     X, y, qid = noisy(4)
     whole = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=0.5)[-1]

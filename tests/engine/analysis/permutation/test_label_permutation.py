@@ -85,6 +85,8 @@ def ranked(m: int = 240, n: int = 6, noise: float = 0.5) -> tuple[np.ndarray, np
         {"weighting": "pairs", "n_features_to_select": 4, "pinned": (1,)},
         {"ties": False, "weighting": "pairs", "n_features_to_select": 2},
         {"search": "floating", "n_features_to_select": 3},
+        {"search": "swap", "n_features_to_select": 3},
+        {"search": "best", "n_features_to_select": 3},
         {"groups": [(0, 1), (2, 3)]},
     ],
     ids=str,

@@ -124,6 +124,8 @@ def assert_every_step(data: FoldedDataset, path: PathResult, loss: dict[str, Any
         {"pinned": (2,), "banned": (5,)},
         {"fitting": "back"},
         {"search": "floating"},
+        {"search": "swap"},
+        {"search": "best"},
         {"search": "floating", "pinned": (1,)},
         {"size_penalty": 0.01},
         {"n_candidates": 2},
@@ -138,7 +140,7 @@ def test_ways_to_select(parameters: dict[str, Any], loss: dict[str, Any]) -> Non
     assert_every_step(data, path, loss)
 
 
-@pytest.mark.parametrize("search", ["forward", "floating"])
+@pytest.mark.parametrize("search", ["forward", "floating", "swap", "best"])
 def test_groups_of_features(search: str) -> None:
     data, path = ran("greedy-rankrls", {"search": search}, groups={"a": (1, 4), "b": (3, 5, 6)})
     assert [len(step.selected) for step in path.steps][-1] == 5

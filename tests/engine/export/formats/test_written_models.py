@@ -18,8 +18,10 @@ import onnx
 import onnxruntime
 import pytest
 
+from rankstudio.engine.data.feature_sets import FeatureSet, read_feature_set
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
-from rankstudio.engine.export.score_function import score_function
+from rankstudio.engine.export.proof import ranking_proof
+from rankstudio.engine.export.score_function import ScoreFunction, defined, score_function
 
 single = np.float32
 
@@ -193,6 +195,93 @@ def as_python(term: str) -> str:
     for number in reversed(range(len(parts))):
         term = term.replace(f"@{number}@", parts[number])
     return term
+
+
+HOSTILE = "\"',;{}</script>${jndi:x}{{keywords}}\n*/ $(rm)"
+
+
+def elastic_set(n: int) -> FeatureSet:
+    """Features of which every third is derived from the one before it."""
+    definitions = {}
+    for i in range(1, n + 1):
+        name = f"f{i} {HOSTILE}" if i % 3 == 1 else f"f{i}"
+        made = {"name": name, "params": ["keywords"], "template_language": "mustache"}
+        made["template"] = {"match": {f"field{i}": HOSTILE}}
+        if i % 3 == 0:
+            made |= {"template_language": "derived_expression", "template": f"f{i - 1} * 2 + sqrt(keywords)"}
+        definitions[name] = json.dumps(made, ensure_ascii=False)
+    return FeatureSet("elasticsearch", "movies", definitions, "featureset.json")
+
+
+def solr_set(n: int) -> FeatureSet:
+    kind = "org.apache.solr.ltr.feature.SolrFeature"
+    made = [
+        {"store": "s", "name": f"f{i} {HOSTILE}", "class": kind, "params": {"q": f"{{!func}}{i}{HOSTILE}"}}
+        for i in range(1, n + 1)
+    ]
+    return FeatureSet(
+        "solr", "s", {f["name"]: json.dumps(f, ensure_ascii=False) for f in made}, "features.json"
+    )
+
+
+def proved(given: Any, function: ScoreFunction, key: str) -> dict[str, bytes]:
+    """Return what is written, which our own reader ranks alike."""
+    form = MODEL_FORMATS[key]
+    files = dict(form.files(function))
+    proof = ranking_proof(given.model, function, form, files, [given.test])
+    assert proof.holds, proof.sentence
+    return files
+
+
+def test_elasticsearch_with_a_set_of_ones_own(given) -> None:
+    whole = elastic_set(max(given.test.feature_ids))
+    function = defined(score_function(given.model), whole)
+    files = proved(given, function, "elasticsearch")
+    model = json.loads(files[""])["model"]["model"]
+    chosen = json.loads(files["-featureset.json"])["featureset"]["features"]
+    named = [feature["name"] for feature in chosen]
+    used = {i.called for i in function.inputs}
+    assert [json.dumps(f, ensure_ascii=False) for f in chosen] == [whole.definitions[n] for n in named]
+    needed = {f"f{i.id - 1}" for i in function.inputs if i.id % 3 == 0}
+    assert named == [name for name in whole.names if name in used | needed]  # f2 before f3, which asks for it
+    by_name = {name: number for number, name in enumerate(whole.names, start=1)}
+    if given.linear:
+        weights = json.loads(model["definition"])
+        assert set(weights) == used
+        scores = [sum(w * row[by_name[name]] for name, w in weights.items()) for row in given.rows]
+    else:
+        numbered = [dict(enumerate((row[by_name[name]] for name in named), start=1)) for row in given.rows]
+        scores = ranklib_scores(model["definition"], numbered)
+    assert given.same(scores) == given.all
+
+
+def test_solr_with_a_store_of_ones_own(given) -> None:
+    whole = solr_set(max(given.test.feature_ids))
+    function = defined(score_function(given.model), whole)
+    files = proved(given, function, "solr")
+    model, features = json.loads(files[""]), json.loads(files["-features.json"])
+    assert model["store"] == "s"
+    assert [json.dumps(f, ensure_ascii=False) for f in features] == [i.definition for i in function.inputs]
+    assert [f["name"] for f in model["features"]] == [f["name"] for f in features]
+
+
+def test_vespa_with_rank_features_of_ones_own(given, tmp_path: Path) -> None:
+    n = max(given.test.feature_ids)
+    kinds = ("bm25(f{})", "fieldMatch(f{}).completeness", "closeness(field, f{})", 'query("a b {}")', "x{}")
+    listed = [kinds[i % len(kinds)].format(i) for i in range(1, n + 1)]
+    (tmp_path / "features.txt").write_text("\n".join(listed))
+    function = defined(score_function(given.model), read_feature_set(tmp_path / "features.txt"))
+    profile = proved(given, function, "vespa")[""].decode()
+    pattern = (
+        r"rank-profile \w+ inherits default \{\s+match-features \{([^{}]+)\}\s+second-phase \{"
+        r"\s+rerank-count: 100\s+expression \{([^{}]+)\}\s+\}\s+\}"
+    )
+    lines = "\n".join(line for line in profile.splitlines() if not line.startswith("#"))
+    features, expression = re.fullmatch(pattern, lines.strip()).groups()
+    used = [listed[i.id - 1] for i in function.inputs]
+    assert [line.strip() for line in features.strip().splitlines()] == used
+    assert all(feature in expression for feature in used)
+    assert "attribute" not in profile
 
 
 def test_onnx(given) -> None:

@@ -46,9 +46,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
 
-    Only "columns" and "algorithm1" look at all documents at once, and so do floating search, groups and
-    back-fitting where Gram matrices of the queries take more than eight times as much as the documents. What
-    else there is goes by shards, which may be larger than memory.
+    Only "columns" and "algorithm1" look at all documents at once, and so do floating and swap search, groups
+    and back-fitting where Gram matrices of the queries take more than eight times as much as the documents.
+    What else there is goes by shards, which may be larger than memory; of these, "best" search keeps Gram
+    matrices of all queries in memory.
 
     Parameters
     ----------
@@ -68,11 +69,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         memory: better unless k is a good part of n. "algorithm1" is the paper's, O(kmn) for each λ, many
         times as long. "columns" keeps nothing of a feature that is not selected: O(k² e + k³ Qn) for e
         entries of X that are not 0, and O(e + k² Q + km) memory. It is the only one for sparse X.
-    search : {"forward", "floating"}, default "forward"
+    search : {"forward", "floating", "swap", "best"}, default "forward"
         "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
         that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
         It takes several times as long with few features, and a hundred times as long for a whole path of more
-        than a hundred. Sets of more than k features are not looked at.
+        than a hundred. Sets of more than k features are not looked at. "swap" replaces features of each
+        greedy set by others as long as the best exchange lowers the error. "best" proves by branch and bound
+        which set of each size has the least error, for k with at most 200 million sets. These sets need not
+        be nested, either. The error of "best" is at most that of "swap", and that at most that of "forward".
     fitting : {"pre", "back"}, default "pre"
         "pre": a candidate is measured by the error with all weights learned anew. "back": by that with the
         weights of the features before it as they are, O(k² e) for a path; once it is taken, all weights are
@@ -90,7 +94,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         fits into the rest of it.
     size_penalty : float, default 0.0
         μ from 0 up. With μ > 0 what is to be minimised is the error over that of the empty model, plus μ for
-        each feature: the path ends where no candidate of a step lowers that, with "floating" at the size
+        each feature: the path ends where no candidate of a step lowers that, with another search at the size
         where it is least. Without costs it changes nothing else, as the penalty of a step is the same for all
         candidates. The criterion of a step is the error without it: paths with different μ lie on one curve.
     groups : sequence of sequence of int, default ()
@@ -179,13 +183,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         way = self._way(searched, groups, shape.sharded)
         if way == "forward":
             return path_need(shape, k, "statistics" if groups.joint else self.algorithm)
-        return on_demand_need(shape, k) if way == "on demand" else searched.need(way, shape)
+        best = self.search == "best"
+        return on_demand_need(shape, k, best) if way == "on demand" else searched.need(way, shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
 
-        Floating search gives signs of life first, and the steps when all sets are final; learning by shards
-        does so before each.
+        Searches other than forward give signs of life first, and steps when all sets are final; learning by
+        shards does so before each.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -206,6 +211,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         """Return the steps of a path in which groups stand for features."""
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
         sparse, asked = isinstance(data.given, SparseQueryData), (data, regularization, groups, rules, cost)
+        if sparse and self.search == "best":
+            raise ParameterError("search", self.search, "forward, floating or swap where X is sparse")
         way = "columns" if sparse else self._way(shape, groups, data.several)
         if way == "forward":
             from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
@@ -230,7 +237,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         gram_matrices = shape.by_gram_matrices(self.algorithm)
         if self.fitting == "back":
             return "on demand" if several and gram_matrices else "columns"
-        if self.search == "floating" or not groups.trivial:
+        if self.search == "best":
+            return "on demand"
+        if self.search != "forward" or not groups.trivial:
             simple = self.search == "forward" and gram_matrices
             return "forward" if simple else "on demand" if gram_matrices else "columns"
         most = shape.n if self.n_candidates is None else min(self.n_candidates, shape.n)
@@ -260,8 +269,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")
-        if self.checked("search") == "floating":
-            self._check_floating()
+        if self.checked("search") != "forward":
+            self._check_search()
         if not groups.trivial:
             self._check_groups()
         return Constraints.of(
@@ -279,26 +288,25 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_groups(self) -> None:
         """Refuse what cannot tell the exact error of several columns that come together."""
         if self.fitting == "back":
-            raise ParameterError(
-                "fitting", "back", "pre with feature groups, because groups are compared by their exact error"
-            )
+            raise ParameterError("fitting", "back", "pre where features are grouped")
         if self.algorithm in ("algorithm1", "rows"):
-            expected = "auto, statistics or columns with feature groups"
-            raise ParameterError(
-                "algorithm", self.algorithm, f"{expected}, because the others add one feature at a time"
-            )
+            expected = "auto, statistics or columns where features are grouped"
+            raise ParameterError("algorithm", self.algorithm, expected)
 
-    def _check_floating(self) -> None:
-        """Refuse what makes no sense with floating search."""
+    def _check_search(self) -> None:
+        """Refuse what makes no sense with a search other than forward."""
+        what = f"{self.search} search"
         for there, why in (
-            (self.n_candidates is not None, "n_candidates is given: floating search compares all features"),
-            (self.costs is not None, "features have costs: floating search compares sets of equal size"),
-            (self.fitting == "back", "fitting is back: floating search compares exact criteria"),
+            (self.n_candidates is not None, f"n_candidates is given: {what} compares all features"),
+            (self.costs is not None, f"features have costs: {what} compares sets of equal size"),
+            (self.fitting == "back", f"fitting is back: {what} compares exact criteria"),
         ):
             if there:
                 raise ParameterError("search", self.search, f"forward where {why}")
         if self.algorithm in ("algorithm1", "rows"):
-            expected = (
-                "auto, statistics or columns with floating search, because the others cannot remove features"
-            )
+            able = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
+            expected = f"{able} with {what} (only these can remove features)"
+            raise ParameterError("algorithm", self.algorithm, expected)
+        if self.search == "best" and self.algorithm == "columns":
+            expected = f"auto or statistics with {what}, which needs Gram matrices of the queries"
             raise ParameterError("algorithm", self.algorithm, expected)

@@ -36,6 +36,8 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress
 
+DEFAULT_COST = PairCost()
+"""The loss of rows, whatever that of the documents is."""
 _MULTIPLICATION = 0.3  # nanoseconds of what is done for one number of what is selected
 
 
@@ -254,9 +256,15 @@ def statistics_of(
     return known[key]
 
 
-def gram_statistics(data: QueryData) -> Statistics:
+def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
     """Return Gram matrices of centred data or of rows that are in memory, whatever room they take."""
-    return statistics_of(data, PairCost(), True, False, Scratch(Room(lambda: float("inf"))))
+    return statistics_of(data, cost, True, False, Scratch(Room(lambda: float("inf"))))
+
+
+def fill_matrices(shard: QueryData, cost: PairCost, out: Floats) -> None:
+    """Compute the Gram matrices of one of several shards, (blocks, n + 1, n + 1, BLOCK), and keep none."""
+    for block, found in enumerate(_gram_blocks(shard, cost, by_blocks=True)):
+        kernels.side_by_side(found, out[block])
 
 
 def _statistics(

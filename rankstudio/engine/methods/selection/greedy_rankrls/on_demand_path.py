@@ -1,8 +1,8 @@
-"""Floating search, large groups and back-fitting on one shard: a search on demand among its queries."""
+"""Searches other than forward, large groups and back-fitting: a search on demand among a shard's queries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
@@ -19,10 +19,18 @@ from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
     OnDemandSearch,
 )
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
+    SubsetProblem,
+    check_room,
+    check_sizes,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import best_path
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     WHAT,
     Totals,
+    fill_matrices,
     forward_path,
+    gram_statistics,
     statistics_of,
     totals,
 )
@@ -33,6 +41,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     forward,
     greedy_steps,
 )
+from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_path
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.steps import Step
@@ -196,27 +205,70 @@ def on_demand_path(
         Of groups.
     cost : PairCost
     algorithm : str
-        Of the greedy path that floating search begins with.
-    search : {"forward", "floating"}
+        Of the greedy path that other searches begin with.
+    search : {"forward", "floating", "swap", "best"}
     fitting : {"pre", "back"}
+
+    Raises
+    ------
+    ParameterError
+        Where there are too many sets to find the best ones.
 
     Notes
     -----
     With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²) memory of the workers,
-    or of their disks. A step with t features selected takes O(Qnt²), floating one or two for each set.
+    or of their disks. A step with t features selected takes O(Qnt²), floating one or two for each set, and
+    swaps t for each exchange. The best sets take Gram matrices of all queries in the memory of this process.
     """
+    capacity = groups.greatest(rules.k)
+    work = OnDemandWork(regularization, groups.groups, capacity, fitting == "back", cost, data.several)
+    if search == "best":
+        with data.session(work) as session:
+            total = yield from totals(session, data, True, cost)
+        check_sizes(_varying(groups, total), rules)
     greedy: list[Step] = []
-    if search == "floating":
+    if search != "forward":
         without = replace(rules, size_penalty=0.0)
         found = forward_path(data, regularization, groups, without, cost, algorithm)
         greedy = yield from greedy_steps(found, rules)
-    capacity = groups.greatest(rules.k)
-    work = OnDemandWork(regularization, groups.groups, capacity, fitting == "back", cost, data.several)
     with data.session(work) as session:
         total = yield from totals(session, data, True, cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
         of_groups = OnDemandGroups(session, total, float(criterion[0]), regularization, groups)
-        yield from floating(greedy, of_groups, rules) if greedy else forward(of_groups, rules)
+        match search:
+            case "forward":
+                yield from forward(of_groups, rules)
+            case "floating":
+                yield from floating(greedy, of_groups, rules)
+            case "swap":
+                yield from swap_path(greedy, of_groups, rules)
+            case "best":
+                grams = yield from _all_matrices(data, cost)
+                known = total, grams, data.ptr.size - 1
+                problem = SubsetProblem.of_matrices(*known, regularization, groups, rules)
+                yield from best_path(greedy, of_groups, rules, problem)
+
+
+def _varying(groups: ColumnGroups, total: Floats) -> Bools:
+    """Return which groups vary inside some query."""
+    varying = groups.of_column[np.diagonal(total)[:-1] > 0]
+    return np.isin(np.arange(len(groups.groups)), varying)
+
+
+def _all_matrices(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+    """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK); each shard has own blocks."""
+    if not data.several:
+        return gram_statistics(data.shard(0), cost).gram
+    n = data.X.shape[1]
+    counts = [-(-(shard.end_query - shard.first_query) // BLOCK) for shard in data.shards]
+    check_room(sum(counts) * BLOCK, n)
+    grams, first = np.empty((sum(counts), n + 1, n + 1, BLOCK)), 0
+    for index, count in enumerate(counts):
+        fill_matrices(data.shard(index), cost, grams[first : first + count])
+        data.release(index)
+        first += count
+        yield WorkProgress(WHAT, (index + 1) / len(counts))
+    return grams
 
 
 class OnDemandGroups:
@@ -247,8 +299,7 @@ class OnDemandGroups:
     ) -> None:
         self._session, self._total, self._regularization = session, total, regularization
         self._groups = groups
-        varying = groups.of_column[np.diagonal(total)[:-1] > 0]
-        self.informative = np.isin(np.arange(len(groups.groups)), varying)
+        self.informative = _varying(groups, total)
         self.selected: tuple[int, ...] = ()
         self._criterion: float | None = criterion
 
@@ -275,7 +326,8 @@ class OnDemandGroups:
 
     def move_to(self, selected: tuple[int, ...]) -> None:
         """Make another selection the present one."""
-        self.selected, self._criterion = selected, None
+        if selected != self.selected:
+            self.selected, self._criterion = selected, None
 
     def weights(self) -> Floats:
         """Return the weights of the features, learned from all queries, shape (n,)."""

@@ -22,6 +22,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     forward,
     greedy_steps,
 )
+from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_path
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.work import WorkProgress
@@ -76,14 +77,16 @@ def _need(shape: DataShape, states: float, lasting: float, made: float) -> Memor
     return replace(whole_need(shape).plus(made), states=states, lasting=lasting)
 
 
-def on_demand_need(shape: DataShape, k: int) -> MemoryNeed:
-    """Return what floating search, groups and back-fitting need to select k features at most.
+def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
+    """Return what searches other than forward, groups and back-fitting need to select k features at most.
 
-    Of each query (n + 1)² numbers last for all λ, and 2k² + 4k + 1 are for one.
+    Of each query (n + 1)² numbers last for all λ, and 2k² + 4k + 1 are for one. Search for the ``best`` sets
+    has the former of all shards in memory.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
-    return replace(_need(shape, states, lasting, lasting), algorithm="statistics")
+    need = replace(_need(shape, states, lasting, lasting), algorithm="statistics")
+    return need.plus(lasting) if best and shape.sharded else need
 
 
 def _selected(n: int, k: int, whole: bool) -> float:
@@ -183,7 +186,7 @@ def whole_path(
         Of groups.
     algorithm : str
         "algorithm1" for forward search without groups, else anything.
-    search : {"forward", "floating"}
+    search : {"forward", "floating", "swap"}
     back : bool
         As of :func:`whole_search`.
 
@@ -209,7 +212,7 @@ def whole_path(
         yield from forward(found, rules)
         return
     greedy = yield from greedy_steps(forward(found, replace(rules, size_penalty=0.0)), rules)
-    yield from floating(greedy, found, rules)
+    yield from (floating if search == "floating" else swap_path)(greedy, found, rules)
 
 
 @dataclass

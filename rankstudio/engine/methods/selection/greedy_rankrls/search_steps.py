@@ -176,7 +176,7 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
 
     Each set found costs the search O(t) selections and the criteria of all additions and removals once.
     """
-    sets = _BestSets(greedy, search, rules)
+    sets = BestSets(greedy, search, rules)
     size = reached = max(1, len(rules.pinned))
     while size <= sets.most:
         reached = max(reached, size)
@@ -189,16 +189,30 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
     yield from sets.steps()
 
 
-class _BestSets:
-    """The best set found so far of every size, the greedy ones to begin with."""
+class BestSets:
+    """The best set found so far of every size, the greedy ones to begin with.
+
+    Parameters
+    ----------
+    greedy : list of Step
+        The greedy path under the same rules, one step a size.
+    search : FloatingSearch
+    rules : Constraints
+
+    Attributes
+    ----------
+    most : int
+        The greatest size with a choice. What cannot change a ranking comes after all that can.
+    tie : float
+        A set is better if its criterion is lower by more than this, its rounding.
+    """
 
     def __init__(self, greedy: list[Step], search: FloatingSearch, rules: Constraints) -> None:
         self._best = greedy.copy()
         self._search = search
         self._rules = rules
         self._empty = greedy[0].before
-        self._tie = TIE * self._empty
-        # What cannot change a ranking comes after all that can: it takes no part.
+        self.tie = TIE * self._empty
         wanted = rules.allowed & search.informative
         wanted[list(rules.pinned)] = True
         self.most = min(len(greedy), max(1, int(wanted.sum())))
@@ -206,6 +220,10 @@ class _BestSets:
         self._additions = [step.candidates for step in greedy]
         # By size, from 1 on. What a greedy set grows to is known.
         self._pruned, self._grown = [False] * len(greedy), [True] * len(greedy)
+
+    def of_size(self, size: int) -> Step:
+        """Return the best set of a size; its ``before`` and ``candidates`` are not final."""
+        return self._best[size - 1]
 
     def prune(self, size: int) -> bool:
         """Take a feature out of the best set of a size if that makes a better one; tell whether it did.
@@ -220,40 +238,53 @@ class _BestSets:
         self._search.move_to(selected)
         costs = self._search.removals()
         costs[:pinned] = np.inf
-        place = max(np.flatnonzero(costs <= costs.min() + self._tie), key=lambda place: selected[place])
+        place = max(np.flatnonzero(costs <= costs.min() + self.tie), key=lambda place: selected[place])
         return self._improve(size - 1, selected[:place] + selected[place + 1 :], costs[place])
 
     def grow(self, size: int) -> None:
         """Add the best feature to the best set of a size, and keep the result if it is better."""
         if self._grown[size - 1] or size == self.most:
             return
+        selected, costs = self._best[size - 1].selected, self._compare(size)
+        best = int(np.flatnonzero(costs <= np.nanmin(costs) + self.tie)[0])
+        self._improve(size + 1, (*selected, best), costs[best])
+
+    def put(self, size: int, selected: tuple[int, ...]) -> None:
+        """Make a set the best of its size."""
+        self._search.move_to(selected)
+        criterion = self._search.criterion()
+        self._best[size - 1] = Step(size, selected, self._search.weights(), criterion, np.empty(0))
+        self._pruned[size - 1] = self._grown[size - 1] = False
+
+    def _compare(self, size: int) -> Floats:
+        """Return the criterion of the best set of a size with each feature added, and keep it."""
         self._grown[size - 1] = True
         selected = self._best[size - 1].selected
         left = self._rules.allowed.copy()
         left[list(selected)] = False
         candidates = np.flatnonzero(left & self._search.informative)
         self._search.move_to(selected)
-        costs = self._search.costs(candidates)
-        self._additions[size] = np.full(left.size, np.nan)
-        self._additions[size][candidates] = costs
-        place = int(np.flatnonzero(costs <= costs.min() + self._tie)[0])
-        self._improve(size + 1, (*selected, int(candidates[place])), costs[place])
+        costs = np.full(left.size, np.nan)
+        costs[candidates] = self._search.costs(candidates)
+        self._additions[size] = costs
+        return costs
 
     def _improve(self, size: int, selected: tuple[int, ...], cost: float) -> bool:
         """Make a set the best of its size if it is; ``cost`` is its criterion but for rounding."""
-        most = self._best[size - 1].criterion - self._tie
+        most = self._best[size - 1].criterion - self.tie
         if cost >= most:
             return False
         self._search.move_to(selected)
-        criterion = self._search.criterion()
-        if criterion >= most:
+        if self._search.criterion() >= most:
             return False
-        self._best[size - 1] = Step(size, selected, self._search.weights(), criterion, np.empty(0))
-        self._pruned[size - 1] = self._grown[size - 1] = False
+        self.put(size, selected)
         return True
 
     def steps(self) -> Iterator[Step]:
         """Yield the best sets, up to the size with the least penalised criterion."""
+        for size in range(1, self.most):
+            if not self._grown[size - 1]:
+                self._compare(size)
         criteria = np.array([self._empty, *(step.criterion for step in self._best)])
         last, first = len(self._best), len(self._rules.pinned)
         if self._rules.size_penalty > 0:

@@ -13,8 +13,8 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import Floa
 
 def swap_criteria(
     data: QueryData, regularization: float, selected: tuple[int, ...], candidates: Ints
-) -> tuple[float, Floats, Floats]:
-    """Return the leave-query-out error of a selection, with each swap of a feature and without each.
+) -> tuple[float, Floats, Floats, Floats]:
+    """Return the leave-query-out error of a selection, and with each change of it by one feature.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def swap_criteria(
     selected : tuple of int of length k
         Columns of the model.
     candidates : ndarray of shape (c,)
-        Other columns, to come in for one of them.
+        Other columns, to come in, also for one of them.
 
     Returns
     -------
@@ -35,6 +35,8 @@ def swap_criteria(
         In row a the criterion with the a-th selected feature replaced by each candidate.
     without : ndarray of shape (k,)
         The criterion without the a-th selected feature.
+    added : ndarray of shape (c,)
+        The criterion with each candidate beside all selected features.
 
     Notes
     -----
@@ -42,15 +44,15 @@ def swap_criteria(
     feature, O(Qk⁴ + Qck³) together from Gram matrices of Q queries.
     """
     swapped, without = np.empty((len(selected), candidates.size)), np.empty(len(selected))
-    search = on_demand_search(data, regularization, max(1, len(selected)))
+    search = on_demand_search(data, regularization, len(selected) + 1)
     search.move_to(selected)
-    criterion = search.criterion()
+    criterion, added = search.criterion(), search.costs(candidates)
     # From the last to the first: what stands before the feature stays where it is.
     for place in reversed(range(len(selected))):
         search.move_to(selected[:place] + selected[place + 1 :])
         without[place] = search.criterion()
         swapped[place] = search.costs(candidates)
-    return criterion, swapped, without
+    return criterion, swapped, without, added
 
 
 def group_swap_criteria(

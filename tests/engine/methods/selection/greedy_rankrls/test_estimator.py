@@ -85,6 +85,8 @@ WAYS: list[dict[str, Any]] = [
     {"algorithm": "rows"},
     {"groups": [(3, 9), (7, 1, 2)]},
     {"search": "floating"},
+    {"search": "swap"},
+    {"search": "best"},
     {"algorithm": "columns"},
 ]
 

@@ -182,7 +182,7 @@ def test_a_size_penalty_ends_the_path_at_the_least_penalised_size() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"search": "backward"}, "search: expected forward or floating, got 'backward'"),
+        ({"search": "backward"}, "search: expected forward, floating, swap or best, got 'backward'"),
         ({"n_candidates": 3}, "search: expected forward where n_candidates is given"),
         ({"costs": [1] * 7}, "search: expected forward where features have costs"),
         ({"fitting": "back"}, "search: expected forward where fitting is back"),

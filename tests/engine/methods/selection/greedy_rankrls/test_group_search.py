@@ -62,7 +62,7 @@ def test_each_step_is_the_best_union_of_retrained_models(
     assert left == []
 
 
-@given(problems(fewest_queries=2), st.sampled_from(["forward", "floating"]))
+@given(problems(fewest_queries=2), st.sampled_from(["forward", "floating", "swap", "best"]))
 def test_groups_of_one_feature_change_no_bit(given_problem: Problem, search: str) -> None:
     X, y, qid, regularization = given_problem
     alone = tuple((j,) for j in reversed(range(X.shape[1])))

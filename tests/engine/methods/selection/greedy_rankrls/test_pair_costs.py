@@ -57,7 +57,9 @@ def test_each_step_adds_the_feature_with_the_least_loss_of_left_out_queries(
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("more", [{"search": "floating"}, {"groups": ((0, 3),)}, {"n_candidates": 3}])
+@pytest.mark.parametrize(
+    "more", [{"search": "floating"}, {"search": "swap"}, {"groups": ((0, 3),)}, {"n_candidates": 3}]
+)
 def test_other_searches_know_the_loss_too(loss: Loss, more: dict[str, object]) -> None:
     rng = np.random.default_rng(3)
     qid = np.repeat(np.arange(9), 6)

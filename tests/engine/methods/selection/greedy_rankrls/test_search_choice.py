@@ -57,6 +57,8 @@ def test_the_choice_is_what_was_measured_to_be_best(shape: tuple[int, int, int],
         ({"algorithm": "algorithm1"}, "algorithm1", "algorithm1"),
         ({"algorithm": "columns"}, "columns", "columns"),
         ({"search": "floating"}, "statistics", "statistics"),
+        ({"search": "swap"}, "statistics", "statistics"),
+        ({"search": "best"}, "statistics", "statistics"),
         ({"groups": [(0, 1)]}, "statistics", "statistics"),
         ({"fitting": "back"}, "columns", "statistics"),
         ({"n_candidates": 3}, "statistics", "statistics"),
@@ -72,9 +74,18 @@ def test_ways_by_parameters(parameters: dict[str, Any], one: str, more: str, sev
     assert need.reading is (Reading.SHARED if shards else Reading.WHOLE)
 
 
-@pytest.mark.parametrize("parameters", [{"search": "floating"}, {"n_candidates": 5}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{"search": "floating"}, {"search": "swap"}, {"n_candidates": 5}], ids=str
+)
 def test_columns_where_gram_matrices_are_much_larger_than_the_documents(parameters: dict[str, Any]) -> None:
     assert GreedyRankRLS(5, **parameters).memory_need(DataShape(40, 300, 20, 40)).algorithm == "columns"
+
+
+def test_best_search_has_the_matrices_of_all_shards_in_memory() -> None:
+    for documents, matrices in ((9_630, 0.0), (3_000, 8.0 * 471 * 47**2)):
+        shape = DataShape(9_630, 46, 471, documents)
+        swap, best = (GreedyRankRLS(7, search=search).memory_need(shape) for search in ("swap", "best"))
+        assert best.least - swap.least == pytest.approx(matrices)
 
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,11 @@ GROUPS = ((1, 5), (0, 3, 6))
 OTHERS: dict[str, dict[str, Any]] = {
     "floating": {"search": "floating"},
     "floating, penalised": {"search": "floating", "size_penalty": 0.01, "algorithm": "statistics"},
+    "swap": {"search": "swap"},
+    "swap groups": {"groups": GROUPS, "search": "swap", "pinned": (8,)},
+    "best": {"search": "best"},
+    "best groups": {"groups": GROUPS, "search": "best", "size_penalty": 0.01},
+    "best, other loss": {"search": "best", "weighting": "pairs", "cost": "unit"},
     "groups": {"groups": GROUPS, "pinned": (7,)},
     "floating groups": {"groups": GROUPS, "search": "floating"},
     "back-fitting": {"fitting": "back"},
@@ -62,7 +67,9 @@ def test_paths_are_those_of_the_whole_array(parameters: dict[str, Any], document
         np.testing.assert_allclose(other.candidates, one.candidates, rtol=1e-10)
 
 
-@given(problems(fewest_queries=2), st.integers(1, 30), st.sampled_from(["floating", "forward"]))
+@given(
+    problems(fewest_queries=2), st.integers(1, 30), st.sampled_from(["floating", "forward", "swap", "best"])
+)
 def test_criteria_are_those_of_retraining(problem: Problem, documents: int, search: str) -> None:
     data, regularization = group(problem.X, problem.y, problem.qid), problem.regularization
     n = problem.X.shape[1]

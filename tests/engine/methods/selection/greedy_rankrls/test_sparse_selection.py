@@ -44,6 +44,7 @@ def test_the_path_is_that_of_dense_features(seed: int, kind: str, exponent: int,
     "parameters",
     [
         {"search": "floating"},
+        {"search": "swap", "n_features_to_select": 6},
         {"n_candidates": 5, "seed": 3},
         {"costs": np.linspace(1, 2, 25), "budget": 12},
         {"size_penalty": 0.003},

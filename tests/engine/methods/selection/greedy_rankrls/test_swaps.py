@@ -36,7 +36,7 @@ def test_every_swap_has_the_criterion_of_the_model_trained_anew(seed, k, regular
     data = make(seed, 7, 6)
     order = np.random.default_rng(seed + 1).permutation(7).tolist()
     selected, candidates = tuple(order[:k]), np.array(sorted(order[k:]))
-    criterion, swapped, without = swap_criteria(data, regularization, selected, candidates)
+    criterion, swapped, without, beside = swap_criteria(data, regularization, selected, candidates)
     assert criterion == pytest.approx(retrained(data, regularization, list(selected)))
     for place in range(k):
         rest = [*selected[:place], *selected[place + 1 :]]
@@ -44,3 +44,5 @@ def test_every_swap_has_the_criterion_of_the_model_trained_anew(seed, k, regular
         for column, added in enumerate(candidates.tolist()):
             left = [*selected[:place], added, *selected[place + 1 :]]
             assert swapped[place, column] == pytest.approx(retrained(data, regularization, left))
+    for column, added in enumerate(candidates.tolist()):
+        assert beside[column] == pytest.approx(retrained(data, regularization, [*selected, added]))

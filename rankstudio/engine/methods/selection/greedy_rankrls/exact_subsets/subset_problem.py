@@ -9,13 +9,13 @@ from typing import Self
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.exact_subsets import _subset_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
 from rankstudio.engine.support import memory
 
@@ -70,15 +70,35 @@ class SubsetProblem:
         -----
         O(mn²) for the Gram matrices, which the data keep, and O(n³) for the order of n features.
         """
-        n, Q = data.X.shape[1], data.ptr.size - 1
-        needed = 8.0 * Q * (n + 1) ** 2
-        if not data.has_statistics and needed > 1e8 and needed > (free := memory.available()):
-            raise OutOfMemoryError(
-                f"Exact search: the Gram matrices of {Q:,} queries with {n:,} features need "
-                f"{memory.size(needed)} of memory, and {memory.size(free)} are free. Use fewer features."
-            )
-        statistics = gram_statistics(data)
-        whole = statistics.total
+        Q = data.ptr.size - 1
+        if not data.has_statistics:
+            check_room(Q, data.X.shape[1])
+        known = gram_statistics(data)
+        return cls.of_matrices(known.total, known.gram, Q, regularization, groups, rules)
+
+    @classmethod
+    def of_matrices(
+        cls,
+        whole: Floats,
+        grams: Floats,
+        n_queries: int,
+        regularization: float,
+        groups: ColumnGroups,
+        rules: Constraints,
+    ) -> Self:
+        """Prepare the search with known Gram matrices.
+
+        Parameters
+        ----------
+        whole : ndarray of shape (n + 1, n + 1)
+            Of all queries, with the labels.
+        grams : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
+            Of each query; those of no query are 0.
+        n_queries : int
+        regularization, groups, rules
+            As of :meth:`of`.
+        """
+        n = whole.shape[0] - 1
         varying = np.diagonal(whole)[:-1] > 0
         varies = np.bincount(groups.of_column, varying, len(groups.groups)) > 0
         forced = rules.pinned
@@ -99,7 +119,7 @@ class SubsetProblem:
             len(forced),
             (
                 np.ascontiguousarray(whole[np.ix_(kept, kept)]),
-                statistics.gram,
+                grams,
                 columns,
                 prices[list(items)].astype(np.float64),
             ),
@@ -109,7 +129,7 @@ class SubsetProblem:
             slack,
             TIE * labels,
             rules.budget * (1 + 1e-12),
-            Q,
+            n_queries,
             groups,
         )
 
@@ -143,6 +163,43 @@ class SubsetProblem:
     ) -> tuple[float, float, float, float, float, float, float]:
         """Return the numbers that the search takes, for sets up to a criterion."""
         return self.regularization, self.ridge, self.budget, limit, self.slack, self.tie, deviations
+
+
+MOST_SETS = 200_000_000
+"""Sets of all sizes that a path of best sets may have: a minute or two of branch and bound on two threads."""
+
+
+def check_sizes(informative: Bools, rules: Constraints) -> None:
+    """Raise ParameterError where a path of best sets would compare more sets than can be proved soon.
+
+    Parameters
+    ----------
+    informative : ndarray of shape (n,)
+        Which features vary inside some query.
+    rules : Constraints
+    """
+    forced = len(rules.pinned)
+    free = int((rules.allowed & informative).sum()) - int(informative[list(rules.pinned)].sum())
+    sets, size = 0, forced
+    while size < min(rules.k, forced + free):
+        sets += comb(free, size + 1 - forced)
+        if sets > MOST_SETS:
+            expected = (
+                f"at most {size} with search best, because {free:,} features have more than {MOST_SETS:,} "
+                f"sets of up to {size + 1} features"
+            )
+            raise ParameterError("n_features_to_select", rules.k, expected)
+        size += 1
+
+
+def check_room(n_queries: int, n: int) -> None:
+    """Raise OutOfMemoryError where Gram matrices of so many queries and features do not fit into memory."""
+    needed = 8.0 * n_queries * (n + 1) ** 2
+    if needed > 1e8 and needed > (free := memory.available()):
+        raise OutOfMemoryError(
+            f"Exact search: the Gram matrices of {n_queries:,} queries with {n:,} features need "
+            f"{memory.size(needed)} of memory, and {memory.size(free)} are free. Use fewer features."
+        )
 
 
 def _ridge(regularization: float, greatest: float) -> tuple[float, float]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rankstudio.engine.arrays import Bools, Ints
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
-from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import BestSets, FloatingSearch
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 def swap_features(
@@ -70,3 +74,37 @@ def _candidates(
     left[list(selected)] = False
     spent = 0.0 if rules.costs is None else float(rules.costs[list(rest)].sum())
     return rules.affordable(left, spent)
+
+
+def swap_path(
+    greedy: list[Step], search: FloatingSearch, rules: Constraints
+) -> Iterator[Step | WorkProgress]:
+    """Improve each set of a greedy path by swaps until none helps, and yield one step a size.
+
+    Parameters
+    ----------
+    greedy : list of Step
+        The greedy path under the same rules, one step a size.
+    search : FloatingSearch
+    rules : Constraints
+
+    Yields
+    ------
+    Step or WorkProgress
+        Progress, then one step a size as of
+        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
+    """
+    sets = BestSets(greedy, search, rules)
+    yield from swap_sets(sets, search, rules)
+    yield from sets.steps()
+
+
+def swap_sets(sets: BestSets, search: FloatingSearch, rules: Constraints) -> Iterator[WorkProgress]:
+    """Improve each set by swaps."""
+    for size in range(max(1, len(rules.pinned)), sets.most + 1):
+        before = sets.of_size(size).selected
+        if before:
+            selected, _ = swap_features(search, before, rules, sets.tie)
+            if selected != before:
+                sets.put(size, selected)
+        yield WorkProgress("swap search", size / sets.most)

@@ -11,9 +11,9 @@ from time import perf_counter
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.methods.selection.exact_subsets import _subset_kernel as kernels
-from rankstudio.engine.methods.selection.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.support.threads import available
 
 _BRANCH = 500_000  # sets below one branch, about

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection.exact_subsets import _subset_kernel as kernels
-from rankstudio.engine.methods.selection.exact_subsets.branch_and_bound import in_rounds, open_branches
-from rankstudio.engine.methods.selection.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import (
+    in_rounds,
+    open_branches,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 
 _ROWS = 1024  # of a branch, before it is searched again with more room
 

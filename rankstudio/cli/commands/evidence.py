@@ -1,0 +1,315 @@
+"""``rankstudio evidence``: how sure a selection of features is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.command_parser import place_name
+from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options
+from rankstudio.cli.interrupts import INTERRUPTED
+from rankstudio.cli.memory_option import add_memory_option
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import last_state
+from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
+from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
+from rankstudio.cli.study_file_option import one_run, reading
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.metrics.names import measure
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
+    from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+    from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions
+    from rankstudio.engine.data.dataset import FoldedDataset
+
+HELP = "show how sure a selection of features is"
+DESCRIPTION = """\
+Show how sure a selection of features is: for each selected feature how often halves of the queries select it,
+its share of the left-out gain, what is lost without it, how many queries decide its step, the best substitute
+and a verdict; for the whole set whether it is the best of its size, and where to stop.
+
+  rankstudio evidence results/study.rankstudio --run 1 --fold 1
+  rankstudio evidence --data MQ2008 --k 5 --lambda 64 --loss MAP
+  rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
+
+For a study, the selection is that of the run's model on a fold; with --data it is that of the options.
+Greedy RankRLS has all evidence, other selectors what applies to them. Ctrl+C stops and prints what was found
+so far."""
+
+CSV = "evidence.csv"
+_FORMATS = ("pdf", "csv")
+_USUAL_SIZE = 5
+_NO_END = float("inf")
+_SIZE = "parameter_n_features_to_select"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("study", type=Path, metavar="STUDY", nargs="?", help="study file with the run")
+    parser.add_argument("--run", type=int, dest="number", metavar="N", help="number of the run in the study")
+    parser.add_argument("--data", type=place_name, metavar="DATA", help="data file or folder of folds")
+    parser.add_argument("--sample", action="store_true", help="use the bundled sample as data")
+    parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold number; the first by default")
+    keys = [m.key for m in methods() if m.selects]
+    parser.add_argument(
+        "--method", metavar="NAME", choices=keys, help=f"one of {', '.join(keys)}; greedy-rankrls by default"
+    )
+    parser.add_argument(
+        "--halves",
+        type=int,
+        default=50,
+        metavar="B",
+        help="divisions of the queries in halves; default: 50",
+    )
+    parser.add_argument(
+        "--permutations", type=int, default=99, metavar="N", help="permutations of each step; default: 99"
+    )
+    parser.add_argument(
+        "--best",
+        action="store_true",
+        help="search until the best set is proved, not for 20 seconds only",
+    )
+    parser.add_argument(
+        "--loss", metavar="MEASURE", help="measure of the losses; the squared error by default"
+    )
+    parser.add_argument(
+        "--threshold", type=float, metavar="T", help="selection probability of a secure feature; default: 0.9"
+    )
+    parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0 by default")
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and the figures")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_force_option(parser)
+    opened = parser.add_argument_group("with --data")
+    opened.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
+    add_preferences(opened)
+    opened.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    opened.add_argument("--missing", **MISSING)
+    opened.add_argument("--normalize", **NORMALIZE)
+    add_memory_option(parser)
+    add_column_options(parser.add_argument_group("columns of tables"))
+    about = "see rankstudio methods; one value each, with --data"
+    selectors = [m for m in methods() if m.selects]
+    add_parameters(parser, "parameters of the method", selectors, "parameter_", about=about)
+    parser.set_defaults(plan=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    if (args.study is not None) + (args.data is not None) + args.sample != 1:
+        raise PlanError("STUDY: expected one of a study file, --data and --sample.")
+    what, dataset, recorded = _of_study(args) if args.study is not None else _of_data(args)
+    if args.out is not None:
+        check_outputs([args.out / CSV], args, recorded)
+    state, stopped = last_state(what.steps(), _percent_done, 100, shown=_shown)
+    found = state.found
+    names = _Names(dataset)
+    if args.json:
+        print(as_json(as_dict(what, found, names)))
+    else:
+        print("\n".join(_lines(what, found, names)))
+    if args.out is not None:
+        _write(args, what, found, names)
+    if stopped:
+        print(f"Stopped at {state.share:.0%}: {state.what}.", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def _percent_done(state: PartialResult[SelectionEvidence]) -> int:
+    return int(100 * state.share)
+
+
+def _shown(state: PartialResult[SelectionEvidence]) -> str:
+    return f"{state.share:.0%} {state.what}"
+
+
+def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
+    """Return what the options say of the evidence."""
+    from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions
+    from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
+
+    name = measure(args.loss).name if args.loss else ""
+    rules = VerdictRules() if args.threshold is None else VerdictRules(threshold=args.threshold)
+    options = EvidenceOptions(
+        measure=name, n_halves=args.halves, n_permutations=args.permutations, seed=plan_seed, rules=rules
+    )
+    return replace(options, max_seconds=_NO_END) if args.best else options
+
+
+def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
+    """Return the selection of a run of a study, with its data."""
+    from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
+    from rankstudio.engine.experiment.runner import open_data
+
+    others = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
+    for name in (*others, "method", "protocol", "preferences", "groups", "missing", "normalize"):
+        if getattr(args, name) is not None:
+            option = name.removeprefix("parameter_").replace("_", "-")
+            raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")
+    with reading(args.study) as (study, runs):
+        summary = one_run(args.study, runs, args.number, "--run")
+        if not summary.finished or summary.damage:
+            raise PlanError(f"--run: run {summary.key.id} of {args.study} is not finished.")
+        result, kept, recorded = study.result(summary.key), study.data(summary.key), recorded_files(study)
+    plan = result.plan.changed(data=kept.opened_by(result.plan))
+    dataset = open_data(plan)
+    if difference := kept.difference(dataset):
+        raise PlanError(f"{plan.data}: {difference}")
+    folds = {fold.fold: fold for fold in result.folds}
+    number = _whole("--fold", args.folds) if args.folds is not None else min(folds)
+    if number not in folds:
+        there = ", ".join(map(str, folds))
+        raise PlanError(f"--fold: expected one of the run's folds, {there}; got {number}.")
+    options = replace(_options(args, args.seed or 0), convention=plan.convention)
+    size = getattr(args, _SIZE)
+    if size is not None:
+        options = replace(options, n_features=_whole("--k", size))
+    return JudgedSelection.of_run(plan, dataset, folds[number], options), dataset, recorded
+
+
+def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
+    """Return the selection of a method on data."""
+    from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
+    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.methods.catalog.method import StepKind
+
+    if args.number is not None:
+        raise PlanError("--run: only with a study. Omit it, or give a study file.")
+    args.data = None if args.sample else [args.data]
+    plan = plan_from(args)
+    if len(plan.folds) > 1:
+        raise ParameterError("--fold", args.folds, "the number of one fold")
+    dataset = open_data(plan)
+    given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
+    options = replace(_options(args, plan.seed), convention=plan.convention or dataset.convention)
+    limit = StepKind.FEATURES.limit
+    if limit in plan.entry.defaults and limit not in given:
+        options = replace(options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids)))
+    return JudgedSelection.of_plan(plan, dataset, given, options), dataset, []
+
+
+def _whole(option: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise ParameterError(option, value, "a whole number") from None
+
+
+class _Names:
+    """What features are called."""
+
+    def __init__(self, dataset: FoldedDataset) -> None:
+        self.dataset = dataset
+
+    def id(self, column: int) -> str:
+        return str(int(self.dataset.feature_ids[column]))
+
+    def full(self, column: int) -> str:
+        number = self.id(column)
+        return f"{number} {self.dataset.feature_names[column]}".removesuffix(f" feature {number}")
+
+
+def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> dict[str, Any]:
+    """Return the evidence as plain values."""
+    from rankstudio.engine.analysis.evidence.evidence_table import evidence_rows, evidence_sentences
+
+    ids = names.dataset.feature_ids
+    best = found.best.sizes if found.best is not None else ()
+    return {
+        "data": names.dataset.name,
+        "fold": what.fold,
+        "method": what.plan.method,
+        "queries": found.n_queries,
+        "seed": what.options.seed,
+        "measure": what.options.measure or None,
+        "threshold": found.rules.threshold,
+        "features": evidence_rows(found, ids, names.full),
+        "best": [
+            {
+                "size": one.size,
+                "features": [int(ids[column]) for column in one.features],
+                "criterion": one.criterion,
+                "proved": one.proved,
+                "gap": one.gap,
+                "sets": one.n_sets,
+            }
+            for one in best
+        ],
+        "near_best": None if found.near_best_of_k is None else len(found.near_best_of_k.sets),
+        "p": None if found.significance is None else found.significance.p_values.tolist(),
+        "stop": None if found.stop is None else found.stop.n_features,
+        "optimism": None if found.repeated is None else found.repeated.optimism.tolist(),
+        "sentences": evidence_sentences(found, names.id),
+    }
+
+
+def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
+    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences
+
+    many = len(names.dataset.folds) > 1
+    part = f", training part of fold {what.fold}" if many else ""
+    yield f"{what.plan.title} on {names.dataset.name}{part}"
+    halves = found.stability.n_paths if found.stability is not None else 0
+    n = len(names.dataset.feature_ids)
+    yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
+    yield ""
+    yield _table(found, names)
+    yield ""
+    yield from evidence_sentences(found, names.id)
+
+
+def _table(found: SelectionEvidence, names: _Names) -> str:
+    lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
+    header = ["feature", "chosen in", "position", "share", lost, "95 % interval", "queries", "substitute"]
+    rows = []
+    for row in found.rows:
+        name = names.full(row.column) if row.selected else f"({names.full(row.column)})"
+        low, median, high = (_place(one, found) for one in row.position or (_NO_END,) * 3)
+        cells = [name, _percent(row.probability), f"{median} ({low}–{high})" if row.position else "–"]
+        cells.append(_percent(row.share))
+        cells.append(f"{row.loss.value:.4f}" if row.loss else "–")
+        cells.append(f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else "–")
+        cells.append("–" if row.n_deciding is None else str(row.n_deciding))
+        if row.substitute is None or row.price is None:
+            cells.append("–")
+        else:
+            cells.append(f"{names.id(row.substitute)} ({100 * row.price:+.2f} %)")
+        said = "" if row.verdict is None else row.verdict.label
+        with_other = f" with {names.id(row.partner)}" if row.partner is not None else ""
+        rows.append([*cells, f"{said}{with_other}"])
+    return as_text([*header, "verdict"], rows, left=(0, 8))
+
+
+def _place(value: float, found: SelectionEvidence) -> str:
+    steps = 0 if found.stability is None else found.stability.counts.shape[0]
+    return f">{steps}" if value == _NO_END else f"{value:g}"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"
+
+
+def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, names: _Names) -> None:
+    """Write the table and the figures into a folder."""
+    from rankstudio.engine.analysis.evidence.evidence_table import HEADER, evidence_rows
+    from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures
+    from rankstudio.engine.export.figures.files import figure_files, write_figure_files
+    from rankstudio.engine.export.figures.style import style_of
+    from rankstudio.engine.export.tables import csv_text
+
+    rows = evidence_rows(found, names.dataset.feature_ids, names.full)
+    table = csv_text(HEADER, [list(row.values()) for row in rows])
+    of = f"{names.dataset.name}, {what.plan.title}"
+    figures = tuple(evidence_figures(found, of, names.full))
+    files = figure_files(figures, _FORMATS, style_of("column", None, "light", None), 300.0, args.out)
+    files = [(args.out / CSV, table.encode()), *files]
+    check_outputs([path for path, _ in files], args)
+    written = write_figure_files(files)
+    print(f"Written: {len(written)} files in {args.out}", file=sys.stderr)

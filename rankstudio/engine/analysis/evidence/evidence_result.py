@@ -1,0 +1,267 @@
+"""All evidence for a selection of features, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from rankstudio.engine.analysis.evidence.best_subset import BestSubset
+from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
+from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
+from rankstudio.engine.analysis.evidence.near_best_sets import SizedNearBestSets
+from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut
+from rankstudio.engine.analysis.evidence.set_changes import SetChanges
+from rankstudio.engine.analysis.evidence.shapley_shares import ShapleyShares
+from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
+from rankstudio.engine.analysis.evidence.step_significance import StepSignificance, forward_stop
+from rankstudio.engine.analysis.evidence.verdicts import (
+    Exchange,
+    FeatureEvidence,
+    Named,
+    SetDifference,
+    VerdictRules,
+    partner_of,
+    verdict_of,
+)
+from rankstudio.engine.language import tr, trn
+
+N_OTHERS = 4
+"""Features among the rows that are not selected: those that the halves select most often."""
+
+
+@dataclass(frozen=True)
+class StopAdvice:
+    """Where to stop, by the significance of the steps.
+
+    Attributes
+    ----------
+    n_features : int
+        After so many features.
+    n_tested : int
+        How many steps were tested.
+    p_next : float or None
+        p of the step after; None where that was not tested.
+    """
+
+    n_features: int
+    n_tested: int
+    p_next: float | None
+
+    @property
+    def sentence(self) -> str:
+        """The advice."""
+        if self.p_next is None:
+            return tr(
+                "All {n} tested steps are better than chance. Test more steps to find where to stop."
+            ).format(n=self.n_tested)
+        said = f"{self.p_next:.2g}"
+        if not self.n_features:
+            return tr("No step is better than chance: already the first has p = {p}.").format(p=said)
+        return tr("Stop at {n}: the next step is no better than chance (p = {p}).").format(
+            n=self.n_features, p=said
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionEvidence:
+    """What is known of a selection so far; None for what does not apply or is not yet computed.
+
+    Attributes
+    ----------
+    selected : tuple of int
+        0-based columns in the order of selection, k of them.
+    n_queries : int
+    required : tuple of int
+        Columns that were not selected but given.
+    rules : VerdictRules
+        ``dataclasses.replace(evidence, rules=...)`` judges by others at once.
+    done : tuple of str
+        Which parts are complete. There are verdicts when "stability" and "alternatives" are.
+    losses : FeatureLosses or None
+    changes : SetChanges or None
+        The exact left-out error of the set, and of each change of it by one feature.
+    candidates : tuple of int
+        The columns that may come into the set: not banned, and not constant in every query.
+    shares : ShapleyShares or None
+    stability : StabilitySelection or None
+    deciding : tuple of DecidedStep or None
+        One for each selected feature.
+    best : BestSubset or None
+        Of each size up to k.
+    exchanges : mapping or None
+        The sets with another feature in the place of each selected column, for the likeliest others.
+    smaller : mapping or None
+        For each selected column a set of k - 1 features without it.
+    near_best : tuple of SizedNearBestSets or None
+        Of k - 1 features, and of k, where these are few enough.
+    significance : StepSignificance or None
+        Of the whole path.
+    repeated : RepeatedLeftOut or None
+        Of the whole path.
+    """
+
+    selected: tuple[int, ...]
+    n_queries: int
+    required: tuple[int, ...] = ()
+    rules: VerdictRules = field(default_factory=VerdictRules)
+    done: tuple[str, ...] = ()
+    losses: FeatureLosses | None = None
+    changes: SetChanges | None = None
+    candidates: tuple[int, ...] = ()
+    shares: ShapleyShares | None = None
+    stability: StabilitySelection | None = None
+    deciding: tuple[DecidedStep, ...] | None = None
+    best: BestSubset | None = None
+    exchanges: Mapping[int, tuple[Exchange, ...]] | None = None
+    smaller: Mapping[int, SetDifference] | None = None
+    near_best: tuple[SizedNearBestSets, ...] | None = None
+    significance: StepSignificance | None = None
+    repeated: RepeatedLeftOut | None = None
+
+    @property
+    def k(self) -> int:
+        """How many features are selected."""
+        return len(self.selected)
+
+    @property
+    def near_best_of_k(self) -> SizedNearBestSets | None:
+        """The near-best sets of k features."""
+        return next((one for one in self.near_best or () if one.size == self.k), None)
+
+    @cached_property
+    def rows(self) -> tuple[FeatureEvidence, ...]:
+        """The selected features, then those that the halves select most often beside them."""
+        return tuple(map(self._row, (*self.selected, *self._others())))
+
+    @property
+    def stop(self) -> StopAdvice | None:
+        """Where to stop; None where no step is tested by enough permutations for a p as small as needed."""
+        if self.significance is None or not self.significance.permuted.size:
+            return None
+        if not forward_stop([1 / (self.significance.permuted.shape[0] + 1)], self.rules.stop_level):
+            return None
+        p, n = self.significance.p_values, self.significance.n_steps(self.rules.stop_level)
+        return StopAdvice(n, p.size, float(p[n]) if n < p.size else None)
+
+    @property
+    def false_bound(self) -> float | None:
+        """The expected number of features at the threshold that are selected no more often than by chance."""
+        if self.stability is None or not self.stability.n_paths or not self.k:
+            return None
+        return self.stability.bound(self.rules.threshold, unimodal=True, n_features=self._steps)
+
+    def best_sentences(self, named: Named) -> tuple[str, ...]:
+        """Return what is known of the best set of k features, as sentences; () where nothing is.
+
+        Parameters
+        ----------
+        named : callable
+            Returns what a column is called.
+        """
+        if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.k:
+            return ()
+        best, own = self.best.sizes[-1], set(self.selected)
+        if not best.features or self.changes is None or best.criterion <= 0:
+            return ()
+        above = max(0.0, self.changes.criterion / best.criterion - 1)
+        inside, outside = sorted(set(best.features) - own), sorted(own - set(best.features))
+        sentences = [self._above(above, best.proved, best.gap / best.criterion)]
+        if inside:
+            sentences.append(
+                trn(
+                    "Best set of {k}: {features}, one swap away ({added} for {removed}).",
+                    "Best set of {k}: {features}, {n} swaps away ({added} for {removed}).",
+                    len(inside),
+                ).format(
+                    k=self.k,
+                    n=len(inside),
+                    features=" ".join(map(named, best.features)),
+                    added=" ".join(map(named, inside)),
+                    removed=" ".join(map(named, outside)),
+                )
+            )
+        near = self.near_best_of_k
+        if near is not None:
+            others = len(near.sets) - 1
+            sentences.append(
+                trn(
+                    "{n} other set ({share} %) is not distinguishable from the best.",
+                    "{n} other sets ({share} %) are not distinguishable from the best.",
+                    others,
+                ).format(n=f"{others:,}", share=f"{100 * others / max(best.n_sets, 1):.2g}")
+            )
+        return tuple(sentences)
+
+    def _above(self, above: float, proved: bool, gap: float) -> str:
+        if not proved:
+            return tr(
+                "The selection is {above} % above the lowest left-out error found so far, which may be up to "
+                "{gap} % too high."
+            ).format(above=f"{100 * above:.2g}", gap=f"{100 * gap:.2g}")
+        if above < _ROUNDING:
+            return trn(
+                "No other single feature has a lower left-out error.",
+                "The selection has the lowest possible left-out error of {k} features.",
+                self.k,
+            ).format(k=self.k)
+        return tr("The selection is {above} % above the lowest possible left-out error.").format(
+            above=f"{100 * above:.2g}"
+        )
+
+    @property
+    def _steps(self) -> int:
+        assert self.stability is not None
+        return min(self.k, int(self.stability.counts.shape[0]))
+
+    def _others(self) -> list[int]:
+        if self.stability is None or not self.k:
+            return []
+        counts = self.stability.counts[self._steps - 1]
+        order = np.argsort(-counts, kind="stable").tolist()
+        return [column for column in order if column not in self.selected and counts[column] > 0][:N_OTHERS]
+
+    def _row(self, column: int) -> FeatureEvidence:
+        row = FeatureEvidence(column, column in self.selected)
+        if self.stability is not None and self.stability.n_paths and self.k:
+            low, median, high = (float(value) for value in self.stability.positions[:, column])
+            probability = float(self.stability.probability[self._steps - 1, column])
+            row = replace(row, probability=probability, position=(low, median, high))
+        if self.near_best_of_k is not None:
+            row = replace(row, near_best_share=float(self.near_best_of_k.inclusion[column]))
+        return self._judged(self._of_set(row)) if row.selected else row
+
+    def _of_set(self, row: FeatureEvidence) -> FeatureEvidence:
+        """Add what a feature has by being one of the set."""
+        place = self.selected.index(row.column)
+        if self.losses is not None:
+            row = replace(row, loss=self.losses.losses[place])
+        if self.shares is not None:
+            row = replace(row, share=float(self.shares.shares[place]))
+        if self.changes is not None and self.candidates:
+            errors = self.changes.swapped[place, list(self.candidates)]
+            best = int(errors.argmin())
+            price = float(errors[best] / self.changes.criterion - 1)
+            row = replace(row, substitute=self.candidates[best], price=price)
+        if self.deciding is not None:
+            row = replace(row, n_deciding=len(self.deciding[place].queries) or None)
+        return row
+
+    def _judged(self, row: FeatureEvidence) -> FeatureEvidence:
+        """Add the verdict, and what it depends on."""
+        ready = "stability" in self.done and "alternatives" in self.done and row.column not in self.required
+        if not ready or self.stability is None:
+            return row
+        inside = (self.stability.places > 0) & (self.stability.places <= self.k)
+        if self.exchanges is not None:
+            pair = partner_of(row.column, inside, self.exchanges.get(row.column, ()), self.rules)
+            if pair is not None:
+                row = replace(row, partner=pair[0], pair_probability=pair[1])
+        if self.smaller is not None:
+            row = replace(row, smaller=self.smaller.get(row.column))
+        return replace(row, verdict=verdict_of(row, self.rules))
+
+
+_ROUNDING = 1e-9  # share of the criterion up to which two are equal

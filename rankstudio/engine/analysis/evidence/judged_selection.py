@@ -1,0 +1,129 @@
+"""Which selection of a plan, or of a run, evidence is gathered for, and from which data."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.feature_losses import Judge
+from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
+from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.results.results import FoldResult
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.experiment.units.preferred import with_preferences
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
+from rankstudio.engine.methods.selection.base import PathSelector, Selector
+from rankstudio.engine.methods.shards.training_data import TrainingData
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSelection:
+    """A selection, and what the evidence for it is gathered from.
+
+    Attributes
+    ----------
+    plan : Plan
+    fold : int
+        Whose training part it is.
+    method : LinearRanker
+        A selector.
+    data : TrainingData
+    options : EvidenceOptions
+        With the set, where a run chose it, and with RankRLS where that ranks with the features.
+    """
+
+    plan: Plan
+    fold: int
+    method: LinearRanker
+    data: TrainingData
+    options: EvidenceOptions
+
+    @classmethod
+    def of_plan(
+        cls, plan: Plan, dataset: FoldedDataset, given: Container[str], options: EvidenceOptions
+    ) -> JudgedSelection:
+        """Take the selection that a plan makes on its first fold.
+
+        Parameters
+        ----------
+        plan, dataset, given
+            As of :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
+        options : EvidenceOptions
+
+        Raises
+        ------
+        PlanError
+            Where the method selects no features, or a parameter has several values.
+        DataError
+            For preferences that do not fit the data.
+        """
+        _check_selects(plan)
+        what = PermutedPlan.of(plan, dataset, given)
+        combination = what.plan.combinations[0]
+        judge = _judge(what.plan, combination.parameters, combination.ranker, dataset.feature_ids)
+        return cls(what.plan, what.fold, what.method, what.data, replace(options, judge=judge))
+
+    @classmethod
+    def of_run(
+        cls, plan: Plan, dataset: FoldedDataset, result: FoldResult, options: EvidenceOptions
+    ) -> JudgedSelection:
+        """Take the features of the model that a run chose on a fold; the path's first ones for a given size.
+
+        Parameters
+        ----------
+        plan : Plan
+            Of the run.
+        dataset : FoldedDataset
+            Its data, divided as the plan says.
+        result : FoldResult
+        options : EvidenceOptions
+
+        Raises
+        ------
+        PlanError
+            Where the method selects no features.
+        """
+        _check_selects(plan)
+        fold = next(one for one in dataset.folds if one.number == result.fold)
+        unit, selected = result.chosen.unit, result.chosen.step.selected
+        ids = dataset.feature_ids
+        method = estimator(plan, plan.entry, unit.parameters, ids)
+        judge = _judge(plan, unit.parameters, unit.combination.ranker, ids)
+        asked = options.n_features
+        options = replace(options, judge=judge, selected=selected if asked is None else None)
+        data = with_preferences(plan, fold, group_training(fold))
+        return cls(plan, fold.number, method, data, options)
+
+    def steps(self, known: SelectionEvidence | None = None) -> Gathering:
+        """Gather the evidence, going on with what an interrupted run had found."""
+        return evidence_steps(self.method, self.data, self.options, known)
+
+
+def _check_selects(plan: Plan) -> None:
+    if plan.entry.given or not issubclass(plan.entry.load(), Selector):
+        raise PlanError(
+            tr("{method} selects no features, so there is no evidence for a selection.").format(
+                method=plan.entry.label
+            )
+        )
+
+
+def _judge(
+    plan: Plan, parameters: Mapping[str, Any], ranker: Mapping[str, Any], feature_ids: Ints
+) -> Judge | None:
+    """Return RankRLS where it ranks with the selected features; None for greedy RankRLS, too."""
+    entry = plan.ranker_entry
+    if entry is not None:
+        made = estimator(plan, entry, ranker, feature_ids) if issubclass(entry.load(), RankRLS) else None
+        return made if isinstance(made, RankRLS) else None
+    if issubclass(plan.entry.load(), PathSelector):
+        return RankRLS(float(parameters["regularization"]))
+    return None

@@ -1,0 +1,298 @@
+"""Permutation importance within queries: what a given model loses when a feature is permuted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.subset_paths import enough_queries
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.metrics.conventions import DEFAULT, Convention
+from rankstudio.engine.metrics.evaluation import check_grade, check_scores, group_by_query
+from rankstudio.engine.metrics.evaluator import Evaluator, check_document_ids, check_labels
+from rankstudio.engine.metrics.names import Measure
+from rankstudio.engine.metrics.names import measure as find_measure
+from rankstudio.engine.statistics._checks import confidence
+from rankstudio.engine.statistics.mean_intervals import MeanIntervals, mean_intervals
+from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
+from rankstudio.engine.support.query_ids import check_none_missing
+from rankstudio.engine.support.work import WorkProgress, finish
+
+_WHAT = "permuting features within queries"
+_VALUES = 4_000_000  # of documents with exchanged values that are scored at a time
+_MOST_REPEATS = 10_000
+
+Score = Callable[[Floats], ArrayLike]
+"""Scores documents by their features alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationImportance:
+    """How much of a measure a model loses in each query when a feature, or a group, is permuted.
+
+    Attributes
+    ----------
+    measure : Measure
+    groups : tuple of tuple of int
+        The 0-based columns of each of the G groups, or each feature by itself.
+    baseline : ndarray of shape (Q,)
+        The measure of the model as it is; NaN in a query where it is not defined.
+    loss : ndarray of shape (G, Q)
+        By how much the measure is worse with a group permuted, averaged over the repetitions. Exactly 0 for
+        features that are constant in the query.
+    level : float
+        Confidence of the intervals.
+    """
+
+    measure: Measure
+    groups: tuple[tuple[int, ...], ...]
+    baseline: Floats
+    loss: Floats
+    level: float
+
+    @cached_property
+    def intervals(self) -> MeanIntervals:
+        """The mean loss over the queries of each group, with Student's interval of paired differences."""
+        return mean_intervals([self.loss], self.level)
+
+    @property
+    def mean(self) -> Floats:
+        """The mean loss of each group, (G,)."""
+        return self.intervals.mean
+
+    @property
+    def low(self) -> Floats:
+        """Lower ends of the intervals."""
+        return self.intervals.low
+
+    @property
+    def high(self) -> Floats:
+        """Upper ends of the intervals."""
+        return self.intervals.high
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredDocuments:
+    """Documents with labels and what a measure needs of them; those of a query need not stand together.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+        In memory or mapped from a file.
+    y : ndarray of shape (m,)
+        In the order of ``rows``.
+    rows : ndarray of shape (m,) or slice
+        The documents query by query.
+    ptr : ndarray of shape (Q + 1,)
+        Where each query begins among them.
+    grading : Grading
+        In the order of ``rows``.
+    """
+
+    X: Floats
+    y: Floats
+    rows: Ints | slice
+    ptr: Ints
+    grading: Grading
+
+    def features(self, part: slice) -> Floats:
+        """Return a copy of the features of some documents, in the order of ``rows``."""
+        return np.array(self.X[part if isinstance(self.rows, slice) else self.rows[part]], dtype=np.float64)
+
+
+def permutation_importance(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike,
+    measure: str | Measure = "NDCG@10",
+    n_repeats: int = 10,
+    seed: int = 0,
+    groups: Sequence[Sequence[int]] | None = None,
+    convention: str | Convention = DEFAULT,
+    level: float = 0.95,
+    document_ids: Sequence[object] | NDArray[np.generic] | None = None,
+    greatest_grade: float | None = None,
+) -> PermutationImportance:
+    """Permute each feature among the documents of each query, and measure what a given model loses.
+
+    Parameters
+    ----------
+    model : object with ``predict``, or callable
+        Any fitted ranker, model file or trees; or a function from features (m, n) to scores (m,). The score
+        of a document has to depend on its own features alone.
+    X : array-like of shape (m, n)
+        Best of documents that the model was not learned from. An array that is mapped from a file is read in
+        parts.
+    y : array-like of shape (m,)
+        Relevance labels.
+    qid : array-like of shape (m,)
+        Query of each document; at least two queries.
+    measure : str or Measure, default "NDCG@10"
+    n_repeats : int, default 10
+        How often each feature is permuted.
+    seed : int, default 0
+        Equal seeds give equal permutations.
+    groups : sequence of sequence of int, optional
+        0-based columns that are permuted together, such as correlated features; each by itself by default.
+    convention, document_ids, greatest_grade
+        As of :func:`rankstudio.engine.metrics.evaluation.evaluate`.
+    level : float, default 0.95
+        Confidence of the intervals.
+
+    Returns
+    -------
+    PermutationImportance
+
+    Notes
+    -----
+    Values stay within their query, because documents are compared there alone; a permutation over all
+    documents makes values that no document of the query could have. The intervals are over queries, which
+    have to be independent; they hold for this model, not for one that is learned without the feature.
+    Of correlated features each can stand for the other: permuted one by one they may both show no loss, so
+    permute them as a group. O(R G) predictions for R repetitions and G groups.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((120, 3)), np.repeat(np.arange(20), 6)
+    >>> y = np.round(2 * X[:, 2])
+    >>> model = GreedyRankRLS(n_features_to_select=1).fit(X, y, qid=qid)
+    >>> found = permutation_importance(model, X, y, qid=qid, measure="NDCG@3")
+    >>> found.mean.round(2), bool(found.low[2] > 0)
+    (array([0.  , 0.  , 0.39]), True)
+    """
+    check_none_missing(qid)
+    labels = check_labels(y)
+    features = np.asarray(X)
+    if features.ndim != 2 or features.shape[0] != labels.size:
+        expected = f"an array with one row for each of the {labels.size} documents"
+        raise ParameterError("X", f"an array of shape {features.shape}", expected)
+    rows, ptr, _ = group_by_query(np.asarray(qid), labels.size)
+    names = () if document_ids is None else check_document_ids(document_ids, labels.size)[rows].tolist()
+    grade = greatest(labels) if greatest_grade is None else check_grade(greatest_grade, labels)
+    grading = Grading(grade, partial(ranks_of_ids, names, ptr))
+    documents = MeasuredDocuments(features, labels[rows], rows, ptr, grading)
+    options = find_measure(measure), n_repeats, seed, groups, convention, level
+    return finish(importance_steps(score_of(model), documents, *options))
+
+
+def score_of(model: Any) -> Score:
+    """Return the function that scores documents by a model; ParameterError where it has none."""
+    score: Any = getattr(model, "predict", model)
+    if not callable(score):
+        raise ParameterError("model", type(model).__name__, "a fitted ranker with predict, or a function")
+    return score  # type: ignore[no-any-return]
+
+
+def importance_steps(
+    score: Score,
+    documents: MeasuredDocuments,
+    measure: Measure,
+    n_repeats: int = 10,
+    seed: int = 0,
+    groups: Sequence[Sequence[int]] | None = None,
+    convention: str | Convention = DEFAULT,
+    level: float = 0.95,
+) -> Generator[WorkProgress, None, PermutationImportance]:
+    """Yield progress, with what is known so far, and return as :func:`permutation_importance`.
+
+    Yields
+    ------
+    WorkProgress
+        One a group; and after some of the queries a :class:`PartialResult` with a
+        :class:`PermutationImportance` of these.
+    """
+    n, ptr = documents.X.shape[1], documents.ptr
+    between("n_repeats", n_repeats, 1, _MOST_REPEATS)
+    start = between("seed", seed, 0, MOST_SEED)
+    confidence(level)
+    together = _checked_groups(groups, n)
+    enough_queries(ptr.size - 1, 2, "Permutation importance")
+    draws = [np.random.default_rng([start, number]) for number in range(n_repeats)]
+    baseline, loss = np.empty(ptr.size - 1), np.empty((len(together), ptr.size - 1))
+    for first, last in _parts(ptr, max(1, _VALUES // (n * n_repeats))):
+        part = slice(int(ptr[first]), int(ptr[last]))
+        own = ptr[first : last + 1] - part.start
+        graded = documents.grading.taken(part)
+        evaluator = Evaluator(documents.y[part], own, convention, [measure], grading=graded)
+        told = _of_queries(score, documents.features(part), own, evaluator, together, draws)
+        for place, values in enumerate(told):
+            if place == 0:
+                baseline[first:last] = values
+            else:
+                loss[place - 1, first:last] = values
+                done = first + (last - first) * place / len(together)
+                yield WorkProgress(_WHAT, done / (ptr.size - 1))
+        known = PermutationImportance(measure, together, baseline[:last], loss[:, :last], level)
+        yield PartialResult(_WHAT, last / (ptr.size - 1), known)
+    return known
+
+
+def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tuple[int, ...], ...]:
+    if groups is None:
+        return tuple((column,) for column in range(n))
+    found = tuple(tuple(int(column) for column in group) for group in groups)
+    for group in found:
+        if not group or len(set(group)) < len(group) or not all(0 <= column < n for column in group):
+            expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
+            raise ParameterError("groups", [list(one) for one in found], expected)
+    if not found:
+        raise ParameterError("groups", [], "at least one group")
+    return found
+
+
+def _parts(ptr: Ints, documents: int) -> list[tuple[int, int]]:
+    """Return the queries cut into parts of so many documents, or of one query."""
+    parts, first = [], 0
+    while first < ptr.size - 1:
+        last = max(first + 1, int(np.searchsorted(ptr, ptr[first] + documents, side="right")) - 1)
+        parts.append((first, last))
+        first = last
+    return parts
+
+
+def _of_queries(
+    score: Score,
+    X: Floats,
+    ptr: Ints,
+    evaluator: Evaluator,
+    groups: Sequence[tuple[int, ...]],
+    draws: Sequence[np.random.Generator],
+) -> Generator[Floats, None, None]:
+    """Yield the measure of the model in some queries, then the loss of each group in each query.
+
+    Documents exchange the values of a group as random numbers order them: one for each document and
+    repetition, drawn in the order of the documents, so that parts of the queries change nothing.
+    """
+    (m, n), repeats = X.shape, len(draws)
+    (measure,) = evaluator.measures
+    query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
+    sign = 1.0 if measure.higher_is_better else -1.0
+    baseline = evaluator.per_query(check_scores(score(X), m))[measure.name]
+    yield baseline
+    copies = np.tile(X, (repeats, 1))
+    for group in groups:
+        columns, changed = list(group), np.zeros(ptr.size - 1)
+        values = X[:, columns]
+        varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(values, ptr[:-1])
+        if varies.any():
+            for number, order in enumerate(orders):
+                copies[number * m : (number + 1) * m, columns] = values[order]
+            scores = check_scores(score(copies), repeats * m).reshape(repeats, m)
+            found = evaluator.per_query_many(scores)[measure.name]
+            changed = sign * (baseline - found).mean(axis=0)
+            copies.reshape(repeats, m, n)[:, :, columns] = values
+        changed[~varies.any(axis=1)] = 0.0
+        yield np.where(np.isnan(baseline), np.nan, changed)

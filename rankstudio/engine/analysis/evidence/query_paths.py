@@ -1,0 +1,106 @@
+"""What greedy RankRLS selects for some of the queries, beside what it selects for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
+from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.threads import STEADY
+
+_WHAT = "Selection for some queries"
+
+
+@dataclass(frozen=True, eq=False)
+class QueryPaths:
+    """The paths of two parts of the queries.
+
+    Attributes
+    ----------
+    marked : tuple of Step
+        Of the queries that were marked.
+    others : tuple of Step
+        Of all others.
+    """
+
+    marked: tuple[Step, ...]
+    others: tuple[Step, ...]
+
+
+def paths_by_queries(
+    estimator: LinearRanker,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    qid: ArrayLike | None,
+    marked: Iterable[int],
+) -> QueryPaths:
+    """Select features for some of the queries alone, and for all others alone.
+
+    Parameters
+    ----------
+    estimator : GreedyRankRLS
+        With forward search, and without groups; not fitted here.
+    X : array-like of shape (m, n)
+    y : array-like of shape (m,)
+    qid : array-like of shape (m,)
+    marked : iterable of int
+        Positions of queries, in the order in which their first documents come.
+
+    Returns
+    -------
+    QueryPaths
+        Each as if the method had been given the documents of these queries alone.
+
+    Raises
+    ------
+    DatasetError
+        For fewer than two queries in one of the parts.
+    ParameterError
+        For another method, or positions that are not there.
+
+    Notes
+    -----
+    O(mn²) once for m documents with n features, which the data keep; then O(Qn² + Qnk²) for k steps on Q
+    queries.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((80, 4)), np.repeat(np.arange(16), 5)
+    >>> y = np.where(qid < 8, X[:, 1], X[:, 3])
+    >>> found = paths_by_queries(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid, marked=range(8))
+    >>> found.marked[0].selected, found.others[0].selected
+    ((1,), (3,))
+    """
+    return query_paths(estimator, group(X, y, qid), marked)
+
+
+def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int]) -> QueryPaths:
+    """Return the result of :func:`paths_by_queries`; parameters as there, grouped."""
+    rows: QueryData = training_data(data).whole(_WHAT)
+    Q = rows.ptr.size - 1
+    chosen = np.unique(np.array(list(marked), dtype=np.int64))
+    if chosen.size and not 0 <= chosen[0] <= chosen[-1] < Q:
+        raise ParameterError("marked", chosen.tolist(), f"positions of queries from 0 to {Q - 1}")
+    others = np.setdiff1d(np.arange(Q), chosen)
+    for part in (chosen, others):
+        enough_queries(part.size, 2, _WHAT)
+    with STEADY:
+        paths = SubsetPaths(estimator, rows)
+        room = paths.room()
+
+        def steps(part: Ints) -> tuple[Step, ...]:
+            return tuple(paths.path(paths.among(part, room)))
+
+        return QueryPaths(steps(chosen), steps(others))

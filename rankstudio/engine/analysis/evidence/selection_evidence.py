@@ -1,0 +1,435 @@
+"""The evidence for a selection of features, gathered part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from math import inf
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
+from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
+from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
+from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
+from rankstudio.engine.analysis.evidence.set_changes import changes_of
+from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
+from rankstudio.engine.analysis.evidence.stability_selection import stability_steps
+from rankstudio.engine.analysis.evidence.step_significance import significance_steps
+from rankstudio.engine.analysis.evidence.subset_paths import by_sums
+from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
+from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.support.compilation import announced
+from rankstudio.engine.support.work import WorkProgress, finish
+
+Work = Generator[WorkProgress, None, None]
+Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
+
+PARTS = (
+    "losses",
+    "changes",
+    "shares",
+    "stability",
+    "deciding",
+    "best",
+    "alternatives",
+    "near_best",
+    "significance",
+    "repeated",
+)
+"""What the evidence consists of, in the order in which it is gathered."""
+
+_MOST_JUDGED = 50  # features of a set: more take long, one by one
+_RIVALS = 8  # other features that are tried in the place of each: the likeliest
+
+
+@dataclass(frozen=True)
+class EvidenceOptions:
+    """Which evidence is wanted, and how exact.
+
+    Attributes
+    ----------
+    n_features : int or None
+        Size of the set, k; as many as the estimator selects where it is not given.
+    selected : tuple of int or None
+        The set in the order of selection, where it is not the estimator's first k features.
+    n_steps : int or None
+        Length of the paths beyond the set, for probabilities, p values and left-out curves; 2k where it is
+        not given.
+    judge : GreedyRankRLS, RankRLS or None
+        Whose left-out predictions judge sets; the estimator where it is greedy RankRLS. Without one there are
+        no losses, changes, shares and alternatives.
+    measure : str
+        Of the losses; "" for the squared error.
+    convention : str
+        Of that measure.
+    n_halves, seed : int
+        As of :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`.
+    n_permutations : int
+        As of :func:`rankstudio.engine.analysis.evidence.step_significance.step_significance`.
+    max_seconds : float
+        After which the search for the best sets ends: those that are not proved by then have a gap.
+    most_sets : int
+        Sets of a size that are enumerated for near-best ones, or searched again without a feature.
+    parts : tuple of str
+        Of :data:`PARTS`.
+    rules : VerdictRules
+    """
+
+    n_features: int | None = None
+    selected: tuple[int, ...] | None = None
+    n_steps: int | None = None
+    judge: Judge | None = None
+    measure: str = ""
+    convention: str = DEFAULT
+    n_halves: int = 50
+    seed: int = 0
+    n_permutations: int = 99
+    max_seconds: float = 20.0
+    most_sets: int = 1_000_000
+    parts: tuple[str, ...] = PARTS
+    rules: VerdictRules = field(default_factory=VerdictRules)
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            if part not in PARTS:
+                raise ParameterError("parts", part, " or ".join(PARTS))
+
+
+def selection_evidence(
+    estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None, **options: Any
+) -> SelectionEvidence:
+    """Gather the evidence for a selection of features, with a verdict on each of them.
+
+    Parameters
+    ----------
+    estimator : Selector
+        Not fitted here. Greedy RankRLS has all evidence; other selectors have what applies to them.
+    X : array-like of shape (m, n)
+    y : array-like of shape (m,)
+    qid : array-like of shape (m,)
+        Query of each document.
+    **options
+        The attributes of :class:`EvidenceOptions`.
+
+    Returns
+    -------
+    SelectionEvidence
+
+    Notes
+    -----
+    Sets are compared by the exact left-out squared error of RankRLS. A set is near-best where a paired test
+    over queries at 5 % cannot tell it from the best set of k features; where that is not proved, from the
+    selection itself.
+
+    Examples
+    --------
+    >>> from rankstudio.engine import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X, qid = rng.random((120, 5)), np.repeat(np.arange(20), 6)
+    >>> y = 2 * X[:, 3] + X[:, 1] + 0.5 * rng.random(120)
+    >>> found = selection_evidence(GreedyRankRLS(n_features_to_select=2), X, y, qid=qid)
+    >>> [(row.column, row.verdict.value) for row in found.rows if row.selected]
+    [(3, 'secure'), (1, 'secure')]
+    >>> found.stop.n_features, found.best_sentences(str)[0]
+    (2, 'The selection has the lowest possible left-out error of 2 features.')
+    """
+    return finish(evidence_steps(estimator, group(X, y, qid), EvidenceOptions(**options)))
+
+
+def evidence_steps(
+    estimator: LinearRanker,
+    data: GivenData,
+    options: EvidenceOptions | None = None,
+    known: SelectionEvidence | None = None,
+) -> Gathering:
+    """Yield progress with what is known so far, and return the whole of :func:`selection_evidence`.
+
+    Parameters
+    ----------
+    estimator, data
+        As of :func:`selection_evidence`, grouped.
+    options : EvidenceOptions, optional
+    known : SelectionEvidence, optional
+        What an interrupted run with the same arguments had found: parts that are done are not repeated, nor
+        are the halves, permutations and queries of those that are not.
+
+    Yields
+    ------
+    PartialResult
+        A :class:`SelectionEvidence` of what is done.
+    """
+    work = _Evidence(estimator, data, options or EvidenceOptions(), known)
+    yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
+    for number, part in enumerate(work.parts):
+        with closing(work.part(part)) as steps:
+            for told in steps:
+                yield PartialResult(told.what, (number + told.share) / len(work.parts), work.found)
+        yield PartialResult("gathering evidence", (number + 1) / len(work.parts), work.found)
+    return work.found
+
+
+class _Evidence:
+    """The evidence as far as it is gathered."""
+
+    def __init__(
+        self,
+        estimator: LinearRanker,
+        data: GivenData,
+        options: EvidenceOptions,
+        known: SelectionEvidence | None,
+    ) -> None:
+        if not isinstance(estimator, Selector):
+            raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
+        self._data: QueryData = training_data(data).whole("The evidence for a selection")
+        several_queries(self._data.ptr, "The evidence for a selection")
+        self._estimator, self._options = estimator, options
+        if known is None:
+            required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
+            selected, n_queries = self._selected(), int(self._data.ptr.size) - 1
+            known = SelectionEvidence(selected, n_queries, required, options.rules)
+        self.found = known
+        n = self._data.X.shape[1]
+        self._path = _sized(estimator, min(n, max(options.n_steps or 2 * known.k, known.k, 1)))
+        own = estimator if isinstance(estimator, GreedyRankRLS) else None
+        self._judge: Judge | None = options.judge or own
+        wanted = [part for part in PARTS if part in options.parts and part not in known.done]
+        self.parts = tuple(part for part in wanted if self._applies(part))
+
+    def part(self, part: str) -> Work:
+        """Gather a part; yield progress."""
+        work: dict[str, Callable[[], Work]] = {
+            "losses": self._losses,
+            "changes": self._changes,
+            "shares": self._shares,
+            "stability": self._stability,
+            "deciding": self._deciding,
+            "best": self._best,
+            "alternatives": self._alternatives,
+            "near_best": self._near_best,
+            "significance": self._significance,
+            "repeated": self._repeated,
+        }
+        yield from work[part]()
+        self._keep(done=(*self.found.done, part))
+
+    def _keep(self, **found: Any) -> None:
+        self.found = replace(self.found, **found)
+
+    def _selected(self) -> tuple[int, ...]:
+        """Return the set: the one given, or the first features of the estimator's path."""
+        n, options = self._data.X.shape[1], self._options
+        if options.selected is not None:
+            columns = tuple(int(column) for column in options.selected)
+            if len(set(columns)) < len(columns) or not all(0 <= column < n for column in columns):
+                raise ParameterError("selected", list(columns), f"different columns from 0 to {n - 1}")
+            return columns
+        if options.n_features is None:
+            *_, last = self._estimator.learn(self._data)
+        else:
+            k = between("n_features", options.n_features, 1, n)
+            *_, last = _sized(self._estimator, k).learn(self._data)
+        if isinstance(self._estimator, GrowingSelector):
+            return last.selected
+        order = sorted(last.selected, key=lambda column: (-abs(last.coef[column]), column))
+        return tuple(order[: options.n_features])
+
+    def _applies(self, part: str) -> bool:
+        """Return whether a part is defined for the method and the data."""
+        k, n_queries, method = self.found.k, self.found.n_queries, self._estimator
+        labelled = self._data.preferences is None
+        if part == "alternatives":
+            return k > 0
+        if part == "stability":
+            return k > 0 and n_queries >= 4
+        if part in ("losses", "changes", "shares"):
+            return self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+        if not isinstance(method, GreedyRankRLS) or not labelled or n_queries < 3:
+            return False
+        if part in ("best", "near_best"):
+            return k > 0 and len(method.groups) == 0
+        exact = by_sums(self._path, self._data) and (part != "deciding" or k > 0)
+        return exact and (part != "significance" or method.pair_cost().ties)
+
+    def _judged(self, most: int) -> bool:
+        """Return whether sets of so many features at most are judged by RankRLS."""
+        exact = self._judge is not None and getattr(self._judge, "pairs", "query") == "query"
+        return exact and self._data.preferences is None and 0 < self.found.k <= most
+
+    @property
+    def _by(self) -> Judge:
+        assert self._judge is not None  # parts without one do not apply
+        return self._judge
+
+    @property
+    def _others(self) -> Ints:
+        """The columns that may come into the set."""
+        may: Ints = np.flatnonzero(self._data.informative)
+        return np.setdiff1d(may, [*getattr(self._estimator, "banned", ()), *self.found.selected])
+
+    def _losses(self) -> Work:
+        yield WorkProgress("leaving out each feature", 0.0)
+        wanted = self._options.measure, self._options.convention
+        self._keep(losses=feature_losses(self._by, self._data, self.found.selected, *wanted))
+
+    def _changes(self) -> Work:
+        yield WorkProgress("changing the set", 0.0)
+        selected, others = self.found.selected, tuple(self._others.tolist())
+        if swap_seconds(self.found.n_queries, len(selected), len(others)) <= self._options.max_seconds:
+            self._keep(changes=changes_of(self._by, self._data, selected), candidates=others)
+
+    def _shares(self) -> Work:
+        shares = yield from shapley_steps(self._by, self._data, self.found.selected)
+        self._keep(shares=shares)
+
+    def _stability(self) -> Work:
+        wanted = self._options.n_halves, self._options.seed, self.found.stability
+        for told in stability_steps(self._path, self._data, *wanted):
+            if isinstance(told, PartialResult):
+                self._keep(stability=told.found)
+            yield told
+
+    def _deciding(self) -> Work:
+        steps = yield from deciding_steps(_sized(self._path, self.found.k), self._data)
+        if tuple(step.feature for step in steps) == self.found.selected:
+            self._keep(deciding=steps)
+
+    def _best(self) -> Work:
+        began, share, compiled = inf, 0.0, list[str]()
+        with announced(compiled.append), closing(find_best_subset(self._data, self._space())) as work:
+            for told in work:
+                self._keep(best=told.found)
+                yield told
+                if compiled and told.share == share:
+                    began = inf  # compilation does not count
+                else:
+                    compiled.clear()
+                began, share = min(began, perf_counter()), told.share
+                if perf_counter() - began > self._options.max_seconds:
+                    break
+
+    def _alternatives(self) -> Work:
+        """Compare the set with one feature exchanged, and without one, with the best set of its size."""
+        found = self.found.selected
+        reference = self._best_of(self.found.k) or found
+        exchanges: dict[int, tuple[Exchange, ...]] = {}
+        smaller: dict[int, SetDifference] = {}
+        for place, column in enumerate(found):
+            if column in self.found.required:
+                continue
+            yield WorkProgress("comparing alternatives", place / len(found))
+            rest = found[:place] + found[place + 1 :]
+            rivals, alike = self._rivals(column)
+            results: list[SetDifference | None] = [None] * rivals.size
+            if self._judged(_MOST_JUDGED):
+                without = yield from self._best_without(column, rest)
+                sets = [without, *((*rest, rival) for rival in rivals.tolist())]
+                whole, *errors = left_out_errors(self._by, self._data, [reference, *sets])
+                judged = [_difference(one, error - whole) for one, error in zip(sets, errors, strict=True)]
+                smaller[column], results = judged[0], list(judged[1:])
+            known = zip(rivals.tolist(), alike.tolist(), results, strict=True)
+            exchanges[column] = tuple(Exchange(*one) for one in known)
+        self._keep(exchanges=exchanges, smaller=smaller)
+
+    def _rivals(self, column: int) -> tuple[Ints, Floats]:
+        """Return the columns that may be interchangeable with one, and their correlations with it."""
+        others, X = self._others, self._data.centred[0]
+        own = X[:, column]
+        squares = np.einsum("ij,ij->j", X[:, others], X[:, others]) * (own @ own)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = (own @ X[:, others]) / np.sqrt(squares)
+        order = np.argsort(-np.nan_to_num(np.abs(alike)), kind="stable")[:1]
+        if self.found.stability is not None:
+            inside = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.k)
+            apart = (inside[:, others] != inside[:, [column]]).mean(axis=0)
+            likely = np.argsort(-apart, kind="stable")[:_RIVALS]
+            order = np.union1d(order, likely[inside[:, others[likely]].any(axis=0)])
+        return others[order], alike[order]
+
+    def _best_of(self, size: int) -> tuple[int, ...]:
+        """Return the proved best set of a size; () where none is known."""
+        sizes = self.found.best.sizes if self.found.best is not None else ()
+        return next((one.features for one in sizes if one.size == size and one.proved), ())
+
+    def _best_without(
+        self, column: int, rest: tuple[int, ...]
+    ) -> Generator[WorkProgress, None, tuple[int, ...]]:
+        """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown."""
+        best = self._best_of(len(rest))
+        if not best or column not in best:
+            return best or rest
+        found: BestSubset = self.found.best  # type: ignore[assignment] # it has the best set
+        if found.of_size(len(rest)).n_sets > self._options.most_sets:
+            return rest
+        space = self._space(len(rest))
+        space = replace(space, excluded=(*space.excluded, column))
+        for told in find_best_subset(self._data, space):
+            yield told
+        last = told.found.sizes[-1]
+        return last.features if last.size == len(rest) and last.features else rest
+
+    def _near_best(self) -> Work:
+        sizes = self.found.best.sizes if self.found.best is not None else ()
+        near: list[Any] = []
+        for best in sizes:
+            fits = best.proved and best.features and best.n_sets <= self._options.most_sets
+            if fits and best.size in (self.found.k - 1, self.found.k):
+                near.append((yield from near_sets_of_size(self._data, self._space(), best)))
+        if near:
+            self._keep(near_best=tuple(near))
+
+    def _significance(self) -> Work:
+        wanted = self._options.n_permutations, self._options.seed, self.found.significance
+        for told in significance_steps(self._path, self._data, *wanted):
+            if isinstance(told, PartialResult):
+                self._keep(significance=told.found)
+            yield told
+
+    def _repeated(self) -> Work:
+        for told in left_out_steps(self._path, self._data, self.found.repeated):
+            if isinstance(told, PartialResult):
+                self._keep(repeated=told.found)
+            yield told
+
+    def _space(self, size: int | None = None) -> SubsetSpace:
+        """Return which sets the method selects from."""
+        method = self._estimator
+        assert isinstance(method, GreedyRankRLS)  # for others there is no best set
+        costs = None if method.costs is None else tuple(np.asarray(method.costs, dtype=np.float64).tolist())
+        return SubsetSpace(
+            self.found.k if size is None else size,
+            method.checked("regularization"),
+            tuple(method.pinned),
+            tuple(method.banned),
+            costs=costs,
+            budget=method.budget,
+            cost=method.pair_cost(),
+        )
+
+
+def _difference(features: tuple[int, ...], by_query: Floats) -> SetDifference:
+    deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
+    return SetDifference(features, float(by_query.sum()), deviation)
+
+
+def _sized(estimator: Selector, n_features: int) -> Any:
+    """Return the method with so many features, where it selects one after the other."""
+    parameters = estimator.get_params(deep=False)
+    if isinstance(estimator, GrowingSelector):
+        parameters["n_features_to_select"] = n_features
+    return type(estimator)(**parameters)

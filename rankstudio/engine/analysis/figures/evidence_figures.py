@@ -1,0 +1,151 @@
+"""Figures of the evidence for a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import nan
+
+import numpy as np
+
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.verdicts import Named
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.export.figures.values import (
+    CurvesFigure,
+    Figure,
+    FigureAxis,
+    Level,
+    MapFigure,
+    RowSeries,
+    RowsFigure,
+    Series,
+)
+from rankstudio.engine.language import tr
+
+_MOST_SETS, _MOST_FEATURES = 20, 30
+
+
+def evidence_figures(found: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
+    """Yield the figures of what is known of a selection.
+
+    Parameters
+    ----------
+    found : SelectionEvidence
+    of : str
+        The data and the method, for titles.
+    named : callable
+        Returns what a column is called.
+    """
+    for make in (_probabilities, _losses, _near_best, _steps, _left_out):
+        figure = make(found, of, named)
+        if figure is not None and not figure.empty:
+            yield figure
+
+
+def _sizes() -> FigureAxis:
+    return FigureAxis(tr("number of features, k"), whole=True)
+
+
+def _probabilities(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if found.stability is None or not found.stability.n_paths:
+        return None
+    probability = found.stability.probability
+    series = [_curve(named(row.column), probability[:, row.column], at) for at, row in enumerate(found.rows)]
+    caption = tr(
+        "Share of {n} halves of the queries on which each feature is among the first k: the selected "
+        "features and the most frequent others."
+    ).format(n=found.stability.n_paths)
+    return CurvesFigure(
+        "evidence-probability",
+        f"{of}: {tr('selection probability')}",
+        f"{of}. {caption}",
+        _sizes(),
+        FigureAxis(tr("selection probability"), low=0.0, high=1.0),
+        tuple(series),
+        (Level(tr("threshold"), found.rules.threshold), Level("k", float(found.k), vertical=True)),
+    )
+
+
+def _curve(label: str, values: Floats, number: int) -> Series:
+    return Series(label, tuple(map(float, range(1, values.size + 1))), tuple(values.tolist()), number=number)
+
+
+def _losses(found: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
+    if found.losses is None:
+        return None
+    losses = found.losses.losses
+    what = found.losses.measure or tr("squared error")
+    title = tr("{measure} lost without the feature").format(measure=what)
+    ends = tuple(one.low for one in losses), tuple(one.high for one in losses)
+    series = RowSeries("", tuple(one.value for one in losses), *ends)
+    caption = tr("Mean over the left-out queries, with 95 % intervals by the paired bootstrap.")
+    rows = tuple(map(named, found.losses.features))
+    said = f"{of}. {title}. {caption}"
+    axis = FigureAxis(title)
+    return RowsFigure("evidence-loss", f"{of}: {title}", said, axis, rows, (series,), zero=True)
+
+
+def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
+    near = found.near_best_of_k
+    if near is None:
+        return None
+    sets = near.sets[:_MOST_SETS]
+    order = np.argsort(-near.inclusion, kind="stable").tolist()
+    shown = [column for column in order if any(column in one.features for one in sets)][:_MOST_FEATURES]
+    above = [100 * one.difference / sets[0].criterion for one in sets]
+    rows = [
+        tuple(value if column in one.features else nan for one, value in zip(sets, above, strict=True))
+        for column in shown
+    ]
+    title = tr("sets of {k} features as good as the best").format(k=near.size)
+    caption = tr(
+        "The first {shown} of {n} sets that a paired test over queries cannot tell from the best one, which "
+        "is set 1. A cell is filled where the set has the feature. Features are ordered by the share of all "
+        "these sets with them."
+    ).format(shown=len(sets), n=f"{len(near.sets):,}")
+    return MapFigure(
+        "evidence-sets",
+        f"{of}: {title}",
+        f"{of}. {caption}",
+        tuple(map(named, shown)),
+        tuple(str(number + 1) for number in range(len(sets))),
+        tuple(rows),
+        "",
+        tr("number of the set"),
+        FigureAxis(tr("left-out error above the best (%)"), low=0.0, high=max(*above, 1e-9)),
+        first_dark=True,
+    )
+
+
+def _steps(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if found.stop is None or found.significance is None:
+        return None
+    p = found.significance.p_values
+    points = Series("", tuple(map(float, range(1, p.size + 1))), tuple(p.tolist()), kind="points")
+    caption = tr("p of each step given those before it, by {n} permutations of the residuals within queries.")
+    stop = Level(tr("stop"), float(found.stop.n_features), vertical=True)
+    return CurvesFigure(
+        "evidence-steps",
+        f"{of}: {tr('p of each step')}",
+        f"{of}. {caption.format(n=found.significance.permuted.shape[0])} {found.stop.sentence}",
+        _sizes(),
+        FigureAxis("p", low=0.0, high=1.0),
+        (points,),
+        (stop,) if found.stop.n_features else (),
+    )
+
+
+def _left_out(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
+    if found.repeated is None or not found.repeated.usual.size:
+        return None
+    usual, repeated = found.repeated.usual.mean(axis=0), found.repeated.repeated.mean(axis=0)
+    title = tr("left-out error with the selection kept and repeated")
+    caption = tr("Squared error of left-out queries. Repeated: the selection is made anew without each.")
+    return CurvesFigure(
+        "evidence-left-out",
+        f"{of}: {title}",
+        f"{of}. {caption}",
+        _sizes(),
+        FigureAxis(tr("squared error per query")),
+        (_curve(tr("selection kept"), usual, 0), _curve(tr("selection repeated"), repeated, 1)),
+    )

@@ -1,0 +1,299 @@
+"""Feature sets of search engines: what each feature is there, kept as it was read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from rankstudio.engine.data.feature_groups import read_feature_file
+from rankstudio.engine.data.known_datasets import features_in_json
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.language import tr, translatable
+
+Engine = Literal["elasticsearch", "solr", "vespa"]
+LABELS: Mapping[Engine, str] = {
+    "elasticsearch": "Elasticsearch or OpenSearch",
+    "solr": "Solr",
+    "vespa": "Vespa",
+}
+
+FEATURE_SET_FILES = ("featureset.json", "features.json", "features.profile")
+"""What a feature set beside the data is called."""
+
+_EXPECTED = translatable(
+    "a feature set of Elasticsearch or OpenSearch, a feature store of Solr, or rank features of Vespa, "
+    "one per line"
+)
+_BLOCKS = re.compile(r"\b(?:match|summary)-features\s*(?::([^\n{}]*)|(?:inherits[^{}]*)?\{([^{}]*)\})")
+_HEAD = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+_INSIDE = re.compile(r"[^\x00-\x1f\x7f{}#]")
+_SPECIFIC = re.compile(r"[(.]")
+_DERIVED = ("derived_expression", "script_feature")
+_NAMES = re.compile(r"\w+")
+_CACHED = "vespa.summaryFeatures.cached"  # stands among the features of a result
+_LONGEST = 2000  # characters of a rank feature
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """The features of a search engine, in its order.
+
+    Attributes
+    ----------
+    engine : {"elasticsearch", "solr", "vespa"}
+    name : str
+        Of the set; of Solr's store; "" where it has none.
+    definitions : Mapping of str to str
+        What each feature is there, by its name: an object of JSON, or Vespa's rank feature itself.
+    source : str
+        Where it was read, for sentences about it.
+    """
+
+    engine: Engine
+    name: str
+    definitions: Mapping[str, str]
+    source: str = field(default="", compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its features in their order."""
+        return tuple(self.definitions)
+
+    def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
+        """Return the names in this set of features of a model.
+
+        Features are found by their names. Where the data have other names, or none, they are found by their
+        ids, which then number the features of the set from 1.
+
+        Parameters
+        ----------
+        features : sequence of (int, str)
+            1-based ids and names.
+
+        Raises
+        ------
+        DatasetError
+            Where one of them is not in the set, with which the model would be scored wrongly.
+        """
+        if all(name in self.definitions for _, name in features):
+            return dict(features)
+        names = self.names
+        for number, name in features:
+            other = number > len(names) or (name in self.definitions and names[number - 1] != name)
+            if other:
+                text = tr(
+                    "{source}: feature {number} ({name}) of the model is not among the {count} features of "
+                    "the feature set. Give the feature set with which the data were logged."
+                )
+                raise DatasetError(
+                    text.format(source=self.source, number=number, name=name, count=len(names))
+                )
+        return {number: names[number - 1] for number, _ in features}
+
+    def needed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return features with those that they are derived from, in the order of the set.
+
+        Elasticsearch derives a feature from others before it by an expression or a script that names them.
+        """
+        found = set(names)
+        while more := {other for name in found for other in self._sources(name)} - found:
+            found |= more
+        return tuple(name for name in self.definitions if name in found)
+
+    def _sources(self, name: str) -> list[str]:
+        """Return the features that one is derived from."""
+        if self.engine != "elasticsearch":
+            return []
+        feature = json.loads(self.definitions[name])
+        if feature.get("template_language") not in _DERIVED:
+            return []
+        words = set(_NAMES.findall(json.dumps(feature["template"], ensure_ascii=False)))
+        return [other for other in self.definitions if other in words and other != name]
+
+
+def read_feature_set(path: Path) -> FeatureSet:
+    """Read the feature set of a search engine.
+
+    Parameters
+    ----------
+    path : Path
+        JSON of a feature set of Elasticsearch or OpenSearch, or of a feature store of Solr, also as the
+        engine's answer; or rank features of Vespa: one per line, as a list in JSON, the ``matchfeatures`` of
+        a result, or the ``match-features`` of a rank profile.
+
+    Raises
+    ------
+    DatasetError
+        If it is none, or two of its features have the same name.
+    FileAccessError
+        If it cannot be read.
+    """
+    text = read_feature_file(path, tr(_EXPECTED))
+    read = _from_json if text.lstrip()[:1] in ("[", "{") else _from_lines
+    found = read(path, text)
+    twice = [name for name, count in Counter(name for name, _ in found.features).items() if count > 1]
+    if twice:
+        raise DatasetError(
+            tr("{path}: the feature {name} occurs twice, expected distinct names.").format(
+                path=path, name=twice[0]
+            )
+        )
+    return FeatureSet(found.engine, found.name, dict(found.features), str(path))
+
+
+def feature_set_beside(data: Path) -> FeatureSet | None:
+    """Return the feature set that lies beside data, a file or a folder; None where none does."""
+    folder = data if data.is_dir() else data.parent
+    for name in FEATURE_SET_FILES:
+        path = folder / name
+        if path.is_file() and path != data:
+            try:
+                return read_feature_set(path)
+            except DatasetError:  # a list of names alone
+                continue
+    return None
+
+
+def engine_of(definition: str) -> Engine:
+    """Return whose definition of a feature one is."""
+    if not definition.startswith("{"):
+        return "vespa"
+    return "solr" if "class" in json.loads(definition) else "elasticsearch"
+
+
+def is_rank_feature(text: str) -> bool:
+    """Return whether a text is a rank feature of Vespa, such as ``fieldMatch(title).completeness``.
+
+    Nothing else may stand in an expression, which a brace or a line end would leave.
+    """
+    head = _HEAD.match(text)
+    if head is None or len(text) > _LONGEST:
+        return False
+    at = head.end()
+    if text[at : at + 1] == "(":
+        at = _closed(text, at)
+        if at and text[at : at + 1] == ".":
+            output = _HEAD.match(text, at + 1)
+            at = output.end() if output else 0
+    return at == len(text)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a file holds: whose features, the name of their set, and names with definitions."""
+
+    engine: Engine
+    name: str
+    features: tuple[tuple[str, str], ...]
+
+
+def _from_json(path: Path, text: str) -> _Found:
+    try:
+        whole = json.loads(text, parse_constant=_no_number)
+        json.dumps(whole, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
+    except (ValueError, RecursionError) as error:
+        raise _not_one(path) from error
+    if rank_features := _match_features(whole):
+        return _vespa(path, rank_features)
+    features, name = features_in_json(whole)
+    if features and all(isinstance(feature, str) for feature in features):
+        return _vespa(path, features)
+    if not features or not all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in features):
+        raise _not_one(path)
+    engines = {_engine(feature) for feature in features}
+    if len(engines) != 1 or None in engines:
+        raise _not_one(path)
+    engine = engines.pop()
+    assert engine is not None
+    if engine == "solr":
+        stores = list(dict.fromkeys(str(feature.get("store", "_DEFAULT_")) for feature in features))
+        if len(stores) > 1:
+            text = tr("{path}: found features of several stores ({stores}), expected those of one.")
+            raise DatasetError(text.format(path=path, stores=", ".join(stores)))
+        name = stores[0]
+    written = ((feature["name"], json.dumps(feature, ensure_ascii=False)) for feature in features)
+    return _Found(engine, name, tuple(written))
+
+
+def _from_lines(path: Path, text: str) -> _Found:
+    """Return the rank features in lines, or in the lists of a rank profile."""
+    blocks = ["\n".join(filter(None, match.groups())) for match in _BLOCKS.finditer(text)]
+    listed = "\n".join(blocks) if blocks else text
+    lines = (line.partition("#")[0].strip() for line in listed.splitlines())
+    features = [feature for line in lines if line for feature in (_split(line) if blocks else [line])]
+    return _vespa(path, list(dict.fromkeys(features)) if blocks else features)
+
+
+def _vespa(path: Path, features: Sequence[str]) -> _Found:
+    names = [feature.strip() for feature in features]
+    plain = next((name for name in names if not is_rank_feature(name)), None)
+    if plain is not None or not any(map(_SPECIFIC.search, names)):
+        raise _not_one(path)
+    return _Found("vespa", "", tuple((name, name) for name in names))
+
+
+def _engine(feature: Mapping[str, Any]) -> Engine | None:
+    """Return whose feature an object of JSON is; None for a name alone."""
+    if isinstance(feature.get("class"), str):
+        return "solr"
+    return "elasticsearch" if "template" in feature else None
+
+
+def _match_features(whole: Any) -> list[str]:
+    """Return the rank features of the first hit of a result, or of such an object alone."""
+    if not isinstance(whole, dict):
+        return []
+    root = whole.get("root")
+    hits = root.get("children") if isinstance(root, dict) else None
+    first = hits[0] if isinstance(hits, list) and hits else whole
+    fields = first.get("fields", first) if isinstance(first, dict) else {}
+    found = fields.get("matchfeatures") if isinstance(fields, dict) else None
+    return (
+        [name for name in found if name != "vespa.summaryFeatures.cached"] if isinstance(found, dict) else []
+    )
+
+
+def _split(line: str) -> Iterator[str]:
+    """Yield what blanks separate, but for those in brackets."""
+    depth, start = 0, 0
+    for at, sign in enumerate(line + " "):
+        depth += (sign == "(") - (sign == ")")
+        if sign.isspace() and depth <= 0:
+            if line[start:at].strip():
+                yield line[start:at].strip()
+            start = at
+    if depth > 0:
+        yield line[start:].strip()
+
+
+def _closed(text: str, at: int) -> int:
+    """Return where the bracket at a place is closed, behind it; 0 where it is not."""
+    depth, quoted = 0, False
+    for end in range(at, len(text)):
+        sign = text[end]
+        if not _INSIDE.match(sign):
+            return 0
+        if sign == '"':
+            quoted = not quoted
+        elif sign == "\\":
+            return 0
+        elif not quoted:
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0:
+                return end + 1
+    return 0
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"found {text}, expected a number")
+
+
+def _not_one(path: Path) -> DatasetError:
+    return DatasetError(
+        tr("{path}: no feature set found; expected {expected}.").format(path=path, expected=tr(_EXPECTED))
+    )

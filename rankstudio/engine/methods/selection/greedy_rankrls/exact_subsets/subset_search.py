@@ -1,0 +1,131 @@
+"""The best sets of all sizes: greedy sets, improved by swaps, then proved or replaced by branch and bound."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import (
+    SizeSearch,
+    bound_of_size,
+    search_size,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
+    BestSets,
+    FloatingSearch,
+    GroupSearch,
+    forward,
+)
+from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_features, swap_sets
+from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
+
+
+def search_sizes(
+    data: QueryData, problem: SubsetProblem, rules: Constraints
+) -> Generator[SizeSearch, None, None]:
+    """Search the sizes one after the other, and yield the state of one whenever it may have changed.
+
+    The first states, one a size, are those of greedy search improved by swaps. If the generator is closed,
+    all states yielded stay valid.
+
+    Parameters
+    ----------
+    data : QueryData
+        The rows of the problem.
+    problem : SubsetProblem
+    rules : Constraints
+        Of groups; ``k`` is the greatest size.
+    """
+    sizes = [
+        SizeSearch(size, problem.n_sets(size))
+        for size in range(max(1, problem.n_forced), min(rules.k, problem.most) + 1)
+    ]
+    _start(data, problem, rules, sizes)
+    yield from prove_sizes(problem, sizes)
+
+
+def prove_sizes(problem: SubsetProblem, sizes: list[SizeSearch]) -> Generator[SizeSearch, None, None]:
+    """Search sizes, ascending, from the best sets that are known of them; yield as :func:`search_sizes`."""
+    for state in sizes:
+        state.lower = min(state.criterion, bound_of_size(problem, state.size))
+    yield from sizes
+    for before, state in zip([None, *sizes], sizes, strict=False):
+        if before is not None and not before.columns and before.done:
+            state.done = True  # a set that the budget allows has a part of one feature less
+            state.lower = state.criterion
+            yield state
+            continue
+        with closing(search_size(problem, state)) as work:
+            for _ in work:
+                yield state
+        yield state
+
+
+def best_path(
+    greedy: list[Step], search: FloatingSearch, rules: Constraints, problem: SubsetProblem
+) -> Iterator[Step | WorkProgress]:
+    """Find the proved best set of each size, and yield one step a size.
+
+    Parameters
+    ----------
+    greedy : list of Step
+        The greedy path under the same rules, one step a size.
+    search : FloatingSearch
+        Of groups.
+    rules : Constraints
+        Without costs.
+    problem : SubsetProblem
+        Of the same groups and rules.
+
+    Yields
+    ------
+    Step or WorkProgress
+        Progress, then one step a size as of
+        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a
+        set are in the order of the set of one feature less, then new ones by their columns.
+    """
+    sets = BestSets(greedy, search, rules)
+    yield from swap_sets(sets, search, rules)
+    states = []
+    for size in range(max(1, problem.n_forced), min(len(greedy), problem.most) + 1):
+        found = sets.of_size(size)
+        columns = problem.columns(found.selected)
+        states.append(SizeSearch(size, problem.n_sets(size), columns, found.criterion))
+    whole = sum(state.n_sets for state in states)
+    with closing(prove_sizes(problem, states)) as work:
+        for _ in work:
+            searched = sum(state.share * state.n_sets for state in states)
+            yield WorkProgress("best sets", searched / max(1, whole))
+    before = rules.pinned
+    for state in states:
+        groups = problem.groups.containing(state.columns)
+        kept = [group for group in before if group in groups]
+        known = sets.of_size(state.size).selected
+        before = (*kept, *(group for group in groups if group not in kept))
+        if set(before) == set(known):
+            before = known
+        else:
+            sets.put(state.size, before)
+    yield from sets.steps()
+
+
+def _start(data: QueryData, problem: SubsetProblem, rules: Constraints, sizes: list[SizeSearch]) -> None:
+    """Give each size the greedy set, improved by swaps."""
+    search = GroupSearch(
+        on_demand_search(data, problem.regularization, max(1, problem.groups.greatest(rules.k))),
+        problem.groups,
+    )
+    by_size = {state.size: state for state in sizes}
+    with_all = replace(rules, size_penalty=0.0, n_candidates=None)
+    for step in [told for told in forward(search, with_all) if isinstance(told, Step)]:
+        state = by_size.get(len(step.selected))
+        if state is not None:
+            state.greedy = step.criterion
+            selected, state.criterion = swap_features(search, step.selected, rules, problem.tie)
+            state.columns = problem.columns(selected)

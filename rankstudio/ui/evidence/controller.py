@@ -1,0 +1,386 @@
+"""The Evidence page's controller: how sure the shown selection is, computed while the page is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.storage.study_contents import RunLabel
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
+from rankstudio.ui.evidence.evidence_panel import NOTHING, EvidencePanel
+from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
+from rankstudio.ui.evidence.sets_panel import NOTHING as NO_SETS
+from rankstudio.ui.evidence.sets_panel import TOO_MANY, SetsPanel
+from rankstudio.ui.evidence.sizes_dialog import SizesDialog
+from rankstudio.ui.evidence.stop_panel import StopPanel
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.evidence import GREEDY, Package, Progress
+from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
+from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
+from rankstudio.ui.process.turns import single_shot, turns
+from rankstudio.ui.select.curve_controls import chance_sentence
+from rankstudio.ui.select.curves_panel import X_NAMES
+from rankstudio.ui.style.theme import Theme
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see how sure they are.")
+_NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
+_ALL = tr("This method uses all features, so there is no selection to judge.")
+_SOON_MILLISECONDS = 60  # between two times that what grows is drawn
+_NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
+
+
+class EvidenceController(Controller):
+    """Feeds the panels of the Evidence page.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    """
+
+    inspected = Signal(int)
+    """Another feature is looked at (its id)."""
+    comparisonShown = Signal()
+    """Two runs are compared: the Compare page is to be seen."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._models, self._session, self._current = models, models.session, models.current
+        self._absence, self._tests = models.absence, models.permutations
+        self.evidence = models.evidence
+        self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
+        self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
+        self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
+        self._wanted_of: object = None
+        self._constrained: SizedSubset | None = None
+        for panel in (self.panel, self.probability):
+            panel.inspected.connect(self.inspected)
+        self.panel.appeared.connect(self.update)
+        self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
+        self.sets.toggled.connect(self._toggle)
+        self.best.useAsked.connect(self.use_best)
+        self.best.compareAsked.connect(self.compare_best)
+        self.best.sizesAsked.connect(self.show_sizes)
+        self.stop.chance.asked.connect(self._tests.toggle)
+        self._rows = {
+            Package.FEATURES: self.panel.work,
+            Package.BEST: self.best.work,
+            Package.NEAR: self.sets.work,
+            Package.STOP: self.stop.work,
+        }
+        for package, line in self._rows.items():
+            line.started.connect(lambda package=package: self.evidence.start(package))
+            line.stopped.connect(self.evidence.stop)
+        self._best_with = OnDemand(
+            models.task_worker, self._asked_key, self._search, slot="best-with", panel=self.sets, parent=self
+        )
+        self._best_with.failed.connect(self.failed)
+        for signal in (self.evidence.changed, self.evidence.grew, self._tests.changed, self._tests.grew):
+            signal.connect(self._ask)
+        self.evidence.failed.connect(self.failed)
+        models.absence.changed.connect(self._ask)
+        self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
+        self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
+
+    def lay_out(self) -> Splitter:
+        """Return the panels, laid out."""
+        left = column("evidence-left", (self.panel, self.sets), (3, 2), (352, 243))
+        self._right = column(
+            "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (132, 220, 243)
+        )
+        return row("evidence", (left, self._right), (5, 3), (750, 438))
+
+    @Slot()
+    def update(self) -> None:
+        """Show what is known of the selection that is looked at, and have it computed where it is seen."""
+        self.evidence.watch(self.panel.isVisible())
+        self._ask()
+
+    def leave(self) -> None:
+        """Begin nothing more."""
+        self.evidence.watch(False)
+
+    def tables(self) -> tuple[ShownTable, ...]:
+        """Return the evidence."""
+        about = tr("How sure each selected feature is, with its verdict.")
+        return (ShownTable("evidence", tr("Evidence"), about, self.panel.table),)
+
+    def plots(self) -> tuple[ShownPlot, ...]:
+        """Return the plots that are seen."""
+        every = (
+            ShownPlot("probability", tr("Selection probability"), self.probability.plot),
+            ShownPlot("near-best", tr("Sets as good as the best"), self.sets.plot),
+            ShownPlot("step-p", tr("Significance of the steps"), self.stop.p_plot),
+            ShownPlot("repeated", tr("Left-out error with repeated selection"), self.stop.curve),
+        )
+        return tuple(shown for shown in every if shown.plot.isVisible())
+
+    @Slot(int)
+    def mark(self, feature: int) -> None:
+        """Let the feature that is looked at stand out."""
+        self.probability.plot.mark(feature)
+        rows = [one for one in self.panel.table.rows() if one.feature == feature]
+        if rows:
+            self.panel.table.select(rows[0], scroll=False)
+
+    def show_chance(self) -> None:
+        """Show the permutation test of the whole path."""
+        self.stop.show_chance()
+        self._show_chance()
+
+    # What is shown
+
+    @Slot()
+    def _ask(self) -> None:
+        """Show soon what is known by then: what is found in a moment is shown at once."""
+        if not self._soon.isActive():
+            self._soon.start()
+
+    @Slot()
+    def _begin(self) -> None:
+        turns().ask(self._show_work, self._show_features, self._show_best, self._show_sets, self._show_stop)
+
+    @Slot()
+    def _show_work(self) -> None:
+        """Show how far everything is, and which panels there are."""
+        if not self.panel.isVisible():
+            return
+        evidence, model = self.evidence, self.evidence.model
+        gap = gap_so_far(evidence.found)
+        for package, line in self._rows.items():
+            line.show_state(evidence, package, gap if package is Package.BEST else "")
+        for panel in (self.best, self.sets):
+            panel.setVisible(evidence.whole or model is None)
+        self._show_chance()
+        if evidence.found is None or model is None:
+            offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
+            why = self._why_none() if model is None else tr("Computing …")
+            self._shown.clear()
+            self.panel.clear(tr("The evidence has not been computed.") if offered else why)
+            for other in (self.best, self.probability, self.stop):
+                other.clear()
+            self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
+        self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=evidence.most_size))
+        self.best.sizes.setVisible(evidence.whole and model is not None)
+
+    def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
+        """Return what is known, where some parts of it are others than those that a panel shows."""
+        found, model = self.evidence.found, self.evidence.model
+        if found is None or model is None or not self.panel.isVisible():
+            return None
+        shown = self.evidence.key, found.rules, *(getattr(found, str(part), part) for part in parts)
+        before = self._shown.get(what, ())
+        same = len(before) == len(shown) and all(a is b or a == b for a, b in zip(before, shown, strict=True))
+        self._shown[what] = shown
+        return None if same else found
+
+    @property
+    def _columns(self) -> tuple[list[int], tuple[str, ...]]:
+        """Ids and names of the data's columns."""
+        dataset = self._session.dataset
+        return (dataset.feature_ids.tolist(), dataset.feature_names) if dataset is not None else ([], ())
+
+    @Slot()
+    def _show_features(self) -> None:
+        parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
+        found = self._known("features", *parts)
+        if found is not None:
+            self.panel.show_evidence(found, *self._columns, self._session.measure)
+        found = self._known("probability", "stability")
+        if found is not None:
+            self.probability.show_probability(found, *self._columns)
+
+    @Slot()
+    def _show_best(self) -> None:
+        found, model = self._known("best", "best", "near_best", self.evidence.whole), self.evidence.model
+        if found is not None and model is not None and self.evidence.whole:
+            self.best.show_best(found, model.step.criterion, self._columns[0])
+
+    @Slot()
+    def _show_sets(self) -> None:
+        self._forget_wishes()
+        asked = tuple(sorted(self._wanted.items()))
+        found = self._known("sets", "best", "near_best", asked, self._constrained, self.evidence.whole)
+        model = self.evidence.model
+        if found is not None and self.evidence.too_many:
+            self.sets.clear(TOO_MANY)
+        elif found is not None and model is not None and self.evidence.whole:
+            given = found, model.step.criterion, *self._columns, self._wanted, self._constrained
+            self.sets.show_sets(*given)
+
+    @Slot()
+    def _show_stop(self) -> None:
+        final = self.evidence.progress(Package.STOP) is not Progress.RUNNING
+        found = self._known("stop", "significance", "repeated", final, self.evidence.whole)
+        if found is not None:
+            self.stop.show_stop(found, whole=self.evidence.whole, final=final)
+
+    def _show_chance(self) -> None:
+        """Show what the permutation test of the whole path says."""
+        tests, model, line = self._tests, self._current.model, self.stop.chance
+        line.setVisible(tests.possible)
+        self.stop.setVisible(self.evidence.whole or model is None or tests.possible)
+        if model is None or not tests.possible:
+            return
+        sentence, band = "", tests.band
+        preferred = bool(model.plan.preferences)
+        if band is not None:
+            position = min(model.position, band.observed.size - 1)
+            where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
+            sentence = chance_sentence(
+                band, position, where, N_PERMUTATIONS, growing=tests.growing, preferred=preferred
+            )
+        done = band is not None and band.n_permutations >= N_PERMUTATIONS
+        line.show_state(sentence, growing=tests.growing, whole=done, preferred=preferred)
+
+    def _why_none(self) -> str:
+        model = self._current.model
+        if model is None:
+            return self._absence.fold_model(_EVERY_FOLD, NOTHING)
+        if not model.plan.entry.selects:
+            return _ALL
+        return self._absence.documents(_NO_DOCUMENTS)
+
+    # Sets with some features
+
+    @Slot(int)
+    def _toggle(self, feature: int) -> None:
+        """Require a feature, exclude it, or neither."""
+        state = _NEXT[self._wanted.pop(feature, FREE)]
+        if state != FREE:
+            self._wanted[feature] = state
+        self._constrained = None
+        self._best_with.update()
+        self._ask()
+
+    def _forget_wishes(self) -> None:
+        """Ask nothing of features any more where another selection is looked at."""
+        if self._wanted_of != self.evidence.key:
+            self._wanted_of = self.evidence.key
+            self._wanted.clear()
+            self._constrained = None
+            self._best_with.forget()
+
+    def _asked_key(self) -> Key | None:
+        key = self.evidence.key
+        return (*key, *sorted(self._wanted.items())) if key is not None and self._wanted else None
+
+    def _search(self) -> Computation | None:
+        wanted, dataset = self.evidence.wanted, self._session.dataset
+        if wanted is None or dataset is None:
+            return None
+        columns = {int(feature): at for at, feature in enumerate(dataset.feature_ids)}
+        required, excluded = (
+            [columns[feature] for feature, state in self._wanted.items() if state == asked]
+            for asked in (REQUIRED, EXCLUDED)
+        )
+        what = tr("Searching for the best set")
+        best_with = self._models.fold_cache.best_with
+        return computation(what, self._take_best, best_with, wanted, required, excluded)
+
+    def _take_best(self, found: SizedSubset | None) -> None:
+        self._constrained = found
+        self._ask()
+
+    # Runs of sets
+
+    @Slot()
+    def use_best(self) -> None:
+        """Run the best set."""
+        found = best_of_size(self.evidence.found)
+        if found is not None:
+            self._use(found)
+
+    @Slot()
+    def compare_best(self) -> None:
+        """Run the best set and the selection, and compare the two."""
+        found, model = best_of_size(self.evidence.found), self.evidence.model
+        if found is None or model is None:
+            return
+        k = found.size
+        own = self.run_set(model.step.selected, tr("Selection of {k}").format(k=k), shown=False)
+        best = self.run_set(found.features, tr("Best set of {k}").format(k=k), shown=False)
+        if own is None or best is None:
+            return
+        marks = self._models.marks
+        marks.refer_to(own.key)
+        for record in self._models.runs.records:
+            marks.tick(record.key, record in (own, best))
+        self.comparisonShown.emit()
+
+    @Slot()
+    def show_sizes(self) -> None:
+        """List the best set of each size."""
+        wanted, dataset, models = self.evidence.wanted, self._session.dataset, self._models
+        if wanted is None or dataset is None:
+            return
+        most = max(self.evidence.most_size, 2)
+        search = partial(models.fold_cache.best_sets, wanted, most)
+        ids = dataset.feature_ids.tolist()
+        self.sizes = SizesDialog(self._theme, models.task_worker, search, ids, self.best.window())
+        self.sizes.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.sizes.chosen.connect(self._use)
+        self.sizes.search.failed.connect(self.failed)
+        self.sizes.open()
+
+    @Slot(object)
+    def _use(self, found: SizedSubset) -> None:
+        self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
+
+    def run_set(self, columns: Sequence[int], name: str, *, shown: bool = True) -> RunRecord | None:
+        """Run exactly some features on the fold that is looked at, unless there is such a run.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Of the data, 0-based.
+        name : str
+            Of the run.
+        shown : bool
+            Whether the run is looked at from now on.
+        """
+        model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
+        if model is None or dataset is None:
+            return None
+        ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
+        values = dict(model.plan.combination(model.values).parameters)
+        grids = {parameter.name: (values[parameter.name],) for parameter in model.plan.entry.grids}
+        own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
+        plan = model.plan.changed(
+            method=GREEDY,
+            parameters={**values, **grids, **own},
+            groups={tr("set"): ids},  # as a whole: the path has this one model
+            folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
+            rule="best",
+        )
+        for record in runs.records:
+            same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
+            if same and not record.failure:
+                break
+        else:
+            record = runs.start(plan, dataset, shown=False)
+            record.label = RunLabel(name)
+            runs.labelled.emit(record)
+        if shown:
+            look_at(self._session, runs, record)
+        return record
+
+
+def _learned(plan: Plan) -> tuple[object, ...]:
+    """Return what of a plan says which models are learned, on which folds."""
+    return plan.method, plan.parameters, plan.ranker, plan.ranker_parameters, plan.groups, plan.folds

@@ -1,0 +1,511 @@
+"""The table of a selection's features with all that says how sure each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isinf, nan
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QVBoxLayout
+
+from rankstudio.ui.evidence.work_row import WorkRow
+from rankstudio.ui.language import tr
+from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.columns import PAD
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.table import given_width
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence
+
+NOTHING = tr("Run a method or move λ to see how sure its selection is.")
+_TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "error", "dispensable": "error"}
+_NUMBER = 42  # pixels of "100 %" beside its bar
+_LOSS = 56  # of a loss beside its interval
+_GRAB = 5  # pixels beside the line in which the mouse takes it
+_BOUNDS = (0.51, 1.0)
+_NAMES = 116  # pixels for names, for which other columns give way
+_GIVING_WAY = ("position", "deciding", "share", "feature")  # the first one first
+_PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceRow:
+    """A feature, as the table shows it.
+
+    Attributes
+    ----------
+    feature : int
+        Id.
+    name : str
+    found : FeatureEvidence
+    verdict : str
+        "secure", or what it is instead of selected.
+    reason : str
+        Of the verdict; "" without one.
+    tone : str
+        Role of the colour of the verdict.
+    """
+
+    feature: int
+    name: str
+    found: FeatureEvidence
+    verdict: str
+    reason: str
+    tone: str
+
+    @property
+    def selected(self) -> bool:
+        """Whether it is in the selection."""
+        return self.found.selected
+
+    @property
+    def middle(self) -> float:
+        """Its median place; infinity where it has none."""
+        return self.found.position[1] if self.found.position is not None else nan
+
+
+def evidence_rows(
+    found: SelectionEvidence, ids: Sequence[int], names: Sequence[str]
+) -> tuple[EvidenceRow, ...]:
+    """Return the rows of the table.
+
+    Parameters
+    ----------
+    found : SelectionEvidence
+    ids, names : sequence of length n
+        Of the data's columns.
+    """
+
+    def called(column: int) -> str:
+        return f"{names[column]} ({ids[column]})"
+
+    rows = []
+    for row in found.rows:
+        verdict, tone, reason = "", "muted", row.reason(called)
+        if row.verdict is not None:
+            verdict, tone = row.verdict.label, _TONES[row.verdict.value]
+        elif not row.selected:
+            verdict = tr("not selected")
+        elif row.column in found.required:
+            verdict = tr("pinned")
+        rows.append(EvidenceRow(int(ids[row.column]), names[row.column], row, verdict, reason, tone))
+    return tuple(rows)
+
+
+class EvidenceTable(TableView):
+    """The table, with a threshold that can be dragged in one of its columns.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    thresholdMoved : Signal(float)
+        From 0.51 to 1.
+    """
+
+    thresholdMoved = Signal(float)
+
+    def __init__(self, theme: Theme) -> None:
+        self.threshold, self.k, self.n_steps = 0.9, 1, 12
+        self._reach = 1.0
+        self._dragged = False
+        super().__init__(theme, self._columns(""), "evidence-table", lambda row: row.feature)
+        self.setAccessibleDescription(tr("Left and Right move the threshold of the selection probability."))
+
+    def show_rows(self, rows: Sequence[EvidenceRow], measure: str, k: int, n_steps: int) -> None:
+        """Show features.
+
+        Parameters
+        ----------
+        rows : sequence of EvidenceRow
+        measure : str
+            By which losses are measured.
+        k, n_steps : int
+            Features of the selection, and of the paths on the halves.
+        """
+        self.k, self.n_steps = k, n_steps
+        losses = [row.found.loss for row in rows if row.found.loss is not None]
+        self._reach = max((abs(end) for loss in losses for end in (loss.low, loss.high)), default=1.0) or 1.0
+        columns = self._columns(measure)
+        shown = [column for column in columns if column.key not in _absent(rows)]
+        if [c.key for c in shown] != [
+            c.key for c in self.rows_model.columns
+        ] or measure not in self._losses():
+            self.set_columns(shown)
+        self.set_rows(rows)
+        self._give_way()
+
+    def _losses(self) -> str:
+        return next((column.title for column in self.rows_model.columns if column.key == _LOST), "")
+
+    def move_threshold(self, threshold: float) -> None:
+        """Draw the line elsewhere."""
+        self.threshold = threshold
+        self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many columns as leave room for the names."""
+        super().resizeEvent(event)
+        self._give_way()
+
+    def _give_way(self) -> None:
+        columns = self.rows_model.columns
+        room = (
+            self.viewport().width() - scaled(_NAMES) - sum(given_width(c) for c in columns if not c.stretch)
+        )
+        for key in _GIVING_WAY:
+            for number, one in enumerate(columns):
+                if one.key == key:
+                    self.setColumnHidden(number, room < 0)
+                    room += given_width(one) if room < 0 else 0
+
+    # The threshold
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take the line."""
+        if event.button() == Qt.MouseButton.LeftButton and self._at_line(event.position()):
+            self._dragged = True
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the line."""
+        if self._dragged:
+            bar = self._bar()
+            share = (event.position().x() - bar.left()) / max(1.0, bar.width())
+            self._ask(round(share, 2))
+            return
+        over = self._at_line(event.position())
+        self.viewport().setCursor(Qt.CursorShape.SplitHCursor if over else Qt.CursorShape.ArrowCursor)
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let the line go."""
+        if self._dragged:
+            self._dragged = False
+            return
+        super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the line by a hundredth."""
+        move = {Qt.Key.Key_Left: -0.01, Qt.Key.Key_Right: 0.01}.get(Qt.Key(event.key()))
+        if move is not None and self.rows():
+            self._ask(round(self.threshold + move, 2))
+            return
+        super().keyPressEvent(event)
+
+    def _ask(self, threshold: float) -> None:
+        wanted = min(max(threshold, _BOUNDS[0]), _BOUNDS[1])
+        if wanted != self.threshold:
+            self.move_threshold(wanted)
+            self.thresholdMoved.emit(wanted)
+
+    def _bar(self) -> QRectF:
+        """Return where the bars of the probability are, in the first row."""
+        for number, column in enumerate(self.rows_model.columns):
+            if column.key == _PROBABILITY:
+                room = self.visualRect(self.rows_model.index(0, number)).adjusted(PAD, 0, -PAD, 0)
+                return QRectF(_bar_room(room))
+        return QRectF()
+
+    def _at_line(self, at: QPointF) -> bool:
+        if not self.rows():
+            return False
+        bar = self._bar()
+        return bar.width() > 0 and abs(at.x() - bar.left() - self.threshold * bar.width()) <= _GRAB
+
+    # The columns
+
+    def _columns(self, measure: str) -> tuple[Column, ...]:
+        return (
+            Column("feature", tr("id"), "right", width=42, tone="muted", full_title="feature"),
+            Column("name", tr("feature"), stretch=True, tone=_tone),
+            Column(
+                _PROBABILITY,
+                tr("selected in"),
+                "right",
+                _percent,
+                value=lambda row: row.found.probability,
+                tooltip=tr(
+                    "Share of 100 halves of the queries on which the feature is among the first k. Drag the "
+                    "line, or press Left and Right, to move the threshold of the verdicts."
+                ),
+                width=108,
+                tone=_tone,
+                paint=self._paint_probability,
+                hint=_probability_hint,
+            ),
+            Column(
+                _POSITION,
+                tr("position"),
+                value=lambda row: row.middle,
+                format=lambda _: "",
+                tooltip=tr(
+                    "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
+                ),
+                width=66,
+                paint=self._paint_position,
+                hint=_position_hint,
+            ),
+            Column(
+                "share",
+                tr("share"),
+                "right",
+                _percent,
+                value=lambda row: row.found.share,
+                tooltip=tr("Shapley share of the left-out gain: independent of the order of selection"),
+                width=58,
+                tone=_faint,
+            ),
+            Column(
+                _LOST,
+                tr("{measure} lost").format(measure=measure) if measure else tr("lost"),
+                "right",
+                lambda value: fixed(value, 3),
+                value=lambda row: row.found.loss.value if row.found.loss is not None else None,
+                tooltip=tr(
+                    "What the left-out queries lose if the feature is left out and the model learned again, "
+                    "with the paired 95 % interval"
+                ),
+                width=126,
+                tone=_faint,
+                paint=self._paint_loss,
+                hint=_loss_hint,
+            ),
+            Column(
+                "deciding",
+                tr("queries"),
+                "right",
+                value=lambda row: row.found.n_deciding,
+                tooltip=tr("How many queries have to be left out for the step to select another feature"),
+                width=56,
+                tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
+            ),
+            Column(
+                "verdict",
+                tr("verdict"),
+                tooltip=tr("What the halves, the near-best sets and the loss say together"),
+                width=146,
+                tone=lambda row: row.tone,
+                paint=_paint_verdict,
+                hint=lambda row: row.reason,
+            ),
+        )
+
+    def _paint_probability(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+        """Draw the share as a bar with the threshold; its number follows."""
+        bar = QRectF(_bar_room(room))
+        share = row.found.probability
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("line_soft"))
+        track = QRectF(bar.left(), bar.center().y() - 4.5, bar.width(), 9)
+        painter.drawRoundedRect(track, 2, 2)
+        if share:
+            painter.setBrush(colors.q("accent" if row.selected else "bar"))
+            painter.drawRoundedRect(
+                QRectF(track.left(), track.top(), max(2.0, share * track.width()), 9), 2, 2
+            )
+        x = bar.left() + self.threshold * bar.width()
+        painter.setPen(QPen(colors.q("error"), 1.5))
+        painter.drawLine(QPointF(x, bar.center().y() - 8), QPointF(x, bar.center().y() + 8))
+        return room.adjusted(round(bar.width()), 0, 0, 0)
+
+    def _paint_position(
+        self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
+    ) -> QRect | None:
+        """Draw the median place, and the line from the 5 to the 95 % quantile."""
+        position = row.found.position
+        if position is None or isinf(position[0]):
+            return room
+        most = max(2, self.n_steps)
+
+        def x(place: float) -> float:
+            share = (min(place, most + 0.6) - 1) / (most - 1)
+            return room.left() + 4 + min(share, 1.0) * (room.width() - 8)
+
+        y = room.center().y() + 0.5
+        color = colors.q("accent" if row.selected else "bar")
+        painter.setPen(QPen(color, 1.5))
+        painter.drawLine(QPointF(x(position[0]), y), QPointF(x(position[2]), y))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        if not isinf(position[1]):
+            painter.drawEllipse(QPointF(x(position[1]), y), 3.5, 3.5)
+        return None
+
+    def _paint_loss(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+        """Draw the loss with its interval, and zero; its number follows."""
+        loss, bar = row.found.loss, QRectF(room.adjusted(0, 0, -_LOSS, 0))
+        if loss is None:
+            return room
+        low = min(0.0, -0.25 * self._reach)
+
+        def x(value: float) -> float:
+            share = (max(value, low) - low) / (self._reach - low)
+            return bar.left() + min(share, 1.0) * bar.width()
+
+        y = bar.center().y() + 0.5
+        painter.setPen(QPen(colors.q("line_hover"), 1.0))
+        painter.drawLine(QPointF(x(0.0), y - 9), QPointF(x(0.0), y + 9))
+        painter.setPen(QPen(colors.q("text"), 1.3))
+        painter.drawLine(QPointF(x(loss.low), y), QPointF(x(loss.high), y))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q("text"))
+        painter.drawRect(QRectF(x(loss.value) - 3, y - 3, 6, 6))
+        return room.adjusted(round(bar.width()), 0, 0, 0)
+
+
+def _bar_room(room: QRect) -> QRect:
+    return room.adjusted(0, 0, -scaled(_NUMBER), 0)
+
+
+def _tone(row: EvidenceRow) -> str:
+    return "text" if row.selected else "muted"
+
+
+def _faint(row: EvidenceRow) -> str:
+    return "text" if row.selected else "faint"
+
+
+def _percent(value: float) -> str:
+    return tr("{share:.0f} %").format(share=100 * value)
+
+
+def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
+    """Return the columns that have nothing to say of any feature."""
+    found = [row.found for row in rows if row.selected]
+    known = {
+        "share": any(one.share is not None for one in found),
+        _LOST: any(one.loss is not None for one in found),
+        "deciding": any(one.n_deciding is not None for one in found),
+    }
+    return {key for key, there in known.items() if rows and not there}
+
+
+def _probability_hint(row: EvidenceRow) -> str:
+    if row.found.near_best_share is None:
+        return ""
+    return tr("In {share:.0f} % of the sets that are as good as the best").format(
+        share=100 * row.found.near_best_share
+    )
+
+
+def _position_hint(row: EvidenceRow) -> str:
+    position = row.found.position
+    if position is None:
+        return ""
+    low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
+    return tr("Median {middle}, from {low} to {high}; – stands for not selected").format(
+        middle=middle, low=low, high=high
+    )
+
+
+def _loss_hint(row: EvidenceRow) -> str:
+    loss = row.found.loss
+    if loss is None:
+        return ""
+    return tr("95 % interval {low} to {high}").format(low=fixed(loss.low, 4), high=fixed(loss.high, 4))
+
+
+def _paint_verdict(painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
+    """Draw a dot before the verdict."""
+    if row.selected and row.verdict:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.q(row.tone))
+        painter.drawEllipse(QPointF(room.left() + 4, room.center().y() + 0.5), 4, 4)
+    return room.adjusted(14, 0, 0, 0)
+
+
+class EvidencePanel(Panel):
+    """A row a feature: those of the selection, then those that are selected most often besides.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    inspected : Signal(int)
+        Id of the feature whose row the user moved to.
+    appeared : Signal()
+        Somebody sees it now.
+    table : EvidenceTable
+    work : WorkRow
+    """
+
+    inspected = Signal(int)
+    appeared = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Evidence"), padding=0)
+        self.setObjectName("evidence-panel")
+        self.table = EvidenceTable(theme)
+        self.work = WorkRow(
+            "evidence-work",
+            tr("Compute the evidence"),
+            tr("Compute the evidence (about {time})"),
+            tr("Repeat the selection on 100 halves of the queries, and leave out each feature."),
+        )
+        self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
+        low = fill(QVBoxLayout(), self.work, self.foot, margins=(12, 4, 12, 6), spacing=4)
+        fill(self.body, (self.table, 1), low, spacing=0)
+        self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
+        self.clear(NOTHING)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what came while nobody looked: a window opens at the page where it was left."""
+        super().showEvent(event)
+        self.appeared.emit()
+
+    def show_evidence(
+        self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str
+    ) -> None:
+        """Show what is known of a selection; columns of the data are called by ``ids`` and ``names``."""
+        stability = found.stability
+        self.table.placeholder = ""
+        steps = stability.counts.shape[0] if stability is not None else found.k
+        self.table.move_threshold(found.rules.threshold)
+        self.table.show_rows(evidence_rows(found, ids, names), measure, found.k, steps)
+        if stability is None or not stability.n_paths:
+            self.set_caption(tr("{k} features").format(k=found.k))
+            self.foot.setText("")
+            return
+        text = tr("{k} of {n} features · {n_paths} half-samples of {n_queries} queries")
+        self.set_caption(
+            text.format(
+                k=found.k, n=stability.n_candidates, n_paths=stability.n_paths, n_queries=found.n_queries
+            )
+        )
+        self.foot.setText(bound_sentence(found))
+
+    def clear(self, why: str) -> None:
+        """Show no selection, but a sentence."""
+        self.table.placeholder = why
+        self.table.set_rows(())
+        self.set_caption("")
+        self.foot.setText("")
+
+
+def bound_sentence(found: SelectionEvidence) -> str:
+    """Return how many of the features above the threshold are expected to be there by chance at most."""
+    stability = found.stability
+    bound = found.false_bound if stability is not None and stability.n_paths > 1 else None
+    if bound is None:
+        return ""
+    return tr(
+        "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "
+        "(Shah and Samworth 2013)."
+    ).format(share=100 * found.rules.threshold, bound=fixed(bound, 1))

@@ -1,0 +1,154 @@
+"""The sets of features that are as good as the best one, by which features they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Signal
+
+from rankstudio.ui.evidence.work_row import WorkRow
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.plots.maps.set_matrix import (
+    EXCLUDED,
+    FREE,
+    REQUIRED,
+    MatrixColumn,
+    MatrixRow,
+    SetMatrixPlot,
+)
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+
+NOTHING = tr("Sets that a paired test over queries cannot tell from the best one appear here.")
+TOO_MANY = tr("There are too many sets of this size to compare them all.")
+_UNPROVED = tr("The best set of this size is not proved, so the sets as good as it are not known.")
+
+
+class SetsPanel(Panel):
+    """A row a set, a column a feature.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    toggled : Signal(int)
+        Id of a feature that is to be required, excluded or neither.
+    """
+
+    toggled = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Sets as good as the best"))
+        self.setObjectName("sets-panel")
+        self.plot = named(SetMatrixPlot(theme), "sets-matrix")
+        self.work = WorkRow(
+            "sets-work",
+            tr("Find these sets"),
+            tr("Find these sets (about {time})"),
+            tr("Compare the sets near the best one with it, query by query."),
+        )
+        self.sentence = named(WrappedLabel(), "sets-sentence", role="caption")
+        fill(self.body, (self.plot, 1), self.work, self.sentence)
+        self.body.setSpacing(4)
+        self.plot.picked.connect(self.toggled)
+        self.clear()
+
+    def show_sets(
+        self,
+        found: SelectionEvidence,
+        criterion: float,
+        ids: Sequence[int],
+        names: Sequence[str],
+        wanted: Mapping[int, int],
+        constrained: SizedSubset | None = None,
+    ) -> None:
+        """Show the sets.
+
+        Parameters
+        ----------
+        found : SelectionEvidence
+        criterion : float
+            Error of the selection.
+        ids, names : sequence
+            Of the data's columns.
+        wanted : mapping of int to int
+            What is asked of features, by their ids.
+        constrained : SizedSubset, optional
+            The best set that has what is asked for; None while that is searched.
+        """
+        near = found.near_best_of_k
+        if near is None:
+            best = found.best
+            unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
+            self.clear(_UNPROVED if unproved else NOTHING)
+            return
+        best_of_all = near.best.criterion
+        own = frozenset(int(ids[column]) for column in found.selected)
+        column_of = {int(feature): column for column, feature in enumerate(ids)}
+        required = [column_of[feature] for feature, state in wanted.items() if state == REQUIRED]
+        excluded = [column_of[feature] for feature, state in wanted.items() if state == EXCLUDED]
+        sets = near.containing(required, excluded)
+
+        def row(criterion: float, columns: Iterable[int], label: str = "") -> MatrixRow:
+            features = frozenset(int(ids[column]) for column in columns)
+            mark = label or (tr("selection") if features == own else "")
+            return MatrixRow(criterion / best_of_all - 1, features, mark, features == own)
+
+        rows = [row(one.criterion, one.features, tr("best") if not at else "") for at, one in enumerate(sets)]
+        if not wanted and not any(one.own for one in rows):
+            rows.append(row(criterion, found.selected))
+        if wanted and constrained is not None and constrained.features and not sets:
+            rows = [row(constrained.criterion, constrained.features, tr("best"))]
+        shares = np.zeros(len(ids))
+        for one in sets:
+            shares[list(one.features)] += 1 / len(sets)
+        always = {*found.selected, *required, *excluded, *(constrained.features if constrained else ())}
+        columns = [
+            MatrixColumn(
+                int(ids[column]),
+                names[column],
+                float(shares[column]),
+                column in found.selected,
+                wanted.get(int(ids[column]), FREE),
+            )
+            for column in (-shares).argsort(kind="stable").tolist()
+            if shares[column] > 0 or column in always
+        ]
+        # What is asked for stands first, so that it can be taken back where it is in no set.
+        columns.sort(key=lambda column: column.wanted == FREE)
+        self.plot.show_sets(columns, rows, len(sets))
+        self.set_caption(tr("click a feature to require it, again to exclude it"))
+        self._say(constrained, best_of_all, len(sets), bool(wanted))
+
+    def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, asked: bool) -> None:
+        text = ""
+        if asked and constrained is None:
+            text = tr("Searching for the best set with these features …")
+        elif asked and constrained is not None and not constrained.features:
+            text = tr("No set of this size has these features.")
+        elif asked and constrained is not None:
+            above = f"{100 * (constrained.criterion / best - 1):.2g}"
+            text = trn(
+                "The best set with these features is {above} % above the best of all; {n} set is as good.",
+                "The best set with these features is {above} % above the best of all; {n} sets are as good.",
+                n_sets,
+            ).format(above=above, n=n_sets)
+        self.sentence.setText(text)
+        self.sentence.setVisible(bool(text))
+
+    def clear(self, why: str = NOTHING) -> None:
+        """Show no sets."""
+        self.plot.show_nothing(why)
+        self.set_caption("")
+        self.sentence.setText("")
+        self.sentence.hide()

@@ -1,0 +1,165 @@
+"""Where to stop: the significance of each step, the left-out curve, and a recommendation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from rankstudio.ui.evidence.work_row import WorkRow
+from rankstudio.ui.language import tr
+from rankstudio.ui.plots.step_curves import StepCurve, StepCurvesPlot, StepLevel
+from rankstudio.ui.select.curve_controls import ChanceRow
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Panel
+from rankstudio.ui.widgets.choices import Segmented
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
+
+P, CURVE, CHANCE = "p", "curve", "chance"
+_VIEWS = ((P, tr("p of steps")), (CURVE, tr("curve")), (CHANCE, tr("whole path")))
+_BLUE, _ORANGE = 0, 1
+
+
+class StopPanel(Panel):
+    """The p of each step or the left-out curve, a sentence, and the permutation test of the whole path.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    chance : ChanceRow
+    view : Segmented
+    work : WorkRow
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Where to stop"))
+        self.setObjectName("stop-panel")
+        x = tr("features selected, k")
+        self.p_plot = named(StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot")
+        self.p_plot.decimals = 2
+        self.p_plot.placeholder = tr("The p value of each step appears here.")
+        self.curve = named(StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot")
+        self.curve.placeholder = tr("The left-out error with the whole selection repeated appears here.")
+        self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
+        self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.tools.addWidget(self.view)
+        self.advice = named(WrappedLabel(), "stop-advice")
+        self.optimism = named(WrappedLabel(), "stop-optimism", role="caption")
+        self.work = WorkRow(
+            "stop-work",
+            tr("Test the steps"),
+            tr("Test the steps (about {time})"),
+            tr(
+                "Test each step by 99 permutations of the residuals, and repeat the whole selection without "
+                "each query."
+            ),
+        )
+        self.chance = ChanceRow()
+        for name, widget in (
+            ("evidence-chance", self.chance.button),
+            ("evidence-chance-said", self.chance.sentence),
+        ):
+            widget.setObjectName(name)
+        self._steps, self._path = QWidget(), QWidget()
+        told = self.work, self.advice, self.optimism
+        fill(QVBoxLayout(self._steps), *told, margins=(0, 0, 0, 0), spacing=4)
+        self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
+        self.about.setText(
+            tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
+        )
+        fill(QVBoxLayout(self._path), self.about, self.chance, 1, margins=(0, 0, 0, 0), spacing=4)
+        fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps, (self._path, 1))
+        self.body.setSpacing(4)
+        self._whole = True
+        self.view.chosen.connect(self._show_view)
+        self.clear()
+
+    def show_stop(self, found: SelectionEvidence, *, whole: bool, final: bool) -> None:
+        """Show what is known of the steps.
+
+        Parameters
+        ----------
+        found : SelectionEvidence
+        whole : bool
+            Whether there is something to know: of other methods than greedy RankRLS there is not.
+        final : bool
+            Whether no more permutations are on their way, so that it can be said where to stop.
+        """
+        self.show_steps(whole)
+        tests, repeated = found.significance, found.repeated
+        self.p_plot.set_curves(())
+        self.curve.set_curves(())
+        if tests is not None and tests.permuted.shape[0]:
+            p = tests.p_values
+            level = StepLevel(tr("level"), found.rules.stop_level)
+            filled = np.arange(1, p.size + 1) <= tests.n_steps(found.rules.stop_level)
+            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE, filled)
+            self.p_plot.set_curves([curve], level, found.k)
+        if repeated is not None and repeated.repeated.shape[0]:
+            count = repeated.repeated.shape[0]
+            x = np.arange(1.0, repeated.repeated.shape[1] + 1)
+            usual = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
+            again = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
+            self.curve.set_curves([usual, again], None, found.k)
+        self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
+        self.optimism.setText(optimism_sentence(found))
+        self.advice.setVisible(bool(self.advice.text()))
+        self.optimism.setVisible(bool(self.optimism.text()))
+        self.set_caption(_caption(tests))
+
+    def show_steps(self, whole: bool) -> None:
+        """Show the plots of greedy RankRLS; else the panel is that of the permutation test alone."""
+        self._whole = whole
+        self.set_title(tr("Where to stop") if whole else tr("More than chance?"))
+        self.view.setVisible(whole)
+        self._show_view()
+
+    def show_chance(self) -> None:
+        """Show the permutation test of the whole path."""
+        self.view.select(CHANCE)
+        self._show_view()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.p_plot.set_curves(())
+        self.curve.set_curves(())
+        self.advice.setText("")
+        self.optimism.setText("")
+        self.advice.hide()
+        self.optimism.hide()
+        self.set_caption("")
+        self._show_view()
+
+    def _show_view(self) -> None:
+        shown = self.view.value() if self._whole else CHANCE
+        self.p_plot.setVisible(shown == P)
+        self.curve.setVisible(shown == CURVE)
+        self._steps.setVisible(shown != CHANCE)
+        self._path.setVisible(shown == CHANCE)
+
+
+def optimism_sentence(found: SelectionEvidence) -> str:
+    """Return how much of the gain is lost with repeated selection; "" where that is not known."""
+    repeated = found.repeated
+    if repeated is None or repeated.repeated.shape[0] < found.n_queries:
+        return ""
+    at = min(found.k, repeated.usual.shape[1]) - 1
+    return tr(
+        "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
+        "is lost."
+    ).format(share=f"{100 * repeated.optimism[at]:.1f}", k=at + 1)
+
+
+def _caption(tests: StepSignificance | None) -> str:
+    if tests is None or not tests.permuted.shape[0]:
+        return ""
+    return tr("{n} permutations of the residuals").format(n=tests.permuted.shape[0])

@@ -1,0 +1,102 @@
+"""A line that offers to compute something, says how far it is, and stops it."""
+
+from __future__ import annotations
+
+from math import ceil, isinf
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.evidence import Evidence, Package, Progress
+from rankstudio.ui.style.progress_bar import DeferredProgressBar
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
+
+_BAR = 96  # pixels
+_DOING = {
+    Package.FEATURES: tr("Selecting on halves of the queries …"),
+    Package.BEST: tr("Searching …"),
+    Package.NEAR: tr("Comparing sets with the best one …"),
+    Package.STOP: tr("Testing the steps …"),
+}
+
+
+def duration(seconds: float) -> str:
+    """Return a time that is not exact: "8 s", "3 min", "2 h"."""
+    if seconds < 90:
+        return tr("{n} s").format(n=max(1, ceil(seconds)))
+    return (
+        tr("{n} min").format(n=ceil(seconds / 60))
+        if seconds < 5400
+        else tr("{n} h").format(n=ceil(seconds / 3600))
+    )
+
+
+class WorkRow(QWidget):
+    """A button where something can be computed; a bar, what is done and *Stop* while it is.
+
+    Nothing is seen where there is nothing to do.
+
+    Parameters
+    ----------
+    name : str
+        For the program and its tests.
+    offer : str
+        What the button says where nobody knows how long it takes: "Find the sets".
+    timed : str
+        What it says otherwise, with a place for the time: "Find the sets (about {time})".
+    tip : str
+        What comes of it.
+
+    Attributes
+    ----------
+    started, stopped : Signal()
+    """
+
+    started = Signal()
+    stopped = Signal()
+
+    def __init__(self, name: str, offer: str, timed: str, tip: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._offer, self._timed = offer, timed
+        self.button = named(QPushButton(offer), f"{name}-button", tip=tip)
+        self.bar = named(DeferredProgressBar(), f"{name}-progress", tr("progress"))
+        self.bar.setFixedWidth(_BAR)
+        self.status = named(ElidedLabel(), f"{name}-status", role="caption")
+        self.stop = named(
+            QPushButton(tr("Stop")), f"{name}-stop", tip=tr("Stop and keep what is known so far")
+        )
+        for button in (self.button, self.stop):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        fill(
+            QHBoxLayout(self),
+            *(self.button, self.stop, self.bar, (self.status, 1)),
+            margins=(0, 0, 0, 0),
+            spacing=8,
+        )
+        self.button.clicked.connect(self.started)
+        self.stop.clicked.connect(self.stopped)
+
+    def show_state(self, evidence: Evidence, package: Package, said: str = "") -> None:
+        """Show how far a package is, and what is known of it so far."""
+        progress = evidence.progress(package)
+        running = progress is Progress.RUNNING
+        offered = progress in (Progress.OFFERED, Progress.STOPPED)
+        waiting = progress is Progress.WAITING
+        self.setVisible(running or offered or waiting)
+        self.button.setVisible(offered)
+        self.stop.setVisible(running)
+        self.bar.setVisible(running)
+        self.bar.set_share(evidence.share if running else 0.0)
+        if offered:
+            seconds = evidence.seconds(package)
+            timed = self._timed.format(time=duration(seconds))
+            self.button.setText(self._offer if isinf(seconds) else timed)
+        states = {
+            Progress.RUNNING: said or _DOING[package],
+            Progress.STOPPED: tr("Stopped. The values so far are shown."),
+            Progress.WAITING: tr("Waiting …"),
+        }
+        self.status.setText(states.get(progress, ""))

@@ -1,0 +1,512 @@
+"""How sure the shown selection is: evidence gathered on demand, kept for each selection looked at."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import comb, inf
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.study_store import StudyStore
+from rankstudio.ui.process.turns import single_shot
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
+    from rankstudio.engine.experiment.storage.study import RunKey, Study
+
+GREEDY = "greedy-rankrls"
+"""Key of the method of which all evidence follows from sums."""
+
+N_HALVES = 100
+THRESHOLD = 0.9
+_AT_ONCE_SECONDS = 2.0
+"""What takes no longer begins by itself."""
+MOST_SECONDS = 20.0
+"""Of a search for the best set, which then has a gap."""
+_SETTLED_MILLISECONDS = 150
+_STEPS = 12  # of the paths on the halves; more where the selection has more
+_KEPT = 200
+_MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
+_FEW_SETS = 1_000_000  # that are searched by the way
+
+
+class Package(Enum):
+    """What is computed together, and shown together."""
+
+    FEATURES = "features"
+    BEST = "best"
+    NEAR = "near"
+    STOP = "stop"
+
+
+PARTS = {
+    Package.FEATURES: ("losses", "changes", "shares", "stability", "deciding", "alternatives"),
+    Package.BEST: ("best", "alternatives"),
+    Package.NEAR: ("near_best",),
+    Package.STOP: ("significance", "repeated"),
+}
+"""The engine's parts of each package. Alternatives are compared with the best set where that is known."""
+
+
+class Progress(Enum):
+    """How far a package is."""
+
+    ABSENT = "absent"
+    """It does not apply to the method."""
+    OFFERED = "offered"
+    WAITING = "waiting"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    DONE = "done"
+
+
+_Key = tuple[str, str, int, str, tuple[int, ...]]
+"""Checksum of the data, method, fold, the path's plan in words, and the selected columns."""
+
+
+@dataclass(eq=False)
+class Known:
+    """What is known of one selection.
+
+    Attributes
+    ----------
+    found : SelectionEvidence or None
+    done : set of Package
+    stopped : set of Package
+    asked : set of Package
+        What the user wants, however long it takes.
+    measured : tuple of str
+        Measure and convention of the losses.
+    """
+
+    found: SelectionEvidence | None
+    done: set[Package]
+    stopped: set[Package]
+    asked: set[Package]
+    measured: tuple[str, str] = ("", "")
+
+    @classmethod
+    def nothing(cls) -> Known:
+        """Return what is known at first."""
+        return cls(None, set(), set(), set())
+
+
+class Evidence(QObject):
+    """Gathers the evidence for the selection that is looked at, while somebody looks.
+
+    What takes a moment begins by itself, package by package; the rest when it is asked for. Another selection
+    ends what is computed for the one before, and what that had found stays.
+
+    Parameters
+    ----------
+    session, runs, current
+        What is looked at.
+    worker : Worker
+        Which has other tasks between two steps.
+    fold_cache : FoldCache
+    study_store : StudyStore
+        Whose study keeps what is found with its run.
+    """
+
+    changed = Signal()
+    """Another selection is looked at, or a package begins, ends or is offered."""
+    grew = Signal()
+    """More is known."""
+    kept = Signal()
+    """The study has stored what is known of a selection."""
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        current: CurrentModel,
+        worker: Worker,
+        fold_cache: FoldCache,
+        study_store: StudyStore,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._current, self._fold_cache = session, runs, current, fold_cache
+        self._worker, self._study_store = worker, study_store
+        self._reading: _Key | None = None
+        self.n_kept = 0  # times that something was stored
+        self._known: OrderedDict[_Key, Known] = OrderedDict()
+        self._key: _Key | None = None
+        self._seen = False
+        self._working: tuple[_Key, Package] | None = None
+        self._share = 0.0
+        self.rules: VerdictRules | None = None
+        self._judged: tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None = None
+        self._work = BackgroundSimulation(worker, tr("Gathering evidence"), "evidence", self)
+        self._work.grew.connect(self._grow)
+        self._work.changed.connect(self._follow)
+        self._work.failed.connect(self.failed)
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self._go_on, self)
+        for signal in (
+            session.datasetChanged,
+            session.measureChanged,
+            current.changed,
+            runs.ended,
+            runs.changed,
+        ):
+            signal.connect(self._look)
+
+    # What is looked at
+
+    @property
+    def model(self) -> SelectedModel | None:
+        """The model of the selection that is looked at; None where there is none that evidence is for."""
+        model = self._current.model
+        return model if model is not None and self._key is not None else None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all evidence applies to the method, rather than what any selector has."""
+        model = self._current.model
+        return model is not None and model.plan.method == GREEDY and not model.plan.preferences
+
+    @property
+    def found(self) -> SelectionEvidence | None:
+        """What is known by now, judged by the present rules."""
+        known = self._known.get(self._key) if self._key is not None else None
+        found = known.found if known is not None else None
+        if found is None or self.rules is None:
+            return found
+        if self._judged is None or self._judged[0] is not found or self._judged[1] is not self.rules:
+            self._judged = found, self.rules, replace(found, rules=self.rules)
+        return self._judged[2]
+
+    @property
+    def threshold(self) -> float:
+        """The selection probability from which a feature is secure."""
+        return self.rules.threshold if self.rules is not None else THRESHOLD
+
+    def set_threshold(self, threshold: float) -> None:
+        """Judge by another threshold."""
+        from rankstudio.engine.analysis.evidence.verdicts import VerdictRules  # noqa: PLC0415 - brings kernels
+
+        self.rules = VerdictRules(threshold=threshold)
+        self.grew.emit()
+
+    # What is computed
+
+    def progress(self, package: Package) -> Progress:
+        """Return how far a package is."""
+        known, key = self._known.get(self._key) if self._key else None, self._key
+        if known is None or key is None or (package is not Package.FEATURES and not self.whole):
+            return Progress.ABSENT
+        if package is Package.NEAR and (
+            self.too_many or (Package.BEST in known.done and not self._proved(known))
+        ):
+            return Progress.ABSENT
+        if package in known.done:
+            return Progress.DONE
+        if self._working == (key, package):
+            return Progress.RUNNING
+        if package in known.stopped:
+            return Progress.STOPPED
+        if package in known.asked or self._at_once(package):
+            return Progress.WAITING
+        return Progress.OFFERED
+
+    @property
+    def share(self) -> float:
+        """How much of the package that is being computed is done."""
+        return self._share
+
+    def seconds(self, package: Package) -> float:
+        """Return about how long a package takes; infinity where nobody knows."""
+        model = self.model
+        if model is None:
+            return inf
+        if not self.whole:
+            return self._refit_seconds(model)
+        # Measured on two cores with MQ2008 and the sample; a path copies and adds up a matrix of each query.
+        q, k = model.fold.train.n_queries, len(model.step.selected)
+        n, steps = self._n_candidates(model), self._n_steps(model)
+        sets = float(comb(n, k))
+        seconds: dict[Package, float] = {
+            Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2,
+            Package.BEST: min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3)),
+            Package.NEAR: 2e-8 * sets * q,
+            Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2) + steps * (0.05 + 5e-6 * q * n),
+        }
+        return seconds[package]
+
+    def start(self, package: Package) -> None:
+        """Compute a package of the selection that is looked at, or go on with it."""
+        if self._key is None:
+            return
+        known = self._known[self._key]
+        wanted = {package, Package.BEST} if package is Package.NEAR else {package}
+        known.stopped -= wanted
+        known.asked |= wanted
+        self._go_on()
+
+    def stop(self) -> None:
+        """End what is being computed; what it has found stays."""
+        if self._working is not None:
+            key, package = self._working
+            self._known[key].stopped.add(package)
+            self._known[key].asked.discard(package)
+            self._end()
+            self._go_on()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being computed."""
+        return self._working is not None
+
+    def watch(self, seen: bool) -> None:
+        """Compute only while somebody looks; what is under way when they leave is finished."""
+        self._seen = seen
+        self._look()
+
+    @property
+    def key(self) -> _Key | None:
+        """What identifies the selection that is looked at."""
+        return self._key
+
+    @Slot()
+    def _look(self) -> None:
+        """See what is looked at now; end what is computed for something else."""
+        key = self._key_now()
+        if key != self._key:
+            self._key = key
+            if self._working is not None and self._working[0] != key:
+                self._end()
+        if key is not None:
+            if key not in self._known:
+                self._read(key)
+            known = self._known.setdefault(key, Known.nothing())
+            self._known.move_to_end(key)
+            self._measure_anew(known)
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        self.changed.emit()
+        if self._seen and key is not None:
+            self._settled.start()
+
+    def _measure_anew(self, known: Known) -> None:
+        """Forget losses by another measure than the one that is looked at."""
+        measured = self._session.measure, self._session.convention
+        if known.measured != measured:
+            if known.found is not None and self._working is None:
+                known.found = _without(known.found, "losses")
+            elif self._working is not None and self._working == (self._key, Package.FEATURES):
+                self._end()
+            known.measured = measured
+            known.done.discard(Package.FEATURES)
+
+    @staticmethod
+    def _proved(known: Known) -> bool:
+        best = known.found.best if known.found is not None else None
+        return best is not None and bool(best.sizes) and all(one.proved for one in best.sizes)
+
+    @Slot()
+    def _go_on(self) -> None:
+        """Begin the next package that is asked for or takes a moment."""
+        model, key = self.model, self._key
+        idle = self._working is None and self._reading != key
+        if not idle or model is None or key is None or not self._seen:
+            self.changed.emit()
+            return
+        for package in Package:
+            if self.progress(package) is Progress.WAITING and (
+                package in self._known[key].asked or not self._runs.busy
+            ):
+                self._begin(key, package, model)
+                break
+        self.changed.emit()
+
+    def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
+        self._working, self._share = (key, package), 0.0
+        wanted, known = self._wanted(model, package), self._known[key].found
+        if known is not None and package is Package.BEST and known.best is None:
+            known = _without(known, "alternatives")
+        self._work.start(lambda: self._fold_cache.evidence(wanted, known))
+
+    def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
+        given = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
+        parts = PARTS[package]
+        if package is Package.FEATURES and self._at_once(Package.BEST):
+            parts = (*parts, "best")
+        most = _MOST_SETS if package is Package.NEAR else _FEW_SETS
+        return EvidenceWanted(*given, parts, self._session.measure, self._session.convention, most)
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are too many sets of the size of the selection to compare them all."""
+        model = self.model
+        return model is not None and comb(self._n_candidates(model), len(model.step.selected)) > _MOST_SETS
+
+    @property
+    def most_size(self) -> int:
+        """The largest size of which the best set can be proved in about a minute."""
+        n = self._n_candidates(self.model) if self.model is not None else 1
+        return max(
+            (size for size in range(1, min(n, _MOST_SIZE) + 1) if comb(n, size) <= _MOST_SETS), default=1
+        )
+
+    @property
+    def wanted(self) -> EvidenceWanted | None:
+        """What sets of the size of the selection are looked for with."""
+        return self._wanted(self.model, Package.BEST) if self.model is not None else None
+
+    @Slot(object)
+    def _grow(self, told: tuple[float, SelectionEvidence]) -> None:
+        if self._working is None:
+            return
+        known = self._known[self._working[0]]
+        before, (self._share, found) = known.found, told
+        if before is not None and "alternatives" in before.done and "alternatives" not in found.done:
+            # They are compared anew, with the best set; until then those with the selection are shown.
+            done = (*found.done, "alternatives")
+            found = replace(found, exchanges=before.exchanges, smaller=before.smaller, done=done)
+        known.found = found
+        self.grew.emit()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Note that a package is done, or has failed, and begin the next one."""
+        if self._working is None or self._work.busy:
+            return
+        (key, package), self._working = self._working, None
+        done = self._work.state is SimulationState.DONE
+        known = self._known[key]
+        (known.done if done else known.stopped).add(package)
+        if known.found is not None and "best" in known.found.done:
+            known.done.add(Package.BEST)
+        if done:
+            self._keep(key, known)
+        self._go_on()
+
+    def _end(self) -> None:
+        self._working = None
+        self._work.stop()
+
+    # What the study keeps
+
+    def _place(self) -> tuple[Study, RunKey, int, str] | None:
+        """Return where the study keeps what is known of the selection that is looked at."""
+        study, record, model = self._study_store.study, self._current.shown.record, self._current.model
+        if study is None or record is None or record.stored is None or model is None or model.live:
+            return None
+        columns = ",".join(map(str, model.step.selected))
+        return study, record.stored, model.fold.number, f"{model.key}:{columns}"
+
+    def _keep(self, key: _Key, known: Known) -> None:
+        """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
+        place = self._place()
+        found, model = known.found, self.model
+        if place is None or found is None or key != self._key or model is None:
+            return
+        study, run, fold, name = place
+        if not study.read_only and self._session.convention == model.plan.convention:
+            what = tr("Storing the evidence")
+            given = study, run, fold, name, found
+            self._worker.task(what, _store, *given, on_done=self._note_kept, on_error=self.failed.emit)
+
+    def _note_kept(self, _: None) -> None:
+        self.n_kept += 1
+        self.kept.emit()
+
+    def _read(self, key: _Key) -> None:
+        """Have it read what the study knows of a selection."""
+        place, model = self._place(), self._current.model
+        if place is None or model is None:
+            return
+        self._reading = key
+        convention = model.plan.convention
+
+        def take(found: SelectionEvidence | None) -> None:
+            if self._reading == key:
+                self._reading = None
+            known = self._known.get(key)
+            if found is not None and known is not None and known.found is None:
+                known.found = found
+                known.done |= {package for package, part in _LAST.items() if part in found.done}
+                known.measured = (found.losses.measure if found.losses is not None else "", convention)
+            self._look()
+
+        self._worker.task(
+            tr("Reading the evidence"), _restore, *place, on_done=take, on_error=lambda _: take(None)
+        )
+
+    # What it takes
+
+    def _at_once(self, package: Package) -> bool:
+        return self.whole and self.seconds(package) <= _AT_ONCE_SECONDS
+
+    def _n_candidates(self, model: SelectedModel) -> int:
+        found = self.found
+        if found is not None and found.stability is not None:
+            return found.stability.n_candidates
+        return int(model.fold.train.n_features)
+
+    def _n_steps(self, model: SelectedModel) -> int:
+        """Return how far paths go on the halves: beyond the selection, and alike for neighbouring ones."""
+        k = len(model.step.selected)
+        return min(int(model.fold.train.n_features), _STEPS * (1 + (k + 1) // _STEPS))
+
+    def _refit_seconds(self, model: SelectedModel) -> float:
+        """Return how long a method takes that learns anew on each half, by how long the run took."""
+        record = self._current.shown.record
+        if record is None or not record.units_done or not record.clock.seconds:
+            return inf
+        return N_HALVES * record.clock.seconds / record.units_done / 2
+
+    def _key_now(self) -> _Key | None:
+        dataset, model = self._session.dataset, self._current.model
+        if dataset is None or model is None or not self._session.has_documents:
+            return None
+        plan = model.plan
+        if not plan.entry.selects or not model.step.selected:
+            return None
+        parameters: dict[str, Any] = {**plan.parameters, **plan.combination(model.values).parameters}
+        read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
+        said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
+        return dataset.checksum, plan.method, model.fold.number, said, tuple(model.step.selected)
+
+
+_LAST = {
+    Package.FEATURES: "stability",
+    Package.BEST: "best",
+    Package.NEAR: "near_best",
+    Package.STOP: "repeated",
+}
+"""The part that is there where a package is whole."""
+
+
+def _store(study: Study, run: RunKey, fold: int, place: str, found: SelectionEvidence) -> None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
+
+    study.save_evidence(run, fold, place, pack_evidence(found))
+
+
+def _restore(study: Study, run: RunKey, fold: int, place: str) -> SelectionEvidence | None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
+
+    content = study.evidence(run, fold, place)
+    found = unpack_evidence(content) if content is not None else None
+    if found is not None:
+        _ = found.losses and found.losses.losses  # which takes a while: not in the window
+    return found
+
+
+def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:
+    """Return what is known without a part, which is then computed again."""
+    values: dict[str, Any] = {"losses": {"losses": None}}.get(part, {"exchanges": None, "smaller": None})
+    return replace(found, done=tuple(one for one in found.done if one != part), **values)

@@ -1,0 +1,85 @@
+"""The line of tabs at the top of a page: one of several contents is seen at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QTabBar, QWidget
+
+from rankstudio.ui.widgets.layout import fill, named
+
+
+@dataclass(frozen=True, eq=False)
+class Tab:
+    """One of several contents of a page.
+
+    Attributes
+    ----------
+    label : str
+    content : QWidget
+        Shown while the tab is chosen.
+    beside : QWidget, optional
+        At the right end of the line, shown with it.
+    """
+
+    label: str
+    content: QWidget
+    beside: QWidget | None = None
+
+
+class PageTabs(QWidget):
+    """A bar of tabs, the first of which is chosen at first.
+
+    Parameters
+    ----------
+    name : str
+        For the program and its tests.
+    said : str
+        For screen readers: what is chosen here.
+    tabs : mapping of str to Tab
+
+    Attributes
+    ----------
+    left : Signal()
+        Another tab is going to be shown.
+    chosen : Signal(str)
+        Key of the tab that is seen now.
+    bar : QTabBar
+    """
+
+    left = Signal()
+    chosen = Signal(str)
+
+    def __init__(self, name: str, said: str, tabs: Mapping[str, Tab]) -> None:
+        super().__init__()
+        self._tabs, self.keys = dict(tabs), tuple(tabs)
+        self.bar = named(QTabBar(), name, said)
+        self.bar.setExpanding(False)
+        self.bar.setDrawBase(False)
+        row = fill(QHBoxLayout(self), self.bar, 1, margins=(0, 0, 0, 0), spacing=8)
+        for tab in tabs.values():
+            self.bar.addTab(tab.label)
+            if tab.beside is not None:
+                row.addWidget(tab.beside)
+        self.bar.currentChanged.connect(self._show)
+        self._show()
+
+    @property
+    def key(self) -> str:
+        """Key of the tab that is seen."""
+        return self.keys[self.bar.currentIndex()]
+
+    def select(self, key: str) -> None:
+        """Show a tab."""
+        self.bar.setCurrentIndex(self.keys.index(key))
+
+    @Slot()
+    def _show(self) -> None:
+        self.left.emit()
+        for key, tab in self._tabs.items():
+            tab.content.setVisible(key == self.key)
+            if tab.beside is not None:
+                tab.beside.setVisible(key == self.key)
+        self.chosen.emit(self.key)

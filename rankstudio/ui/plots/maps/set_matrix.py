@@ -1,0 +1,327 @@
+"""Sets of features as rows of a matrix, with how often each feature is in all of them below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+
+from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.plots.axes import Axes
+from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
+from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.readout import Line
+from rankstudio.ui.style.colors import Colors, mix
+from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, TINY, font, scaled
+from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.theme import Theme
+
+FREE, REQUIRED, EXCLUDED = 0, 1, -1
+"""What is asked of a feature."""
+
+_PITCH = 18  # pixels from one row to the next
+_COLUMN = 23  # from one column to the next
+_CELL = 15.0
+_HEAD = 22
+_BARS = 30  # pixels of the highest bar
+_FOOT = 16  # of the numbers below the bars
+_NUMBERS = 54  # of "0.130 %"
+_GAP = 8.0
+_MOST_ROWS = 40  # in a figure
+
+
+@dataclass(frozen=True)
+class MatrixColumn:
+    """One feature.
+
+    Attributes
+    ----------
+    feature : int
+        Id.
+    name : str
+    share : float
+        Of all sets, that have it.
+    selected : bool
+        Whether it is in the selection that is looked at.
+    wanted : int
+        `FREE`, `REQUIRED` or `EXCLUDED`.
+    """
+
+    feature: int
+    name: str
+    share: float
+    selected: bool = False
+    wanted: int = FREE
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One set.
+
+    Attributes
+    ----------
+    above : float
+        By what share its error is above that of the best set.
+    features : frozenset of int
+        Ids.
+    label : str
+        "best", "greedy"; "" for another one.
+    own : bool
+        Whether it is the selection that is looked at.
+    """
+
+    above: float
+    features: frozenset[int]
+    label: str = ""
+    own: bool = False
+
+
+class SetMatrixPlot(Plot):
+    """Sets from the best one down, features from the most frequent one on; a click on a feature picks it.
+
+    Arrow keys move from feature to feature, and Space or Enter picks.
+
+    Parameters
+    ----------
+    theme : Theme
+
+    Attributes
+    ----------
+    picked : Signal(int)
+        Id of the feature that was clicked.
+    """
+
+    picked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        self.columns: tuple[MatrixColumn, ...] = ()
+        self.rows: tuple[MatrixRow, ...] = ()
+        self.n_sets = 0
+        super().__init__(theme, Axes("", show_x=False, show_y=False))
+        self.setAccessibleName(tr("Sets as good as the best"))
+        self.add_layer(self._draw, 0.0, clipped=False)
+
+    def show_sets(self, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow], n_sets: int) -> None:
+        """Show sets.
+
+        Parameters
+        ----------
+        columns : sequence of MatrixColumn
+            The most frequent first.
+        rows : sequence of MatrixRow
+            The best first; one that is looked at is shown last where there is no room for all.
+        n_sets : int
+            Of which the rows are some.
+        """
+        self.columns, self.rows, self.n_sets = tuple(columns), tuple(rows), n_sets
+        if self.under_mouse is not None and self.under_mouse >= len(self.columns):
+            self.under_mouse = None
+            self.box.silence()
+        self.mark_dirty()
+
+    def show_nothing(self, why: str) -> None:
+        """Show why there are no sets."""
+        self.placeholder = why
+        self.show_sets((), (), 0)
+
+    # Plot
+
+    def is_empty(self) -> bool:
+        """Return whether there are no sets."""
+        return not self.rows
+
+    def hit_test(self, at: QPointF) -> int | None:
+        """Return the position of the feature at a pixel."""
+        place = int((at.x() - self._left()) // self._pitch())
+        return place if at.x() >= self._left() and place < self._n_columns() and self.rows else None
+
+    def readout(self, found: int) -> list[Line]:
+        """Return what a feature is, and in how many sets."""
+        column = self.columns[found]
+        said = tr("in {share:.0f} % of {n:,} sets").format(share=100 * column.share, n=self.n_sets)
+        state = {REQUIRED: tr("required"), EXCLUDED: tr("excluded"), FREE: ""}[column.wanted]
+        lines = [Line(f"{column.feature} {column.name}", bold=True), Line(said)]
+        return [*lines, Line(state)] if state else lines
+
+    def pick(self, found: int) -> None:
+        """Ask something else of a feature."""
+        self.picked.emit(self.columns[found].feature)
+
+    def step(self, right: int, down: int) -> bool:
+        """Move to the next feature."""
+        if not right or not self.rows:
+            return False
+        at = -1 if self.under_mouse is None else int(self.under_mouse)
+        self.under_mouse = min(max(at + right, 0), self._n_columns() - 1)
+        place = QPointF(self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD))
+        self.box.say(self.readout(self.under_mouse), place)
+        self.redraw()
+        return True
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pick with Space or Enter, and move with the arrows."""
+        if (
+            event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            and self.under_mouse is not None
+        ):
+            self.pick(self.under_mouse)
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    def numbers(self) -> Numbers:
+        """Return a row for each set."""
+        header = ["above the best", "set", *(str(column.feature) for column in self.columns)]
+        return header, [
+            [row.above, row.label, *(int(column.feature in row.features) for column in self.columns)]
+            for row in self.rows
+        ]
+
+    def figure(self) -> MapFigure:
+        """Return the matrix; the features are the columns."""
+        rows = self.rows[:_MOST_ROWS]
+        shown = self.columns[: self._n_columns()]
+        return MapFigure(
+            NAME,
+            tr("Sets as good as the best"),
+            "",
+            tuple(" ".join(filter(None, (_share(row.above), row.label))) for row in rows),
+            tuple(str(column.feature) for column in shown),
+            tuple(tuple(float(column.feature in row.features) for column in shown) for row in rows),
+            tr("above the best"),
+            tr("feature"),
+            FigureAxis(tr("in the set"), low=0.0, high=1.0),
+            decimals=0,
+            ends=((0.0, tr("no")), (1.0, tr("yes"))),
+        )
+
+    def summary(self) -> str:
+        """Return the most frequent features."""
+        first = [f"{c.feature} {c.name} {100 * c.share:.0f} %" for c in self.columns[:8]]
+        return describe([tr("{n:,} sets").format(n=self.n_sets), *first])
+
+    # Places
+
+    def _left(self) -> float:
+        """Return where the columns begin: what stands beside the rows is as wide as that."""
+        usual, bold = QFontMetricsF(font(SMALL)), QFontMetricsF(font(SMALL, bold=True))
+        texts = tr("above the best"), self._below()
+        widths = [usual.horizontalAdvance(text) for text in texts]
+        widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
+        return max(widths) + 2 * _GAP
+
+    def _below(self) -> str:
+        return trn("in one set", "in all {n:,} sets", self.n_sets).format(n=self.n_sets)
+
+    def _pitch(self) -> float:
+        """Return how far columns are apart: they share a little more room than they need."""
+        room, least = max(1.0, self.width() - self._left() - _GAP), float(scaled(_COLUMN))
+        count = max(1, min(len(self.columns), int(room / least)))
+        return float(min(room / count, 1.7 * least))
+
+    def _n_columns(self) -> int:
+        room = max(1.0, self.width() - self._left() - _GAP)
+        return min(len(self.columns), max(1, int(room / self._pitch() + 1e-6)))
+
+    def _shown_rows(self) -> list[MatrixRow]:
+        """Return the sets for which there is room, that of the selection among them."""
+        room = self.height() - scaled(_HEAD) - scaled(_BARS) - scaled(_FOOT) - 2 * _GAP
+        count = max(1, int(room // scaled(_PITCH)))
+        shown = list(self.rows[:count])
+        own = [row for row in self.rows[count:] if row.own]
+        if own:
+            shown[-1:] = own[:1]
+        return shown
+
+    # Drawing
+
+    def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw what an empty matrix says: there are no axes."""
+        if self.is_empty():
+            super()._draw_axes(painter, frame, colors)
+
+    def _draw(self, painter: QPainter, _: Frame, colors: Colors) -> None:
+        if not self.rows:
+            return
+        left, pitch, row_height = self._left(), self._pitch(), float(scaled(_PITCH))
+        columns, shown = self.columns[: self._n_columns()], self._shown_rows()
+        self._draw_head(painter, colors, columns, left, pitch)
+        y = float(scaled(_HEAD))
+        for row in shown:
+            self._draw_row(painter, colors, row, QRectF(0, y, left, row_height), columns, pitch)
+            y += row_height
+        top = y + _GAP
+        painter.setFont(font(SMALL))
+        painter.setPen(colors.q("muted"))
+        painter.drawText(QRectF(0, top, left - _GAP, scaled(_BARS)), LEFT, self._below())
+        bottom = top + scaled(_BARS)
+        for at, column in enumerate(columns):
+            middle = left + (at + 0.5) * pitch
+            height = column.share * scaled(_BARS)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.q("accent" if at == self.under_mouse else "bar", 0.75))
+            painter.drawRect(QRectF(middle - _CELL / 2, bottom - height, _CELL, height))
+            painter.setFont(font(TINY))
+            painter.setPen(colors.q("muted"))
+            box = QRectF(middle - pitch, bottom + 1, 2 * pitch, scaled(_FOOT))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{100 * column.share:.0f}")
+
+    def _draw_head(
+        self, painter: QPainter, colors: Colors, columns: Sequence[MatrixColumn], left: float, pitch: float
+    ) -> None:
+        """Write what the numbers are, and the ids of the features."""
+        painter.setFont(font(SMALL))
+        painter.setPen(colors.q("muted"))
+        painter.drawText(QRectF(0, 0, left, scaled(_HEAD) - 4), LEFT, tr("above the best"))
+        for at, column in enumerate(columns):
+            box = QRectF(left + at * pitch, 0, pitch, scaled(_HEAD) - 4)
+            if column.wanted != FREE:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colors.q("tint") if column.wanted == REQUIRED else colors.q("line_soft"))
+                painter.drawRoundedRect(box.adjusted(1, 0, -1, 0), 4, 4)
+            under = at == self.under_mouse
+            role = {REQUIRED: "accent", EXCLUDED: "faint", FREE: "accent" if under else "text"}[column.wanted]
+            painter.setFont(font(SMALL, bold=column.selected))
+            painter.setPen(colors.q(role if column.selected or column.wanted or under else "muted"))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(column.feature))
+            if column.wanted == EXCLUDED:
+                painter.setPen(pen(colors.q("error"), 1.3))
+                painter.drawLine(
+                    QPointF(box.left() + 3, box.center().y()), QPointF(box.right() - 3, box.center().y())
+                )
+
+    def _draw_row(
+        self,
+        painter: QPainter,
+        colors: Colors,
+        row: MatrixRow,
+        place: QRectF,
+        columns: Sequence[MatrixColumn],
+        pitch: float,
+    ) -> None:
+        """Draw a set: how far it is above the best, and which features it has."""
+        painter.setFont(font(SMALL))
+        painter.setPen(colors.q("text" if row.label else "muted"))
+        painter.drawText(
+            QRectF(place.left(), place.top(), scaled(_NUMBERS), place.height()), RIGHT, _share(row.above)
+        )
+        if row.label:
+            painter.setFont(font(SMALL, bold=True))
+            painter.setPen(colors.q("accent"))
+            painter.drawText(place.adjusted(scaled(_NUMBERS) + _GAP, 0, 0, 0), LEFT, row.label)
+        full = colors.q("accent") if row.own else colors.q(mix(colors.accent, colors.text, 0.45))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for at, column in enumerate(columns):
+            middle = QPointF(place.right() + (at + 0.5) * pitch, place.center().y())
+            painter.setBrush(full if column.feature in row.features else colors.q("line_soft"))
+            height = min(_CELL - 3, place.height() - 5)
+            painter.drawRoundedRect(
+                QRectF(middle.x() - _CELL / 2, middle.y() - height / 2, _CELL, height), 2.5, 2.5
+            )
+
+
+def _share(above: float) -> str:
+    return f"{fixed(max(0.0, 100 * above), 3)} %"  # below 0 by rounding alone

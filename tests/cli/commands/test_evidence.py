@@ -1,0 +1,141 @@
+"""``rankstudio evidence``, as a user calls it."""
+
+from __future__ import annotations
+
+import csv
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from letor_folder import save_folds
+
+from rankstudio.cli import main
+from rankstudio.engine import GreedyRankRLS, open_dataset, selection_evidence
+from rankstudio.engine.analysis.evidence import selection_evidence as gathering
+from rankstudio.engine.experiment.storage.study import Study
+
+FAST = ["--halves", "5", "--permutations", "19"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_folds(tmp_path_factory.mktemp("evidence") / "Made", 2, n_queries=40, seed=3)
+
+
+def test_json_is_what_the_function_returns(data: Path, answer) -> None:
+    options = ["--fold", "2", "--k", "3", "--lambda", "4", "--loss", "MAP", "--seed", "2", "--json"]
+    printed = answer(["evidence", "--data", str(data), *options, *FAST])
+    train = open_dataset(data).folds[1].train
+    found = selection_evidence(
+        GreedyRankRLS(3, 4.0),
+        train.X,
+        train.y,
+        qid=train.qid,
+        measure="MAP",
+        n_halves=5,
+        n_permutations=19,
+        seed=2,
+    )
+    ids = train.feature_ids
+    assert (printed["fold"], printed["measure"], printed["seed"]) == (2, "MAP", 2)
+    assert [row["feature"] for row in printed["features"]] == [int(ids[row.column]) for row in found.rows]
+    for told, row in zip(printed["features"], found.rows, strict=True):
+        assert told["probability"] == row.probability and told["selected"] == row.selected
+        if row.selected:
+            assert told["loss"] == row.loss.value and told["verdict"] == row.verdict.value
+            assert told["substitute"] == ids[row.substitute] and told["share"] == pytest.approx(row.share)
+    assert printed["best"][-1]["features"] == [int(ids[column]) for column in found.best.features]
+    assert printed["p"] == found.significance.p_values.tolist()
+
+
+def test_the_table_has_a_line_for_each_feature_and_sentences_follow(data: Path, done) -> None:
+    command = ["evidence", "--data", str(data), "--k", "2", "--threshold", "0.8", *FAST]
+    lines = done(command).out.splitlines()
+    assert "Greedy RankRLS" in lines[0] and "2 of " in lines[1] and "10 halves" in lines[1]
+    assert lines[3].split()[0] == "feature" and lines[3].split()[-1] == "verdict"
+    table = lines[5 : lines.index("", 5)]
+    assert [line.startswith("(") for line in table[:2]] == [False, False]
+    assert all(line.startswith("(") for line in table[2:])
+    assert any("80 %" in line and "halves" in line for line in lines[-2:])
+
+
+def test_the_selection_of_a_run_is_that_of_its_model(study: Path, answer) -> None:
+    """Catches another λ, another fold, and a size of the path in place of the chosen one."""
+    with Study.open(study, reading=True) as there:
+        run = next(run for run in there.runs() if run.key.id == 1)
+        result = there.result(run.key)
+    printed = answer(["evidence", str(study), "--run", "1", "--fold", "2", "--json", *FAST])
+    fold = next(fold for fold in result.folds if fold.fold == 2)
+    chosen = [row["feature"] for row in printed["features"] if row["selected"]]
+    assert chosen == list(fold.selected)
+    train = open_dataset(study.parent / "Made").folds[1].train
+    regularization = fold.chosen.unit.parameters["regularization"]
+    direct = selection_evidence(
+        GreedyRankRLS(len(chosen), regularization), train.X, train.y, qid=train.qid, parts=("losses",)
+    )
+    values = [row["loss"] for row in printed["features"] if row["selected"]]
+    np.testing.assert_allclose(values, [row.loss.value for row in direct.rows], rtol=1e-9)
+    first = answer(["evidence", str(study), "--run", "1", "--k", "2", "--json", *FAST])
+    assert sum(row["selected"] for row in first["features"]) == 2 and first["fold"] == 1
+
+
+def test_other_selectors_have_what_applies(study: Path, data: Path, answer) -> None:
+    printed = answer(["evidence", str(study), "--run", "3", "--json", *FAST])
+    assert printed["method"] == "single-feature" and printed["best"] == [] and printed["p"] is None
+    assert all(row["loss"] is not None for row in printed["features"] if row["selected"])
+    printed = answer(["evidence", "--data", str(data), "--method", "fsmrank", "--json", *FAST])
+    assert all(row["loss"] is None for row in printed["features"])
+
+
+def test_the_table_and_figures_are_written_and_replaced_only_by_force(
+    data: Path, tmp_path: Path, done
+) -> None:
+    out = tmp_path / "evidence"
+    command = ["evidence", "--data", str(data), "--k", "2", "--out", str(out), *FAST]
+    assert "Written" in done(command).err
+    rows = list(csv.DictReader((out / "evidence.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["selected"] for row in rows[:3]] == ["True", "True", "False"]
+    names = {path.stem for path in out.iterdir()} - {"evidence"}
+    kinds = {"probability", "loss", "sets", "steps", "left-out"}
+    assert names == {f"evidence-{kind}" for kind in kinds - {"steps"}}, (
+        "19 permutations are too few for steps"
+    )
+    assert all((out / f"{name}.{end}").stat().st_size for name in names for end in ("pdf", "csv", "txt"))
+    before = (out / "evidence.csv").read_bytes()
+    assert main(command) == 1
+    assert main([*command, "--force"]) == 0
+    assert (out / "evidence.csv").read_bytes() == before
+
+
+def test_ctrl_c_keeps_what_was_found(data: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+    stability = gathering._Evidence._stability
+
+    def pressing(self):
+        for told in stability(self):
+            yield told
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(gathering._Evidence, "_stability", pressing)
+    out = tmp_path / "stopped"
+    command = ["evidence", "--data", str(data), "--k", "2", "--halves", "200", "--out", str(out)]
+    assert main(command) == 130
+    printed = capsys.readouterr()
+    assert "2 of " in printed.out and "Stopped at" in printed.err
+    assert (out / "evidence.csv").exists() and (out / "evidence-probability.csv").exists()
+    assert not (out / "evidence-left-out.csv").exists(), "what was not computed is not there"
+
+
+def test_what_cannot_be_asked_is_refused(study: Path, data: Path, tmp_path: Path, refused) -> None:
+    refused(["evidence"], "STUDY --data")
+    refused(["evidence", str(study), "--data", str(data)], "STUDY --data")
+    refused(["evidence", str(study)], "--run 3 runs")
+    refused(["evidence", str(study), "--run", "1", "--lambda", "4"], "--regularization study")
+    refused(["evidence", str(study), "--run", "1", "--method", "gas"], "--method study")
+    refused(["evidence", str(study), "--run", "1", "--fold", "7"], "--fold 1 2 7")
+    refused(["evidence", str(study), "--run", "2"], "RankRLS")
+    refused(["evidence", "--data", str(data), "--run", "1"], "--run")
+    refused(["evidence", "--data", str(data), "--lambda", "1,2"], "several")
+    refused(["evidence", "--data", str(data), "--threshold", "0.4"], "threshold 0.5 0.4")
+    refused(["evidence", "--data", str(data), "--loss", "beauty"], "beauty")
+    refused(["evidence", "--data", str(tmp_path / "nowhere")], "nowhere")

@@ -1,0 +1,187 @@
+"""Feature sets of search engines, in the shapes in which their documentation and projects have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankstudio.engine.data.feature_sets import (
+    FeatureSet,
+    engine_of,
+    feature_set_beside,
+    is_rank_feature,
+    read_feature_set,
+)
+from rankstudio.engine.errors import DatasetError
+
+TITLE = {
+    "name": "title_query",
+    "params": ["keywords"],
+    "template_language": "mustache",
+    "template": {"match": {"title": "{{keywords}}"}},
+}
+# OpenSearch's documentation, "Working with features": features derived from others.
+BOOST = {
+    "name": "title_query_boost",
+    "params": ["some_multiplier"],
+    "template_language": "derived_expression",
+    "template": "title_query * some_multiplier",
+}
+SCRIPT = {
+    "name": "custom",
+    "params": ["some_multiplier"],
+    "template_language": "script_feature",
+    "template": {"lang": "painless", "source": "params.feature_vector.get('title_query_boost') * 2"},
+}
+# Solr's reference guide, "Learning To Rank".
+RECENCY = {
+    "name": "documentRecency",
+    "class": "org.apache.solr.ltr.feature.SolrFeature",
+    "params": {"q": "{!func}recip( ms(NOW,last_modified), 3.16e-11, 1, 1)"},
+}
+BOOK = {
+    "name": "isBook",
+    "class": "org.apache.solr.ltr.feature.SolrFeature",
+    "params": {"fq": ["{!terms f=cat}book"]},
+}
+# Vespa's tutorial "Text search: machine-learned ranking".
+PROFILE = """
+schema msmarco {
+    rank-profile collect_rank_features inherits default {
+        first-phase {
+            expression: bm25(title) + bm25(body)
+        }
+        match-features {
+            bm25(title)
+            closeness(field, embedding)  # of the first query
+            fieldMatch(title).completeness nativeRank
+        }
+        summary-features: bm25(title) fieldTermMatch(title,0).weight
+    }
+}
+"""
+
+
+def written(tmp_path: Path, content: object, name: str = "set.json") -> Path:
+    path = tmp_path / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+ELASTIC = [TITLE, BOOST, SCRIPT]
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {"featureset": {"name": "movies", "features": ELASTIC}},
+        {"name": "movies", "features": ELASTIC},
+        {"validation": {"index": "tmdb"}, "featureset": {"name": "movies", "features": ELASTIC}},
+        {"_index": ".ltrstore", "_source": {"name": "movies", "featureset": {"features": ELASTIC}}},
+        {"hits": {"hits": [{"_source": {"featureset": {"name": "movies", "features": ELASTIC}}}]}},
+    ],
+)
+def test_elasticsearch_in_each_of_its_answers(tmp_path: Path, whole: object) -> None:
+    found = read_feature_set(written(tmp_path, whole))
+    assert (found.engine, found.name) == ("elasticsearch", "movies")
+    assert [json.loads(text) for text in found.definitions.values()] == ELASTIC
+    assert set(map(engine_of, found.definitions.values())) == {"elasticsearch"}
+
+
+@pytest.mark.parametrize("store", [None, "egstore"])
+def test_solr_keeps_its_store(tmp_path: Path, store: str | None) -> None:
+    features = [{**({"store": store} if store else {}), **feature} for feature in (RECENCY, BOOK)]
+    for whole in (features, {"responseHeader": {"status": 0}, "features": features}):
+        found = read_feature_set(written(tmp_path, whole))
+        assert (found.engine, found.name) == ("solr", store or "_DEFAULT_")
+        assert [json.loads(text) for text in found.definitions.values()] == features
+
+
+def test_vespa_from_a_profile_a_list_lines_and_a_result(tmp_path: Path) -> None:
+    names = ("bm25(title)", "closeness(field, embedding)", "fieldMatch(title).completeness", "nativeRank")
+    profile = read_feature_set(written(tmp_path, PROFILE, "msmarco.sd"))
+    assert profile.names == (*names, "fieldTermMatch(title,0).weight")
+    hit = {"fields": {"matchfeatures": {**dict.fromkeys(names, 0.5), "vespa.summaryFeatures.cached": 0.0}}}
+    shapes = ("\n".join(f"{n}  # noted" for n in names), list(names), {"root": {"children": [hit]}})
+    for shape in shapes:
+        found = read_feature_set(written(tmp_path, shape))
+        assert (found.engine, found.names) == ("vespa", names)
+        assert set(map(engine_of, found.definitions.values())) == {"vespa"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "1,BM25\n2,TF\n",
+        ["BM25", "TF"],
+        [{"name": "BM25"}],
+        [TITLE, RECENCY],
+        [{**RECENCY, "store": "a"}, {**BOOK, "store": "b"}],
+        [TITLE, TITLE],
+        [{**TITLE, "template": float("nan")}],
+        '[{"name": "\\ud800", "template": {}}]',
+        "bm25(title\nbm25(body)",
+        "bm25(title)} rank-profile x {",
+        "[" * 100_000,
+    ],
+)
+def test_what_is_none_is_refused_in_a_sentence(tmp_path: Path, content: object) -> None:
+    with pytest.raises(DatasetError) as refused:
+        read_feature_set(written(tmp_path, content))
+    assert "expected" in str(refused.value)
+    assert "set.json" in str(refused.value)
+
+
+def test_derived_features_bring_those_they_need_in_the_order_of_the_set(tmp_path: Path) -> None:
+    other = {**TITLE, "name": "title"}  # its name stands in a template that is not derived
+    found = read_feature_set(written(tmp_path, {"features": [other, *ELASTIC]}))
+    assert found.needed(["custom"]) == ("title_query", "title_query_boost", "custom")
+    assert found.needed(["title"]) == ("title",)
+    assert found.needed(["custom", "title"]) == ("title", "title_query", "title_query_boost", "custom")
+
+
+SET = FeatureSet("vespa", "", {name: name for name in ("bm25(a)", "bm25(b)", "c")}, "features.txt")
+
+
+def test_features_are_found_by_name_or_else_by_id() -> None:
+    assert SET.of([(7, "c"), (9, "bm25(a)")]) == {7: "c", 9: "bm25(a)"}
+    assert SET.of([(1, "feature 1"), (3, "feature 3")]) == {1: "bm25(a)", 3: "c"}
+    assert SET.of([(2, "renamed by hand"), (3, "c")]) == {2: "bm25(b)", 3: "c"}
+
+
+@pytest.mark.parametrize("features", [[(4, "feature 4")], [(1, "c"), (2, "feature 2")], [(371, "x")]])
+def test_a_model_that_asks_for_more_than_its_set_has_is_refused(features: list[tuple[int, str]]) -> None:
+    with pytest.raises(DatasetError, match="not among the 3 features"):
+        SET.of(features)
+
+
+def test_a_set_beside_the_data_is_found_and_a_list_of_names_is_none(tmp_path: Path) -> None:
+    data = written(tmp_path, "1 qid:1 1:2\n", "train.txt")
+    assert feature_set_beside(data) is None
+    written(tmp_path, ["BM25", "TF"], "features.json")
+    assert feature_set_beside(data) is None
+    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
+    for place in (data, tmp_path):
+        found = feature_set_beside(place)
+        assert found is not None
+        assert found.name == "movies"
+
+
+@given(st.text(alphabet='ab1.,(){}"\\\n#$ _-', max_size=30))
+def test_a_rank_feature_never_leaves_its_expression(text: str) -> None:
+    if is_rank_feature(text):
+        assert not set(text) & set("{}#\n\\")
+        quoted = text.split('"')
+        assert len(quoted) % 2 == 1
+        plain = "".join(quoted[::2])
+        assert plain.count("(") == plain.count(")")
+        assert (
+            "(" not in plain[plain.rindex(")") :] if ")" in plain else plain.replace(".", "").isidentifier()
+        )

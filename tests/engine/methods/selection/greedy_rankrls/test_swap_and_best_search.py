@@ -1,0 +1,252 @@
+"""Swaps and the best set of each size: by retraining, never worse than greedy, refused for too many sets."""
+
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from experiment.small import dataset, plan_of_command, plan_of_program
+from hypothesis import given, settings
+from oracles import leave_query_out_error, rankrls_on_pairs
+from scipy.sparse import csr_array
+from strategies import Problem, problems, tolerance
+
+from rankstudio.engine import GreedyRankRLS, Plan, best_subset
+from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
+from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.methods.selection.base import TIE
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import subset_problem
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
+
+OTHERS = ["swap", "best"]
+WAYS = [
+    ("swap", "auto"),
+    ("swap", "statistics"),
+    ("swap", "columns"),
+    ("best", "auto"),
+    ("best", "statistics"),
+]
+
+
+def problem(seed: int, features: int = 8) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """25 queries of 4 documents; the first feature nearly sums up others, and is of no use beside them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(100, features))
+    X[:, 0] = X[:, 2] + X[:, 3] + X[:, 4] + 0.6 * rng.normal(size=100)
+    y = X[:, 2] + X[:, 3] + X[:, 4] + 0.5 * X[:, 1] + 0.2 * rng.normal(size=100)
+    return X, y, np.repeat(np.arange(25), 4)
+
+
+def by_swaps(X: np.ndarray, y: np.ndarray, qid: np.ndarray, selected: tuple[int, ...]) -> list[int]:
+    """The set that the best exchange leads to, again and again; every model is learned anew."""
+    best, error = sorted(selected), leave_query_out_error(X, y, qid, sorted(selected), 1.0)
+    while True:
+        others = [
+            sorted({*best, new} - {old}) for old in best for new in range(X.shape[1]) if new not in best
+        ]
+        errors = [leave_query_out_error(X, y, qid, other, 1.0) for other in others]
+        if not others or min(errors) >= error * (1 - 1e-12):
+            return best
+        best, error = others[int(np.argmin(errors))], min(errors)
+
+
+@pytest.mark.parametrize(("search", "algorithm"), WAYS)
+@settings(max_examples=60)
+@given(given_problem=problems(most_features=6, fewest_queries=2))
+def test_criteria_are_those_of_retraining_and_none_is_worse_than_greedy(
+    search: str, algorithm: str, given_problem: Problem
+) -> None:
+    X, y, qid, regularization = given_problem
+    rtol, atol = tolerance(given_problem)
+    greedy, found = (
+        list(GreedyRankRLS(regularization=regularization, algorithm=algorithm, search=s).steps(X, y, qid=qid))
+        for s in ("forward", search)
+    )
+    assert [step.number for step in found] == [len(step.selected) for step in found]
+    before = empty = found[0].before
+    for one, other in zip(greedy, found, strict=True):
+        assert other.criterion <= one.criterion + TIE * empty
+        selected = list(other.selected)
+        error = leave_query_out_error(X, y, qid, selected, regularization)
+        assert other.criterion == pytest.approx(error, rel=rtol, abs=atol)
+        expected = np.zeros(X.shape[1])
+        expected[selected] = rankrls_on_pairs(X[:, selected], y, qid, regularization)
+        np.testing.assert_allclose(other.coef, expected, rtol=rtol, atol=atol / min(1.0, regularization))
+        assert other.before == before
+        before = other.criterion
+
+
+@settings(max_examples=40)
+@given(problems(most_features=6, fewest_queries=2))
+def test_best_is_the_least_of_all_sets_and_swap_lies_between(given_problem: Problem) -> None:
+    X, y, qid, regularization = given_problem
+    rtol, atol = tolerance(given_problem)
+    paths = {
+        search: list(GreedyRankRLS(regularization=regularization, search=search).steps(X, y, qid=qid))
+        for search in ("forward", "swap", "best")
+    }
+    tie = TIE * paths["best"][0].before
+    for best, swap, greedy in zip(paths["best"], paths["swap"], paths["forward"], strict=True):
+        assert best.criterion <= swap.criterion + tie <= greedy.criterion + 2 * tie
+        varying = [j for j in range(X.shape[1]) if any(np.ptp(X[qid == q, j]) > 0 for q in np.unique(qid))]
+        if best.number > len(varying):
+            continue
+        every = [
+            leave_query_out_error(X, y, qid, list(columns), regularization)
+            for columns in combinations(varying, best.number)
+        ]
+        assert best.criterion == pytest.approx(min(every), rel=rtol, abs=atol)
+
+
+def test_swaps_are_those_of_retraining() -> None:
+    better = 0
+    for seed in range(6):
+        X, y, qid = problem(seed)
+        greedy = list(GreedyRankRLS(5).steps(X, y, qid=qid))
+        steps = list(GreedyRankRLS(5, search="swap").steps(X, y, qid=qid))
+        for one, other in zip(greedy, steps, strict=True):
+            assert sorted(other.selected) == by_swaps(X, y, qid, one.selected)
+        better += sum(a.criterion < b.criterion for a, b in zip(steps, greedy, strict=True))
+    assert better > 0
+
+
+def test_best_sets_are_those_of_the_function_beside_it() -> None:
+    for seed, weighting in ((0, "size"), (1, "pairs"), (2, "none")):
+        X, y, qid = problem(seed)
+        path = GreedyRankRLS(8, 0.5, search="best", weighting=weighting).fit(X, y, qid=qid)
+        sets = best_subset(X, y, qid=qid, n_features=8, regularization=0.5, weighting=weighting).sizes
+        assert [np.flatnonzero(coef).tolist() for coef in path.coef_path_] == [list(s.features) for s in sets]
+        np.testing.assert_allclose(path.criterion_path_, [one.criterion for one in sets], rtol=1e-12)
+
+
+@pytest.mark.parametrize("search", OTHERS)
+def test_candidates_are_those_of_the_set_before(search: str) -> None:
+    changed = 0
+    for seed in range(10, 16):
+        X, y, qid = problem(seed)
+        steps = list(GreedyRankRLS(5, search=search).steps(X, y, qid=qid))
+        for smaller, larger in pairwise(steps):
+            changed += not set(smaller.selected) < set(larger.selected)
+            for j in set(range(8)) - set(smaller.selected):
+                error = leave_query_out_error(X, y, qid, [*smaller.selected, j], 1.0)
+                assert larger.candidates[j] == pytest.approx(error, rel=1e-10)
+            assert np.isnan(larger.candidates[list(smaller.selected)]).all()
+    assert changed > 0  # sets that are not nested
+
+
+@pytest.mark.parametrize("search", OTHERS)
+def test_pinned_banned_and_useless_features(search: str) -> None:
+    X, y, qid = problem(2)
+    banned = list(GreedyRankRLS(search=search, banned=(2, 5)).steps(X, y, qid=qid))
+    assert sorted(banned[-1].selected) == [0, 1, 3, 4, 6, 7]
+    pinned = list(GreedyRankRLS(4, search=search, pinned=(6, 0)).steps(X, y, qid=qid))
+    assert [step.selected[:2] for step in pinned] == [(6,), (6, 0), (6, 0), (6, 0)]
+    least = min(
+        leave_query_out_error(X, y, qid, [6, 0, *more], 1.0) for more in combinations((1, 2, 3, 4, 5, 7), 2)
+    )
+    assert search == "swap" or pinned[3].criterion == pytest.approx(least)
+    X[:, [1, 4]] = qid[:, None]
+    steps = list(GreedyRankRLS(search=search).steps(X, y, qid=qid))
+    assert [sorted({1, 4} & set(step.selected)) for step in steps[5:]] == [[], [1], [1, 4]]
+
+
+@pytest.mark.parametrize("search", OTHERS)
+def test_groups_move_as_a_whole(search: str) -> None:
+    groups = ((6, 1), (2, 3, 7))
+    sizes = {size: list(combinations(((1, 6), (2, 3, 7), (0,), (4,), (5,)), size)) for size in (1, 2, 3)}
+    for seed in range(4):
+        X, y, qid = problem(seed)
+        greedy = list(GreedyRankRLS(3, groups=groups).steps(X, y, qid=qid))
+        for one, other in zip(
+            greedy, GreedyRankRLS(3, groups=groups, search=search).steps(X, y, qid=qid), strict=True
+        ):
+            errors = {
+                tuple(sorted(sum(chosen, ()))): leave_query_out_error(X, y, qid, sum(chosen, ()), 1.0)
+                for chosen in sizes[other.number]
+            }
+            assert other.criterion == pytest.approx(errors[tuple(sorted(other.selected))], rel=1e-10)
+            assert other.criterion <= one.criterion * (1 + 1e-12)
+            assert search == "swap" or other.criterion == pytest.approx(min(errors.values()), rel=1e-10)
+
+
+@pytest.mark.parametrize("search", OTHERS)
+def test_progress_comes_before_the_steps(search: str) -> None:
+    X, y, qid = problem(0)
+    told = list(GreedyRankRLS(search=search).work(group(X, y, qid)))
+    signs = [sign for sign in told if isinstance(sign, WorkProgress)]
+    assert [isinstance(sign, Step) for sign in told] == [False] * len(signs) + [True] * 8
+    kinds = ["greedy search", "swap search", "best sets"][: 2 if search == "swap" else 3]
+    assert list(dict.fromkeys(sign.what for sign in signs)) == kinds
+    for kind in kinds:
+        shares = [sign.share for sign in signs if sign.what == kind]
+        assert shares == sorted(shares)
+        assert shares[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("search", OTHERS)
+def test_a_size_penalty_ends_the_path_at_the_least_penalised_size(search: str) -> None:
+    X, y, qid = problem(0)
+    full = GreedyRankRLS(search=search).fit(X, y, qid=qid)
+    empty = leave_query_out_error(X, y, qid, [], 1.0)
+    for penalty in (1e-4, 0.01, 0.2, 2.0):
+        penalised = np.append(empty, full.criterion_path_) + penalty * empty * np.arange(9)
+        found = GreedyRankRLS(search=search, size_penalty=penalty).fit(X, y, qid=qid)
+        assert found.selection_order_.size == penalised.argmin()
+    assert found.criterion_path_ == pytest.approx([empty])
+
+
+@pytest.mark.parametrize("search", OTHERS)
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_candidates": 3}, "search: expected forward where n_candidates is given"),
+        ({"costs": [1] * 8}, "search: expected forward where features have costs"),
+        ({"fitting": "back"}, "search: expected forward where fitting is back"),
+        ({"algorithm": "algorithm1"}, "algorithm: expected auto"),
+        ({"algorithm": "rows"}, "algorithm: expected auto"),
+    ],
+)
+def test_what_makes_no_sense_together_is_refused(
+    search: str, parameters: dict[str, Any], message: str
+) -> None:
+    X, y, qid = problem(0)
+    with pytest.raises(ParameterError, match=message):
+        GreedyRankRLS(**{"search": search, **parameters}).fit(X, y, qid=qid)
+
+
+def test_best_search_needs_matrices_of_the_queries() -> None:
+    X, y, qid = problem(0)
+    with pytest.raises(ParameterError, match="algorithm: expected auto or statistics with best search"):
+        GreedyRankRLS(3, search="best", algorithm="columns").fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match="search: expected forward, floating or swap where X is sparse"):
+        GreedyRankRLS(3, search="best").fit(csr_array(X), y, qid=qid)
+
+
+def test_too_many_sets_are_refused_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, qid = problem(0)
+    X[:, 7] = qid
+    monkeypatch.setattr(subset_problem, "MOST_SETS", 7 + 21)  # seven features that vary, up to two of them
+    assert GreedyRankRLS(2, search="best").fit(X, y, qid=qid).selection_order_.size == 2
+    told = []
+    with pytest.raises(ParameterError, match="expected at most 2 with search best") as refused:
+        told.extend(GreedyRankRLS(search="best").work(group(X, y, qid)))
+    assert told == []
+    assert (refused.value.name, refused.value.value) == ("n_features_to_select", 8)
+    pinned = GreedyRankRLS(3, search="best", pinned=(2, 0)).fit(X, y, qid=qid)  # five sets
+    assert pinned.selection_order_[:2].tolist() == [2, 0]
+
+
+def test_plans_keep_the_search_and_every_way_there_is_the_same(tmp_path: Path) -> None:
+    searches = ("forward", "swap", "best")
+    plan = Plan(str(tmp_path / "small"), parameters={"regularization": 0.5, "search": searches})
+    save_plan(plan, tmp_path / "plan.toml")
+    assert load_plan(tmp_path / "plan.toml") == plan == plan_of_command(plan) == plan_of_program(plan)
+    for fold in run_plan(plan, dataset()).folds:
+        forward, swap, best = (path.criterion for path in fold.paths)
+        assert (swap <= forward * (1 + 1e-12)).all()
+        assert (best <= swap * (1 + 1e-12)).all()
+        assert [path.unit.combination.parameters["search"] for path in fold.paths] == list(searches)

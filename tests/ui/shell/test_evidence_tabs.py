@@ -1,0 +1,59 @@
+"""The Estimates tab of the Evidence page is reached by all that led to the page that it was."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton
+from windows import Opened, settle
+
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
+
+
+def choose(window: MainWindow, typed: str) -> None:
+    """Open the palette, type, and press Enter."""
+    window.commands["palette"].trigger()
+    QTest.keyClicks(window.palette_dialog.field, typed)
+    QTest.keyClick(window.palette_dialog.field, Qt.Key.Key_Return)
+
+
+def test_the_rail_keeps_seven_pages_and_the_tab_is_in_one(window: MainWindow) -> None:
+    assert len(PAGES) == 7
+    window.workspace.show_page(ESTIMATES)
+    assert (window.workspace.page, window.workspace.place) == ("evidence", ESTIMATES)
+    assert window.sections.lab.auc.form.isVisible() and window.sections.lab.tabs.isVisible()
+    assert not window.sections.evidence.panel.isVisible()
+    window.workspace.show_page("evidence")
+    assert window.sections.evidence.panel.isVisible() and not window.sections.lab.auc.form.isVisible()
+    settle(window)
+
+
+@pytest.mark.parametrize("typed", ["estimates page", "lab page"])
+def test_the_palette_finds_the_tab_by_its_old_and_new_name(window: MainWindow, typed: str) -> None:
+    choose(window, typed)
+    assert window.workspace.place == ESTIMATES
+
+
+def test_the_tab_has_a_key_and_the_rail_leads_back_to_it(window: MainWindow) -> None:
+    QTest.keyClick(window, Qt.Key.Key_8, Qt.KeyboardModifier.ControlModifier)
+    assert window.workspace.place == ESTIMATES
+    window.workspace.show_page("data")
+    QTest.mouseClick(window.findChild(QToolButton, "page-evidence"), Qt.MouseButton.LeftButton)
+    assert window.workspace.place == ESTIMATES  # where the page was left
+    QTest.keyClick(window, Qt.Key.Key_4, Qt.KeyboardModifier.ControlModifier)
+    assert window.workspace.place == "evidence"
+    settle(window)
+
+
+def test_settings_that_name_the_page_lead_to_the_tab(opened: Opened, folds: object) -> None:
+    with opened(folds) as window:
+        window.workspace.show_page(ESTIMATES)
+        settle(window)
+    with opened(folds) as window:
+        assert window.workspace.place == ESTIMATES
+        QApplication.processEvents()
+        assert window.sections.lab.auc.form.isVisible()
+        assert window._settings.text("window/page") == ESTIMATES
+        settle(window)
