@@ -213,7 +213,8 @@ class QueriesController(Controller):
         ours = a is not None and a.plan.method == GREEDY
         own = {name: given[name] for name in names if ours and name in given}
         size = len(chosen.step.selected) if chosen is not None else 0
-        return {**own, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS)}
+        n = a.dataset.feature_ids.size if a is not None else 1
+        return {**own, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS, n)}
 
     def _show_paths(self, sizes: tuple[int, int], found: QueryPaths) -> None:
         dataset = self._session.dataset
