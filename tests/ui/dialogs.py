@@ -106,15 +106,8 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         "cluster": [one for one in backend if one.isCheckable()][-1].trigger,
         "about": window.help.about,
         "measure": window.measurement.ask_measure,
-        "sizes": lambda: _show_sizes(window),
         "removal": lambda: window.run_changes.ask_removal(window.runs.records[0]),
     }
-
-
-def _show_sizes(window: MainWindow) -> None:
-    """List the best set of each size; the run that is shown has to be of Greedy RankRLS."""
-    window.workspace.show_page("evidence")
-    window.sections.evidence.show_sizes()
 
 
 def _made(window: MainWindow, folder: Path) -> Iterator[tuple[str, QWidget]]:

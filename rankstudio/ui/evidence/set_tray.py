@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QContextMenuEvent, QDrag, QEnterEvent, QMouseEvent
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDropEvent,
+    QEnterEvent,
+    QMouseEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
 from rankstudio.engine.analysis.features.choice_explanation import percent
+from rankstudio.engine.arrays import Floats
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.language import tr
@@ -183,17 +193,17 @@ class SetTray(QFrame):
         for button in (self.reset, self.run):
             button.setEnabled(shown.edited)
 
-    def showEvent(self, event: QEvent) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         """Ask for what came while nobody looked."""
         super().showEvent(event)
         self.appeared.emit()
 
-    def dragEnterEvent(self, event: QEvent) -> None:
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take chips back that are let go over the tray."""
         if isinstance(event.source(), SetChip):
             event.acceptProposedAction()
 
-    def dropEvent(self, event: QEvent) -> None:
+    def dropEvent(self, event: QDropEvent) -> None:
         """Leave a chip where it was."""
         event.acceptProposedAction()
 
@@ -410,9 +420,9 @@ class SetTrayController(Controller):
         best = int(np.argmin(found.swapped[:, column]))
         other = self._id(found.features[best])
         swapped = signed_percent(found.swapped[best, column] / found.criterion - 1)
-        return tr("With {feature} the error changes by {change}, in place of {other} by {swapped}.").format(
-            feature=self._said(feature), change=change, other=other, swapped=swapped
-        )
+        return tr(
+            "Adding {feature} changes the error by {change}; replacing {other} with it, by {swapped}."
+        ).format(feature=self._said(feature), change=change, other=other, swapped=swapped)
 
     def _without(self, found: SetChanges, place: int, feature: int) -> str:
         """Say what a feature of the set is worth, and which other one would be best in its place."""
@@ -502,8 +512,10 @@ class SetTrayController(Controller):
 
     def _column(self, feature: int) -> int | None:
         dataset = self._session.dataset
-        found = () if dataset is None else np.flatnonzero(dataset.feature_ids == feature)
-        return int(found[0]) if len(found) else None
+        if dataset is None:
+            return None
+        found = np.flatnonzero(dataset.feature_ids == feature)
+        return int(found[0]) if found.size else None
 
     def _id(self, column: int) -> int:
         assert self._session.dataset is not None
@@ -524,7 +536,7 @@ def signed_percent(share: float) -> str:
     return f"{signed(100 * share)} %"
 
 
-def _best(errors: np.ndarray) -> list[int]:
+def _best(errors: Floats) -> list[int]:
     """Return the columns with the least errors, the least first."""
     order = [int(column) for column in np.argsort(errors, kind="stable")]
     return [column for column in order if not np.isnan(errors[column])][:_OFFERED]

@@ -42,7 +42,6 @@ _LONGEST_BAR = 180.0
 _SPARE = 12.0  # pixels between map and colour bar
 _SPACING = 13.0  # pixels between two row labels at least
 _CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
-_DOT = 3.5
 _MOST_OUTLINED = 0.5  # of the rows: where more are selected, outlines would tell nothing
 TICKS_HEIGHT = 16.0
 """Of the texts under the columns, in pixels."""
