@@ -19,6 +19,8 @@ def queries(window: MainWindow) -> QueriesController:
     finish(window)
     window.session.look_at(1)
     shown = look(window)
+    shown.bar.scope._buttons()[1].click()
+    settle(window)
     assert not shown.list.select_for.isVisible()  # all are listed
     return shown
 
@@ -29,8 +31,11 @@ def test_marked_queries_have_the_path_of_their_documents_alone(
     size = len(queries.queries)
     queries.list.brush(tuple(range(size // 2)))
     assert queries.list.select_for.isVisible()
+    said: list[str] = []
+    queries.failed.connect(said.append)
     queries.list.select_for.click()
-    wait_until(lambda: getattr(queries, "paths", None) is not None)
+    wait_until(lambda: said or getattr(queries, "paths", None) is not None)
+    assert not said
     asked = queries._shown[0]
     part = asked.fold(1).parts[asked.part]
     qid = np.repeat(np.arange(part.n_queries), np.diff(part.query_ptr))
