@@ -97,14 +97,7 @@ def _ask(act: Callable[[], object], look: Callable[[QDialog], None]) -> None:
 def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
     """Return what opens dialogs, and may wait for their end."""
     backend = window.commands.submenus["backend"].actions()
-
-    def ask_sizes() -> None:
-        window.sections.compare.panel.selected.emit(1)  # of greedy RankRLS
-        wait_until(lambda: window.models.evidence.wanted is not None)
-        window.sections.evidence.show_sizes()
-
     return {
-        "sizes": ask_sizes,
         "open": window.open_controller.ask,
         "table": window.sections.compare.table.open,
         "palette": window._open_palette,

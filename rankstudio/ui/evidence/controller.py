@@ -65,6 +65,7 @@ class EvidenceController(Controller):
         self.evidence = models.evidence
         self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
         self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
+        self.evidence.seen = self.panel.isVisible
         self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
         self._wanted_of: object = None
         self._constrained: SizedSubset | None = None
@@ -108,12 +109,8 @@ class EvidenceController(Controller):
     @Slot()
     def update(self) -> None:
         """Show what is known of the selection that is looked at, and have it computed where it is seen."""
-        self.evidence.watch(self.panel.isVisible())
+        self.evidence.look()
         self._ask()
-
-    def leave(self) -> None:
-        """Begin nothing more."""
-        self.evidence.watch(False)
 
     def tables(self) -> tuple[ShownTable, ...]:
         """Return the evidence."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import comb, inf
@@ -117,6 +118,11 @@ class Evidence(QObject):
     fold_cache : FoldCache
     study_store : StudyStore
         Whose study keeps what is found with its run.
+
+    Attributes
+    ----------
+    seen : callable
+        Returns whether somebody looks: only then something begins. What is under way is finished.
     """
 
     changed = Signal()
@@ -144,7 +150,7 @@ class Evidence(QObject):
         self.n_kept = 0  # times that something was stored
         self._known: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
-        self._seen = False
+        self.seen: Callable[[], bool] = lambda: False
         self._working: tuple[_Key, Package] | None = None
         self._share = 0.0
         self.rules: VerdictRules | None = None
@@ -161,7 +167,7 @@ class Evidence(QObject):
             runs.ended,
             runs.changed,
         ):
-            signal.connect(self._look)
+            signal.connect(self.look)
 
     # What is looked at
 
@@ -269,18 +275,13 @@ class Evidence(QObject):
         """Whether something is being computed."""
         return self._working is not None
 
-    def watch(self, seen: bool) -> None:
-        """Compute only while somebody looks; what is under way when they leave is finished."""
-        self._seen = seen
-        self._look()
-
     @property
     def key(self) -> _Key | None:
         """What identifies the selection that is looked at."""
         return self._key
 
     @Slot()
-    def _look(self) -> None:
+    def look(self) -> None:
         """See what is looked at now; end what is computed for something else."""
         key = self._key_now()
         if key != self._key:
@@ -296,7 +297,7 @@ class Evidence(QObject):
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         self.changed.emit()
-        if self._seen and key is not None:
+        if key is not None and self.seen():
             self._settled.start()
 
     def _measure_anew(self, known: Known) -> None:
@@ -320,7 +321,7 @@ class Evidence(QObject):
         """Begin the next package that is asked for or takes a moment."""
         model, key = self.model, self._key
         idle = self._working is None and self._reading != key
-        if not idle or model is None or key is None or not self._seen:
+        if not idle or model is None or key is None or not self.seen():
             self.changed.emit()
             return
         for package in Package:
@@ -439,7 +440,7 @@ class Evidence(QObject):
                 known.found = found
                 known.done |= {package for package, part in _LAST.items() if part in found.done}
                 known.measured = (found.losses.measure if found.losses is not None else "", convention)
-            self._look()
+            self.look()
 
         self._worker.task(
             tr("Reading the evidence"), _restore, *place, on_done=take, on_error=lambda _: take(None)

@@ -24,6 +24,12 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import Package, Progress
 
 
+@pytest.fixture(autouse=True)
+def own_studies(shelf_folder: Path) -> Path:
+    """Studies of other tests may know the evidence."""
+    return shelf_folder
+
+
 @pytest.fixture
 def seen(window: MainWindow) -> EvidenceController:
     """The page, seen, of a run with a selection of three features; what takes a moment is computed."""
