@@ -19,6 +19,7 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```.*?```|<!--.*?-->|^ {4}.*?$", re.DOTALL | re.MULTILINE)
+_GLUED = re.compile(r"[a-z)]\{[a-z_]+\}(?=[ .,;]|$)")  # a rest of a sentence stands for the placeholder
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+")
 
 
@@ -40,7 +41,7 @@ def faults(text: str) -> list[str]:
         count = len(re.findall(r"[\w{}’'-]+", sentence))
         if count > MOST_WORDS:
             found.append(f"{count} words")
-    if text[:2] in (", ", "; "):
+    if text[:2] in (", ", "; ") or _GLUED.search(text):
         found.append("a fragment of a sentence")
     if text != text.strip(" "):
         found.append("a blank at an end")

@@ -96,8 +96,6 @@ with open_window(theme, config) as window:
             for text in clipped(dialog):
                 found.setdefault(text, f"{name}, {text_size}")
 
-        sections.compare.panel.selected.emit(window.runs.records[0].key)
-        settle(window)
         seen = look_at_dialogs(window, config, look_at)
         for one in [*QDialog.__subclasses__(), *QFileDialog.__subclasses__()]:
             if one.__module__.startswith("rankstudio") and one not in seen:

@@ -46,6 +46,7 @@ _OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MOST_NAMED, _MOST_CHIPS = 3, 16
 """Chips with names, and chips at all: the others are counted."""
+_MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
 _NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
 _SAME = 5e-6  # share of the error, up to which two are the same
 
@@ -154,9 +155,10 @@ class SetTray(QFrame):
     runAsked = Signal()
     appeared = Signal()
 
-    def __init__(self, theme: Theme, name: str) -> None:
+    def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
         super().__init__()
         named(self, name, tr("Set of features"), role="panel")
+        self._most_named, self._most = (0, _MOST_BESIDE) if shares_line else (_MOST_NAMED, _MOST_CHIPS)
         self.setAcceptDrops(True)
         self._theme = theme
         self._shown: ShownSet | None = None
@@ -208,8 +210,8 @@ class SetTray(QFrame):
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
         emptied(self._row)
         self.chips = []
-        for feature, name in features[:_MOST_CHIPS]:
-            chip = SetChip(self._theme, feature, name, shows_name=len(features) <= _MOST_NAMED)
+        for feature, name in features[: self._most]:
+            chip = SetChip(self._theme, feature, name, shows_name=len(features) <= self._most_named)
             for signal, own in (
                 (chip.removed, self.removed),
                 (chip.inspected, self.inspected),
@@ -219,7 +221,7 @@ class SetTray(QFrame):
             chip.menuAsked.connect(self.menuAsked)
             self._row.addWidget(chip)
             self.chips.append(chip)
-        others = features[_MOST_CHIPS:]
+        others = features[self._most :]
         self._others.setText(tr("and {n} more").format(n=len(others)) if others else "")
         self._others.setToolTip("\n".join(f"{feature} {name}" for feature, name in others))
         self._others.setVisible(bool(others))
@@ -255,7 +257,7 @@ class SetTrayController(Controller):
         self._pointed, self._looked_at = 0, 0
         self._menu: QMenu | None = None
         self._tab = EVIDENCE
-        self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set")
+        self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
         for tray in self.trays:
             tray.removed.connect(self.remove)
             tray.inspected.connect(self.inspected)
@@ -418,9 +420,9 @@ class SetTrayController(Controller):
         best = int(np.argmin(found.swapped[:, column]))
         other = self._id(found.features[best])
         swapped = signed_percent(found.swapped[best, column] / found.criterion - 1)
-        return tr("With {feature} the error changes by {change}, in place of {other} by {swapped}.").format(
-            feature=self._said(feature), change=change, other=other, swapped=swapped
-        )
+        return tr(
+            "Adding {feature} changes the error by {change}; replacing {other} with it, by {swapped}."
+        ).format(feature=self._said(feature), change=change, other=other, swapped=swapped)
 
     def _without(self, found: SetChanges, place: int, feature: int) -> str:
         """Say what a feature of the set is worth, and which other one would be best in its place."""

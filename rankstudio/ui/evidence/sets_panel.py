@@ -139,8 +139,8 @@ class SetsPanel(Panel):
         elif asked and constrained is not None:
             above = f"{100 * (constrained.criterion / best - 1):.2g}"
             text = trn(
-                "The best set with these features is {above} % above the best of all; {n} set is as good.",
-                "The best set with these features is {above} % above the best of all; {n} sets are as good.",
+                "The error of the best set with these features is {above} % above the lowest; {n} set is as good.",
+                "The error of the best set with these features is {above} % above the lowest; {n} sets are as good.",
                 n_sets,
             ).format(above=above, n=n_sets)
         self.sentence.setText(text)

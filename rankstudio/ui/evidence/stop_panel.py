@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 
 P, CURVE, CHANCE = "p", "curve", "chance"
-_VIEWS = ((P, tr("p of steps")), (CURVE, tr("curve")), (CHANCE, tr("whole path")))
+_VIEWS = ((P, tr("steps")), (CURVE, tr("curve")), (CHANCE, tr("path")))
 _BLUE, _ORANGE = 0, 1
 
 
@@ -52,6 +52,7 @@ class StopPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
         self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.view)
+        self.keep_title()
         self.advice = named(WrappedLabel(), "stop-advice")
         self.optimism = named(WrappedLabel(), "stop-optimism", role="caption")
         self.work = WorkRow(
@@ -112,8 +113,7 @@ class StopPanel(Panel):
             self.curve.set_curves([usual, again], None, found.k)
         self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
         self.optimism.setText(optimism_sentence(found))
-        self.advice.setVisible(bool(self.advice.text()))
-        self.optimism.setVisible(bool(self.optimism.text()))
+        self._show_view()
         self.set_caption(_caption(tests))
 
     def show_steps(self, whole: bool) -> None:
@@ -134,8 +134,6 @@ class StopPanel(Panel):
         self.curve.set_curves(())
         self.advice.setText("")
         self.optimism.setText("")
-        self.advice.hide()
-        self.optimism.hide()
         self.set_caption("")
         self._show_view()
 
@@ -144,6 +142,8 @@ class StopPanel(Panel):
         self.p_plot.setVisible(shown == P)
         self.curve.setVisible(shown == CURVE)
         self._steps.setVisible(shown != CHANCE)
+        self.advice.setVisible(shown == P and bool(self.advice.text()))
+        self.optimism.setVisible(shown == CURVE and bool(self.optimism.text()))
         self._path.setVisible(shown == CHANCE)
 
 

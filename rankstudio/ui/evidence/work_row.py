@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, isinf
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.evidence import Evidence, Package, Progress
@@ -76,6 +76,7 @@ class WorkRow(QWidget):
             margins=(0, 0, 0, 0),
             spacing=8,
         )
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(self.started)
         self.stop.clicked.connect(self.stopped)
 

@@ -481,8 +481,10 @@ class FeaturesPanel(Panel):
         text = _measured(measures)
         self._test.setText(tr("test: {text}").format(text=text) if text else "")
         self._test.setVisible(bool(text))
-        by = f", {convention}" if convention else ""
-        lines = [tr("The selected model on the test part{by}").format(by=by)]
+        said = tr("The selected model on the test part")
+        if convention:
+            said = tr("The selected model on the test part, convention {convention}")
+        lines = [said.format(convention=convention)]
         if baseline is not None and baseline.test:
             lines.append(
                 tr("Best single feature, {name}: {test}").format(
@@ -640,14 +642,12 @@ def _measured(measures: Mapping[str, float]) -> str:
 def _caption(path: PathResult, position: int, measure: str) -> str:
     """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"; of scores the last."""
     value = float(path.validation[measure][position]) if measure in path.validation else nan
-    measured = "" if isnan(value) else f" · {measure} {value:.4f}"
+    measured = "" if isnan(value) else f"{measure} {value:.4f}"
     if not path.steps[position].learned:
-        return measured.removeprefix(" · ")
-    most = int(path.sizes.max())
-    if path.step_kind is StepKind.ROUNDS:
-        return tr("k = {sizes} · round {x_values}{measured}").format(
-            sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), measured=measured
-        )
-    return tr("k = {sizes} of {most}{measured}").format(
-        sizes=int(path.sizes[position]), most=most, measured=measured
+        return measured
+    rounds = path.step_kind is StepKind.ROUNDS
+    size = tr("k = {sizes} · round {x_values}") if rounds else tr("k = {sizes} of {most}")
+    size = size.format(
+        sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), most=int(path.sizes.max())
     )
+    return " · ".join(filter(None, (size, measured)))

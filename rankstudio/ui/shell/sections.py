@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
@@ -131,7 +131,7 @@ class Sections(QObject):
         evidence_tabs = PageTabs("evidence-tabs", tr("parts of the page"), tabs)
         evidence = column("evidence-and-estimates", (own, lab), (1, 1), (650, 650))
         head = QWidget()
-        fill(QVBoxLayout(head), evidence_tabs, self.tray.trays[1], margins=(0, 0, 0, 0), spacing=6)
+        fill(QHBoxLayout(head), evidence_tabs, (self.tray.trays[1], 1), margins=(0, 0, 0, 0), spacing=8)
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
         self.pages = pages = {

@@ -136,8 +136,7 @@ def run_text(record: RunRecord, waiting: int) -> str:
         case RunState.CANCELLED:
             return tr("{what} stopped; finished results are kept").format(what=what)
         case RunState.DONE:
-            return tr("{what} done in {seconds:.1f} s{behind}").format(
-                what=what, seconds=record.clock.seconds, behind=behind
-            )
+            done = tr("{what} done in {seconds:.1f} s").format(what=what, seconds=record.clock.seconds)
+            return done + behind
         case _:
             return tr("{what} is waiting").format(what=what)
