@@ -69,6 +69,10 @@ class CountedWorkers:
         future.add_done_callback(self._hear)
         return future
 
+    def stranded(self, asked: Future) -> bool:
+        """Return what the workers say."""
+        return self._workers.stranded(asked)
+
     def _hear(self, future: Future) -> None:
         if not future.cancelled() and future.exception() is None:
             self.answered += len(pickle.dumps(future.result()))

@@ -51,7 +51,9 @@ def outside(p: Parameter) -> list[object]:
     match p.kind:
         case Kind.GRID | Kind.NUMBER | Kind.INTEGER:
             least = p.low if p.open_low else p.low - 1
-            return [least, "1", True, float("nan"), *([p.high * 2] if p.high < float("inf") else [])]
+            fraction = [2.5] if p.kind is Kind.INTEGER else []
+            beyond = [p.high * 2] if p.high < float("inf") else []
+            return [least, "1", True, float("nan"), float("inf"), *fraction, *beyond]
         case Kind.FEATURES:
             return [(-1,), (0, 0)]
         case Kind.COSTS:

@@ -11,7 +11,6 @@ from strategies import Problem, problems
 from rankstudio.engine import ListNet
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.listnet import top_one_cross_entropy
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.support.work import finish
@@ -80,16 +79,3 @@ def test_conventions() -> None:
     assert method.gradient_norm_ <= 1e-6
     assert 1 <= method.n_iter_ <= method.n_steps(6)
     assert method.coef_.argmax() == 4
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"regularization": 0}, "regularization: expected a finite number greater than 0, got 0"),
-        ({"tol": -1}, "tol: expected a finite number greater than 0, got -1"),
-        ({"max_iter": 0}, "max_iter: expected a whole number from 1 to 100000, got 0"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        ListNet(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

@@ -10,7 +10,6 @@ from strategies import Problem, problems
 
 from rankstudio.engine import GAS, evaluate
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.kendall import comparing_rankings, kendall_similarity
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.support.work import finish
@@ -106,17 +105,3 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_conventions() -> None:
     check_conventions(GAS(n_features_to_select=2))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"importance": "p@10"}, "importance: expected map or ndcg@10, got 'p@10'"),
-        ({"c": -1}, "c: expected a finite number from 0 up, got -1"),
-        ({"c": float("nan")}, "c: expected a finite number from 0 up, got nan"),
-        ({"c": "1"}, "c: expected a finite number from 0 up, got '1'"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        GAS(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])
