@@ -7,11 +7,16 @@
 - The same set by enumeration with scikit-learn, a Ridge for each set and query left out, on data as small as
   that takes; and in NumPy with one solve a set and query, all queries at once. Both give the same set.
 - All sets that are not distinguishable from the best one, for the sizes that section 10 of the design names.
+- Stability selection, deciding queries, p of each step, the repeated left-out curve and Shapley shares beside
+  the times of section 10, which are those of prototypes in C or NumPy on one thread: seconds, and those of
+  the processors, which other programs do not prolong as much.
+- Greedy RankRLS by its searches, and permutation importance of its model.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -19,7 +24,18 @@ from pathlib import Path
 import numpy as np
 from record import Record, parser
 
-from rankstudio.engine import best_subset, load_letor, near_best_sets
+from rankstudio.engine import (
+    GreedyRankRLS,
+    best_subset,
+    deciding_queries,
+    load_letor,
+    near_best_sets,
+    permutation_importance,
+    repeated_left_out,
+    shapley_shares,
+    stability_selection,
+    step_significance,
+)
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arrays import Floats
 
@@ -140,6 +156,61 @@ def near(folder: Path, record: Record) -> None:
     record.add("near-best sets", "k = 1 to 5", seconds=seconds)
 
 
+def questions(folder: Path, record: Record) -> None:
+    """Print how long what else there is to ask about a path takes, on all threads, the second time."""
+    data = load_letor(folder / "Fold1" / "train.txt")
+    seven, ten = (GreedyRankRLS(k, LAMBDA) for k in (7, 10))
+    given = data.X, data.y
+    test = load_letor(folder / "Fold1" / "test.txt")
+    model = GreedyRankRLS(7, LAMBDA).fit(data.X, data.y, qid=data.qid)
+    works: list[tuple[str, str, Callable[[], object]]] = [
+        (
+            "stability selection, 100 halves, k = 7",
+            "0.1-0.2",
+            lambda: stability_selection(seven, *given, qid=data.qid),
+        ),
+        (
+            "stability selection, 100 halves, k = 10",
+            "0.5",
+            lambda: stability_selection(ten, *given, qid=data.qid),
+        ),
+        ("deciding queries, k = 7", "0.07", lambda: deciding_queries(seven, *given, qid=data.qid)),
+        ("p of each step, 99 x 10", "2.1", lambda: step_significance(ten, *given, qid=data.qid)),
+        ("repeated left-out curve, k = 7", "1", lambda: repeated_left_out(seven, *given, qid=data.qid)),
+        (
+            "Shapley shares, k = 7",
+            "0.01",
+            lambda: shapley_shares(seven, *given, qid=data.qid, features=model.selection_order_),
+        ),
+        (
+            "near-best sets, k = 4",
+            "0.4",
+            lambda: near_best_sets(*given, qid=data.qid, n_features=4, regularization=LAMBDA),
+        ),
+        *(
+            (
+                f"search {search}, k = 6",
+                "",
+                lambda search=search: GreedyRankRLS(6, LAMBDA, search=search).fit(*given, qid=data.qid),
+            )
+            for search in ("forward", "floating", "swap", "best")
+        ),
+        (
+            "permutation importance, 46 features x 10, test part",
+            "",
+            lambda: permutation_importance(model, test.X, test.y, qid=test.qid),
+        ),
+    ]
+    print("\nFold 1, λ = 64: seconds, those of the processors, and those of section 10")
+    for what, theirs, work in works:
+        work()
+        began, busy = time.perf_counter(), time.process_time()
+        work()
+        seconds, busy = time.perf_counter() - began, time.process_time() - busy
+        print(f"  {what:52} {seconds:8.3f} {busy:8.3f}  {theirs}")
+        record.add("questions", what, seconds=seconds, processor_seconds=busy)
+
+
 def main() -> int:
     """Measure."""
     arguments = parser(__doc__ or "")
@@ -151,6 +222,7 @@ def main() -> int:
     table(args.data, args.folds, args.most, record)
     beside_enumeration(args.data, record)
     near(args.data, record)
+    questions(args.data, record)
     record.save()
     return 0
 

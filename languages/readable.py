@@ -19,6 +19,7 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```.*?```|<!--.*?-->|^ {4}.*?$", re.DOTALL | re.MULTILINE)
+_GLUED = re.compile(r"[a-z)]\{[a-z_]+\}(?=[ .,;]|$)")  # a rest of a sentence stands for the placeholder
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+")
 
 
@@ -33,13 +34,15 @@ def faults(text: str) -> list[str]:
     Returns
     -------
     list of str
-        A word that no text has, or "33 words"; [] where all is well.
+        A word that no text has, "33 words" or "a fragment of a sentence"; [] where all is well.
     """
     found = [match[0].lower() for match in _WORDS.finditer(text)]
     for sentence in _SENTENCE.split(text):
         count = len(re.findall(r"[\w{}’'-]+", sentence))
         if count > MOST_WORDS:
             found.append(f"{count} words")
+    if text[:2] in (", ", "; ") or _GLUED.search(text):
+        found.append("a fragment of a sentence")
     if text != text.strip(" "):
         found.append("a blank at an end")
     return found

@@ -177,7 +177,7 @@ MUTATIONS = tuple(
 
 
 def catcher(mutation: Mutation, root: Path) -> str:
-    """Return the first test of the default run that fails with a mutation, in a copy of the project; or ""."""
+    """Return the first default test that fails with a mutation in a copy of the project; "" for none."""
     path = root / "rankstudio" / "engine" / mutation.module
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.right) != 1:

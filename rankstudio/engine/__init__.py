@@ -17,6 +17,9 @@ if TYPE_CHECKING:
         permutation_importance as permutation_importance,
     )
     from rankstudio.engine.analysis.evidence.query_paths import paths_by_queries as paths_by_queries
+    from rankstudio.engine.analysis.evidence.refitted_stability import (
+        stability_by_refitting as stability_by_refitting,
+    )
     from rankstudio.engine.analysis.evidence.repeated_left_out import repeated_left_out as repeated_left_out
     from rankstudio.engine.analysis.evidence.selection_evidence import (
         selection_evidence as selection_evidence,
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "best_subset": "rankstudio.engine.analysis.evidence.best_subset",
     "permutation_importance": "rankstudio.engine.analysis.evidence.permutation_importance",
+    "stability_by_refitting": "rankstudio.engine.analysis.evidence.refitted_stability",
     "near_best_sets": "rankstudio.engine.analysis.evidence.near_best_sets",
     "Fold": "rankstudio.engine.data.dataset",
     "Preferences": "rankstudio.engine.data.preferences.preferences",

@@ -108,10 +108,12 @@ class FormatError(DataError):
         self.found = found
         self.expected = expected
         where = shown_path(self.path)
-        if line:
-            where += tr(", line {line}").format(line=line)
-        if column:
-            where += tr(", column {column}").format(column=column)
+        if line and column:
+            where = tr("{path}, line {line}, column {column}").format(path=where, line=line, column=column)
+        elif line:
+            where = tr("{path}, line {line}").format(path=where, line=line)
+        elif column:
+            where = tr("{path}, column {column}").format(path=where, column=column)
         text = tr("{where}: found {found}, expected {expected}.")
         super().__init__(text.format(where=where, found=found, expected=expected))
 

@@ -46,9 +46,6 @@ class Toy(LinearRanker):
     def __init__(self, power: float = 1.0) -> None:
         self.power = power
 
-    def n_steps(self, n_features: int) -> int:
-        return n_features
-
     def learn(self, data: QueryData) -> Iterator[Step]:
         power = self.checked("power")
         X, y = data.centred

@@ -13,6 +13,7 @@ from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QGroupBox,
@@ -26,6 +27,7 @@ from PySide6.QtWidgets import (
     QStyleOptionComboBox,
     QStyleOptionViewItem,
     QTabBar,
+    QTableWidget,
     QToolButton,
     QWidget,
 )
@@ -64,7 +66,9 @@ def _faults(widget: QWidget) -> Iterator[str]:
             yield from _button(widget)
         case QComboBox():
             yield from _combo(widget)
-        case QLineEdit() if not isinstance(widget.parent(), QComboBox):
+        case QAbstractSpinBox():
+            yield from _compared(widget.text(), widget.fontMetrics(), widget.findChild(QLineEdit).width() - 2)
+        case QLineEdit() if not isinstance(widget.parent(), QComboBox | QAbstractSpinBox):
             yield from _line(widget)
         case QGroupBox():
             yield from _compared(widget.title(), widget.fontMetrics(), widget.width() - 20)
@@ -74,12 +78,15 @@ def _faults(widget: QWidget) -> Iterator[str]:
             yield from chain(_headers(widget), _cells(widget), _placeholder(widget))
         case QListWidget():
             yield from _items(widget)
+        case QTableWidget():
+            yield from _table(widget)
         case Plot():
             yield from _axes(widget)
 
 
 def _label(label: QLabel) -> Iterator[str]:
     text, room = label.text(), label.contentsRect().size()
+    text = _without_mnemonic(text) if label.buddy() is not None else text
     if not text or not label.pixmap().isNull():
         return
     if label.textFormat() == Qt.TextFormat.PlainText or not Text.mightBeRichText(text):
@@ -205,6 +212,20 @@ def _items(view: QListWidget) -> Iterator[str]:
         needs = view.itemDelegate().sizeHint(option, view.indexFromItem(item)).width()
         if needs > room + _SLACK and item.text() not in _said(item.toolTip()):
             yield f"item {item.text()!r} needs {needs} and has {room}"
+
+
+def _table(table: QTableWidget) -> Iterator[str]:
+    option = QStyleOptionViewItem()
+    option.initFrom(table)
+    for column in range(table.columnCount()):
+        title, width = table.horizontalHeaderItem(column), table.columnWidth(column)
+        if title is not None:
+            yield from _compared(title.text(), QFontMetrics(font(SMALL)), width - 8, title.toolTip())
+        for row in range(table.rowCount()):
+            item = table.item(row, column)
+            needs = table.itemDelegate().sizeHint(option, table.indexFromItem(item)).width() if item else 0
+            if needs > width + _SLACK and item.text() not in _said(item.toolTip()):
+                yield f"cell {item.text()!r} needs {needs} and has {width}"
 
 
 def _axes(plot: Plot) -> Iterator[str]:

@@ -18,7 +18,7 @@ def run_with(window: MainWindow, **changes: object) -> None:
 
 def look(window: MainWindow) -> QueriesController:
     """Go to the page as the keyboard does, and wait for all that is computed there."""
-    QTest.keyClick(window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
     assert window.workspace.page == "queries"
     settle(window)
     return window.sections.queries

@@ -1,4 +1,4 @@
-"""No text of the window is cut: every label, header, cell and button has the width that it needs."""
+"""No text of the window and its dialogs is cut: labels, headers, cells and buttons have their room."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ import json, sys
 from pathlib import Path
 from rankstudio.ui import language
 language.install("system")
-from PySide6.QtWidgets import QApplication, QTabWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QTabWidget
 from clipped_text import clipped
+from dialogs import look_at_dialogs
 from rankstudio.ui.app import application
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
@@ -88,6 +89,17 @@ with open_window(theme, config) as window:
                     look(*where, record.plan.title)
             else:
                 look(*where)
+
+        def look_at(name, dialog):
+            theme.finish()
+            QApplication.processEvents()
+            for text in clipped(dialog):
+                found.setdefault(text, f"{name}, {text_size}")
+
+        seen = look_at_dialogs(window, config, look_at)
+        for one in [*QDialog.__subclasses__(), *QFileDialog.__subclasses__()]:
+            if one.__module__.startswith("rankstudio") and one not in seen:
+                found[one.__name__] = "was not opened"
 print(json.dumps(found))
 """
 

@@ -167,3 +167,17 @@ def test_there_is_no_slider_where_its_value_is_the_only_one(window: MainWindow) 
     assert slider.isHidden()
     window.session.change("editing", parameters={"lambda1": (0.1, 1.0), "lambda2": (1e-4,)})
     assert not slider.isHidden()
+
+
+def test_swaps_and_best_sets_are_chosen_in_the_form(window: MainWindow) -> None:
+    form, errors = window.sections.method.form, []
+    for search in ("swap", "best"):
+        pick(form, "search", search)
+        type_into(form.field("n_features_to_select"), "3")
+        assert window.session.plan.parameters["search"] == search
+        finish(window)
+        record = window.runs.shown
+        assert record.state is RunState.DONE
+        errors.append([path.criterion[-1] for path in record.paths.values()])
+    swapped, best = np.array(errors)
+    assert (best <= swapped * (1 + 1e-12)).all()

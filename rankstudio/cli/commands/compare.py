@@ -212,7 +212,7 @@ def _write_table(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out], args)
     elif form.text is None:
-        raise PlanError(f"--to {form.key}: expected --out FILE, because {form.label} is binary, got none.")
+        raise PlanError(f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE.")
     sources = [read_study(study) for study, _ in _studies(args)]
     runs = [run for run in table_runs(sources) if args.data in (None, run.result.data_name)]
     names = tuple(name.strip() for name in (args.measures or args.measure or "").split(",") if name.strip())

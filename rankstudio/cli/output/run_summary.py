@@ -12,7 +12,6 @@ from rankstudio.engine.experiment.plan.left_out_names import plain
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
-from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import MeasureKind, measure
@@ -73,7 +72,7 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return what the table's numbers are, in words, and which measures there are."""
     rules = f"{convention(result.plan.convention).label} convention"
     if any(measure(name).kind is MeasureKind.ERR for name in result.plan.evaluated):
-        rules += tr(", ERR with the greatest grade {grade:g}").format(grade=result.greatest_grade)
+        rules += f", ERR with the greatest grade {result.greatest_grade:g}"
     evaluated = result.plan.evaluated
     if not result.folds:
         return "no completed fold", ()

@@ -49,8 +49,9 @@ def checked_groups(values: Any) -> Groups:
     every = [i for ids in found.values() for i in ids]
     if "" in found or len(found) < len(values) or len(set(every)) < len(every):
         twice = sorted({i for i in every if every.count(i) > 1}) if len(every) < _LONGEST else []
-        why = tr("; feature {feature} is in two groups").format(feature=twice[0]) if twice else ""
-        raise ParameterError("groups", dict(values), tr(_EXPECTED) + why)
+        said = tr("{expected}; feature {feature} is in two groups") if twice else "{expected}"
+        expected = said.format(expected=tr(_EXPECTED), feature=twice[0] if twice else "")
+        raise ParameterError("groups", dict(values), expected)
     return FrozenMapping(sorted(found.items(), key=lambda item: item[1]))
 
 

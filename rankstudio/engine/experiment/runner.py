@@ -11,7 +11,7 @@ from functools import partial
 from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
@@ -223,7 +223,7 @@ def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
     """Return whether workers share the shards of some training part, in place of units of their own."""
     if plan.entry.given or plan.preferences:
         return False
-    parts = [fold.train for fold in folds if not isinstance(fold.train, LeftOut)]
+    parts = [fold.train for fold in folds if not isinstance(fold.train, PartOfWhole)]
     return any(shards_are_shared(plan, part) for part in parts)
 
 
@@ -244,7 +244,7 @@ def _scheduler(
 def _training(fold: Fold, grouped: dict[int, TrainingData] | None, workers: ShardExecutor) -> TrainingData:
     """Return the training part of a fold: one that is known, unless its shards go to other workers."""
     # Of folds that share their data each would put a copy there.
-    known = {} if grouped is None or isinstance(fold.train, LeftOut) else grouped
+    known = {} if grouped is None or isinstance(fold.train, PartOfWhole) else grouped
     data = known.get(fold.number)
     if data is None or (data.several and data.executor is not workers):
         data = known[fold.number] = group_training(fold, workers)
@@ -356,11 +356,10 @@ def _check_criterion(plan: Plan) -> None:
     apart = [axis for axis in plan.axes if axis.parameter.changes_criterion and axis.ranker == ranker]
     if plan.select_by == CRITERION and apart:
         text = tr(
-            'criterion {criterion!r}: each value of "{label}" gives a different criterion, '
-            "and these cannot be compared. Choose by a validation measure, or give one "
-            "value."
+            'The training criterion cannot choose among values of "{label}": each value defines another '
+            "criterion. Choose by a validation measure, or give one value."
         )
-        raise PlanError(text.format(criterion=CRITERION, label=apart[0].label))
+        raise PlanError(text.format(label=apart[0].label))
 
 
 def _tell_again(result: FoldResult, keep: Keeper) -> Generator[Event, None, FoldResult]:

@@ -200,7 +200,7 @@ def _blocks(text: str) -> list[dict[str, str]]:
     body, end, _ = text.partition("\nend of trees\n")
     head, *trees = re.split(r"\nTree=[0-9]+\n", body)
     if not end or not trees or not head.startswith("tree\n"):
-        raise _refusal("it", "no trees or no end marker", "the text of a LightGBM model")
+        raise _refusal("their text", "no trees or no end marker", "the text of a LightGBM model")
     found = []
     for block in (head.removeprefix("tree\n"), *trees):
         pairs = [line.partition("=")[::2] for line in block.split("\n") if line]

@@ -73,8 +73,8 @@ class LinearRanker(Estimator):
         return self.entry.parameter(name).check(getattr(self, name))
 
     def n_steps(self, n_features: int) -> int:
-        """Return how many steps :meth:`learn` takes at most on data with so many features."""
-        raise NotImplementedError
+        """Return how many steps :meth:`learn` takes at most on data with so many features: one a feature."""
+        return n_features
 
     def nested(self, data: Any, order: tuple[int, ...]) -> Iterator[Step | WorkProgress] | None:
         """Learn with the first feature of an order, the first two, and so on, faster than one by one.

@@ -126,11 +126,16 @@ def sufficient(what: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        asked = f": {str(error).rstrip('.')}" if str(error) else ""
+        asked = str(error).rstrip(".")
         text = tr(
-            "{what}: not enough memory{asked}; {size} are free. Use fewer workers, "
-            "features or documents, or a method that needs less."
+            "{what}: not enough memory; {size} are free. Use fewer workers, features or documents, or a "
+            "method that needs less."
         )
+        if asked:
+            text = tr(
+                "{what}: not enough memory: {asked}; {size} are free. Use fewer workers, features or "
+                "documents, or a method that needs less."
+            )
         raise OutOfMemoryError(text.format(what=what, asked=asked, size=size(available()))) from None
 
 

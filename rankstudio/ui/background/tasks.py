@@ -29,7 +29,8 @@ from rankstudio.ui.process.memory import HOLD
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset, SubsetSpace
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.set_changes import SetChanges
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData
     from rankstudio.engine.experiment.units.fold_context import FoldContext
     from rankstudio.engine.methods.base import LinearRanker
+    from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
 _PROGRESS_SECONDS = 0.03
 _MOMENT = 0.05  # seconds for which another task waits at most, unless a single step takes longer
+_MOST_SECONDS = 10.0  # of all exchanges of a set, before they are not computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,8 @@ class EvidenceWanted:
         Of :data:`rankstudio.engine.analysis.evidence.selection_evidence.PARTS`.
     measure, convention : str
         Of what the selection loses without a feature.
+    most_sets : int
+        Sets of a size that are searched for others that are as good.
     """
 
     plan: Plan
@@ -90,6 +95,7 @@ class EvidenceWanted:
     parts: tuple[str, ...]
     measure: str
     convention: str
+    most_sets: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,19 +260,12 @@ class FoldCache:
 
     def evidence(
         self, wanted: EvidenceWanted, known: SelectionEvidence | None
-    ) -> Iterator[tuple[float, str, SelectionEvidence]]:
-        """Yield how far the evidence for a selection is, what is being done, and what is known by then."""
+    ) -> Iterator[tuple[float, SelectionEvidence]]:
+        """Yield how far the evidence for a selection is, and what is known by then."""
         from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, evidence_steps  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.analysis.features.substitutes import regularization_of  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
 
-        plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
-        data = self._fold(plan, wanted.fold).train
-        method = self._method(wanted)
-        ranked = combination.ranker if plan.ranker_entry else combination.parameters
-        regularization = regularization_of(plan, ranked, data.whole(plan.entry.label))
-        losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
-        judge = None if regularization is None else RankRLS(regularization, **losses)
+        plan, data = wanted.plan, self._fold(wanted.plan, wanted.fold).train
+        method, judge = self._method(wanted), self._judge(wanted)
         options = EvidenceOptions(
             n_steps=wanted.n_steps,
             selected=wanted.selected,
@@ -274,13 +273,37 @@ class FoldCache:
             measure=wanted.measure,
             convention=wanted.convention,
             seed=plan.seed,
+            most_sets=wanted.most_sets,
             parts=wanted.parts,
         )
         for told in evidence_steps(method, data, options, known):
             found = told.found if isinstance(told, PartialResult) else known
             if found is not None:
                 _ = found.losses and found.losses.losses  # which takes a while: not in the window
-                yield told.share, told.what, found
+                yield told.share, found
+
+    def set_changes(self, wanted: EvidenceWanted, columns: tuple[int, ...]) -> SetChanges | None:
+        """Return the error of a set after each change by one feature; None where that is not known."""
+        from rankstudio.engine.analysis.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
+
+        judge, data = self._judge(wanted), self._fold(wanted.plan, wanted.fold).whole_train
+        n_others = data.X.shape[1] - len(columns)
+        if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
+            return None
+        return changes_of(judge, data, columns)
+
+    def _judge(self, wanted: EvidenceWanted) -> RankRLS | None:
+        """Return the RankRLS that ranks with a selection; None where another method does."""
+        from rankstudio.engine.analysis.features.substitutes import regularization_of  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
+
+        plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
+        ranked = combination.ranker if plan.ranker_entry else combination.parameters
+        data = self._fold(plan, wanted.fold).train
+        regularization = regularization_of(plan, ranked, data.whole(plan.entry.label))
+        losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
+        return None if regularization is None else RankRLS(regularization, **losses)
 
     def best_with(
         self, wanted: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
@@ -321,7 +344,7 @@ class FoldCache:
         plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
         parameters, ids = dict(combination.parameters), wanted.fold.train.feature_ids
         if set(parameters.get("pinned", ())) == {int(ids[column]) for column in wanted.selected}:
-            parameters["pinned"] = ()
+            parameters["pinned"], plan = (), plan.changed(groups={})
         return estimator(plan, plan.entry, parameters, ids)
 
     def densities(

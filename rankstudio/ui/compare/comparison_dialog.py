@@ -27,6 +27,7 @@ from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipeline, Pipelines
 from rankstudio.ui.compare.view import tick_column
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
@@ -35,7 +36,7 @@ from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import fill, named
 
 _SIZE = (1000, 560)
-_ADDING = 268  # pixels, of the column on the left
+_ADDING = 280  # pixels, of the column on the left
 _DATA_ROWS = 4  # in sight
 
 
@@ -155,7 +156,7 @@ class ComparisonDialog(QDialog):
         fill(QVBoxLayout(frame), self.table, margins=(1, 1, 1, 1))
         fill(right, above, (frame, 1), data, self.data, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
-            widget.setFixedWidth(_ADDING)
+            widget.setFixedWidth(scaled(_ADDING))
         self.data.setFixedHeight(min(_DATA_ROWS, max(2, self.data.count())) * 28 + 2)
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)

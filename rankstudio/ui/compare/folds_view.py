@@ -143,7 +143,9 @@ def _chosen(number: int, axis: Axis) -> Column:
 
 def _measure(name: str, part: str, plan: Plan) -> Column:
     tested = part == "test"
-    by = tr(", the selection criterion") if not tested and name == plan.select_by else ""
+    said = tr("{name} on the {part} part")
+    if not tested and name == plan.select_by:
+        said = tr("{name} on the {part} part, the selection criterion")
     title = tr("test") if tested else tr("vali")
     return Column(
         f"{'test' if tested else 'vali'}-{name}",
@@ -152,7 +154,7 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
         ".4f",
         value=lambda row: getattr(row, part).get(name),
         sort=lambda row: getattr(row, part).get(name) if row.fold else None,
-        tooltip=tr("{name} on the {part} part{by}").format(name=name, part=tr(part), by=by),
+        tooltip=said.format(name=name, part=tr(part)),
         tone="text" if tested else "muted",
         bold=_is_mean if tested else None,
         width=112 if len(name) > 5 else 84,
@@ -160,8 +162,9 @@ def _measure(name: str, part: str, plan: Plan) -> Column:
 
 
 def _left_out(name: str, plan: Plan) -> Column:
-    by = tr(", the selection criterion") if name == plan.chosen_by else ""
-    said = tr("Leave-query-out {name} of the training queries{by}")
+    said = tr("Leave-query-out {name} of the training queries")
+    if name == plan.chosen_by:
+        said = tr("Leave-query-out {name} of the training queries, the selection criterion")
     return Column(
         f"left-out-{name}",
         tr("leave-query-out {name}").format(name=name),
@@ -169,7 +172,7 @@ def _left_out(name: str, plan: Plan) -> Column:
         ".4f",
         value=lambda row: row.left_out.get(name),
         sort=lambda row: row.left_out.get(name) if row.fold else None,
-        tooltip=said.format(name=name, by=by),
+        tooltip=said.format(name=name),
         tone="muted",
         width=124 if len(name) > 5 else 100,
     )

@@ -39,7 +39,7 @@ from rankstudio.ui.compare.comparison_dialog import Offer, tick_list, ticked
 from rankstudio.ui.compare.feeders import ComparisonScope
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import refuse_read
-from rankstudio.ui.style.fonts import family
+from rankstudio.ui.style.fonts import family, scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import Segmented
 from rankstudio.ui.widgets.choices import choice_box
@@ -280,7 +280,7 @@ class TableDialog(QDialog):
         form.addRow(tr("Di&gits"), self.digits)
         form.addRow(tr("&Format"), self.format)
         side = QWidget()
-        side.setFixedWidth(_SIDE)
+        side.setFixedWidth(scaled(_SIDE))
         title = named(PlainLabel(tr("Measures")), role="title")
         fill(QVBoxLayout(side), title, (self.measures, 1), self.others, form, margins=(0, 0, 0, 0), spacing=8)
         buttons = fill(QHBoxLayout(), (self.message, 1), self._close, self.copy, self.save, spacing=8)

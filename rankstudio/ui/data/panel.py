@@ -42,7 +42,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
         return ()
     rows = [Fact(tr("read as"), BY_KEY[read_as.format].label, tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
-    rows.append(Fact(told, read_as.qid, tooltip=tr("The source of the query of each document.")))
+    rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
     if read_as.label:
         rows.append(
             Fact(tr("label column"), read_as.label, tooltip=tr("The column with the relevance label."))

@@ -108,8 +108,9 @@ class DescribedFeature:
         """In which direction it ranks alone, as a sentence."""
         if self.quality is None or self.constant:
             return ""
-        first = tr("Small") if self.quality.ascending else tr("Great")
-        return tr("{first} values first: this gives the better MAP.").format(first=first)
+        if self.quality.ascending:
+            return tr("Ranks small values first, which gives the better MAP.")
+        return tr("Ranks large values first, which gives the better MAP.")
 
     @property
     def warning(self) -> str:

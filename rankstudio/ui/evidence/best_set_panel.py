@@ -17,7 +17,7 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _LEAST = 5e-6  # share of the error, below which two sets are equally good
 _WHAT = tr("Compare all sets of this size by their exact leave-query-out error.")
@@ -65,9 +65,7 @@ class BestSetPanel(Panel):
         )
         tip = tr("Run RankRLS on this fold with exactly these features.")
         self.use = named(QPushButton(tr("Use the best set")), "use-best-set", tip=tip, role="primary")
-        tip = tr(
-            "Run RankRLS with each of the two sets and compare them, query by query, on the Compare page."
-        )
+        tip = tr("Run RankRLS with each of the two sets and compare them on the Compare page.")
         self.compare = named(QPushButton(tr("Compare the two")), "compare-best-set", tip=tip)
         tip = tr("List the best set of each size.")
         self.sizes = named(QPushButton(tr("All sizes…")), "best-set-sizes", tip=tip)
@@ -96,17 +94,13 @@ class BestSetPanel(Panel):
         if sized is None:
             self._say("", "", "", "")
             return
-        above = criterion / sized.criterion - 1
-        other = set(sized.features) != set(found.selected) and above > _LEAST
-        self._say(
-            gap_sentence(sized, above),
-            set_sentence(sized.features, found.selected, ids) if other else "",
-            near_sentence(found, sized),
-            _searched(sized),
-        )
+        sentences = found.best_sentences(lambda column: str(ids[column]))
+        other = set(sized.features) != set(found.selected) and criterion > (1 + _LEAST) * sized.criterion
+        near = sentences[-1] if found.near_best_of_k is not None else ""
+        told = [one for one in sentences if one != near]
+        self._say(told[0] if told else "", told[1] if other and told[1:] else "", near, _searched(sized))
         for button in (self.use, self.compare):
             button.setVisible(other)
-        self.sizes.show()
 
     def clear(self) -> None:
         """Show nothing."""
@@ -119,50 +113,17 @@ class BestSetPanel(Panel):
             label.setText(text)
             label.setVisible(bool(text))
         self.set_caption(caption)
-        for button in (self.use, self.compare, self.sizes):
+        for button in (self.use, self.compare):
             button.setVisible(False)
 
 
-def gap_sentence(sized: SizedSubset, above: float) -> str:
-    """Return how much better the best set is than a selection that is ``above`` it, and how sure that is."""
-    share, least = f"{100 * above:.2g}", f"{100 * sized.gap / sized.criterion:.2g}"
-    if sized.proved:
-        if above <= _LEAST:
-            return tr("The selection is the best set of {k} features.").format(k=sized.size)
-        return tr("The selection is {share} % above the lowest possible left-out error.").format(share=share)
-    if above <= _LEAST:
-        text = tr("No better set of {k} features is known, and none has an error more than {least} % lower.")
-        return text.format(k=sized.size, least=least)
-    text = tr(
-        "The selection is {share} % above the best known set, and no set has an error more than "
-        "{least} % lower."
-    )
-    return text.format(share=share, least=least)
-
-
-def set_sentence(best: Sequence[int], selected: Sequence[int], ids: Sequence[int]) -> str:
-    """Return which features a set has, and how it differs from the selection."""
-    listed = "  ".join(str(ids[column]) for column in sorted(best, key=lambda column: ids[column]))
-    added = [str(ids[column]) for column in best if column not in selected]
-    removed = [str(ids[column]) for column in selected if column not in best]
-    if len(added) == 1 and len(removed) == 1:
-        text = tr("Best set: {listed}, one swap away ({added} for {removed}).")
-    else:
-        text = tr("Best set: {listed} ({added} for {removed}).")
-    return text.format(listed=listed, added=", ".join(added), removed=", ".join(removed))
-
-
-def near_sentence(found: SelectionEvidence, sized: SizedSubset) -> str:
-    """Return how many sets are as good as the best one; "" where that is not known."""
-    near = [one for one in found.near_best or () if one.size == found.k]
-    if not near:
+def gap_so_far(found: SelectionEvidence | None) -> str:
+    """Return by how much a set may be better than the best one known by now; "" where nothing is known."""
+    sized = best_of_size(found)
+    if sized is None or sized.proved:
         return ""
-    others = len(near[0].sets) - 1
-    if not others:
-        return tr("No other set is as good, by a paired test over queries.")
-    share = 100 * others / max(1, sized.n_sets)
-    text = tr("{n:,} other sets ({share} %) are not distinguishable from it.")
-    return text.format(n=others, share=f"{share:.2g}")
+    least = f"{100 * sized.gap / sized.criterion:.2g}"
+    return tr("Gap so far: {least} %").format(least=least)
 
 
 def _searched(sized: SizedSubset) -> str:

@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
-from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size
+from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
 from rankstudio.ui.evidence.evidence_panel import NOTHING, EvidencePanel
 from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
-from rankstudio.ui.evidence.sets_panel import SetsPanel
+from rankstudio.ui.evidence.sets_panel import NOTHING as NO_SETS
+from rankstudio.ui.evidence.sets_panel import TOO_MANY, SetsPanel
+from rankstudio.ui.evidence.sizes_dialog import SizesDialog
 from rankstudio.ui.evidence.stop_panel import StopPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
-from rankstudio.ui.process.turns import turns
+from rankstudio.ui.process.turns import single_shot, turns
 from rankstudio.ui.select.curve_controls import chance_sentence
 from rankstudio.ui.select.curves_panel import X_NAMES
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see how sure they are.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
+_SOON_MILLISECONDS = 60  # between two times that what grows is drawn
 _NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
 
@@ -52,6 +59,7 @@ class EvidenceController(Controller):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._models, self._session, self._current = models, models.session, models.current
         self._absence, self._tests = models.absence, models.permutations
         self.evidence = models.evidence
@@ -62,10 +70,12 @@ class EvidenceController(Controller):
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
             panel.inspected.connect(self.inspected)
+        self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
         self.sets.toggled.connect(self._toggle)
         self.best.useAsked.connect(self.use_best)
         self.best.compareAsked.connect(self.compare_best)
+        self.best.sizesAsked.connect(self.show_sizes)
         self.stop.chance.asked.connect(self._tests.toggle)
         self._rows = {
             Package.FEATURES: self.panel.work,
@@ -84,14 +94,16 @@ class EvidenceController(Controller):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
         models.absence.changed.connect(self._ask)
+        self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
+        self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self) -> Splitter:
         """Return the panels, laid out."""
-        left = column("evidence-left", (self.panel, self.sets), (6, 5), (365, 290))
+        left = column("evidence-left", (self.panel, self.sets), (3, 2), (352, 243))
         self._right = column(
-            "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (180, 215, 260)
+            "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (132, 220, 243)
         )
-        return row("evidence", (left, self._right), (3, 2), (712, 470))
+        return row("evidence", (left, self._right), (5, 3), (750, 438))
 
     @Slot()
     def update(self) -> None:
@@ -126,39 +138,97 @@ class EvidenceController(Controller):
         if rows:
             self.panel.table.select(rows[0], scroll=False)
 
+    def show_chance(self) -> None:
+        """Show the permutation test of the whole path."""
+        self.stop.show_chance()
+        self._show_chance()
+
     # What is shown
 
     @Slot()
     def _ask(self) -> None:
-        turns().ask(self._show)
+        """Show soon what is known by then: what is found in a moment is shown at once."""
+        if not self._soon.isActive():
+            self._soon.start()
 
     @Slot()
-    def _show(self) -> None:
-        """Show what is known by now."""
+    def _begin(self) -> None:
+        turns().ask(self._show_work, self._show_features, self._show_best, self._show_sets, self._show_stop)
+
+    @Slot()
+    def _show_work(self) -> None:
+        """Show how far everything is, and which panels there are."""
         if not self.panel.isVisible():
             return
-        evidence, dataset = self.evidence, self._session.dataset
-        model, found, whole = evidence.model, evidence.found, evidence.whole
+        evidence, model = self.evidence, self.evidence.model
+        gap = gap_so_far(evidence.found)
         for package, line in self._rows.items():
-            line.show_state(evidence, package)
+            line.show_state(evidence, package, gap if package is Package.BEST else "")
         for panel in (self.best, self.sets):
-            panel.setVisible(whole or model is None)
+            panel.setVisible(evidence.whole or model is None)
         self._show_chance()
-        if model is None or dataset is None or found is None:
-            why = self._why_none() if model is None else tr("Computing …")
+        if evidence.found is None or model is None:
             offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
+            why = self._why_none() if model is None else tr("Computing …")
+            self._shown.clear()
             self.panel.clear(tr("The evidence has not been computed.") if offered else why)
-            for panel in (self.best, self.sets, self.probability, self.stop):
-                panel.clear()
-            return
-        ids, names = dataset.feature_ids.tolist(), dataset.feature_names
-        self.panel.show_evidence(found, ids, names, self._session.measure)
-        self.probability.show_probability(found, ids, names)
-        if whole:
-            self.best.show_best(found, model.step.criterion, ids)
-            self._forget_wishes()
-            self.sets.show_sets(found, model.step.criterion, ids, names, self._wanted, self._constrained)
-        self.stop.show_stop(found, whole=whole)
+            for other in (self.best, self.probability, self.stop):
+                other.clear()
+            self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
+        self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=evidence.most_size))
+        self.best.sizes.setVisible(evidence.whole and model is not None)
+
+    def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
+        """Return what is known, where some parts of it are others than those that a panel shows."""
+        found, model = self.evidence.found, self.evidence.model
+        if found is None or model is None or not self.panel.isVisible():
+            return None
+        shown = self.evidence.key, found.rules, *(getattr(found, str(part), part) for part in parts)
+        before = self._shown.get(what, ())
+        same = len(before) == len(shown) and all(a is b or a == b for a, b in zip(before, shown, strict=True))
+        self._shown[what] = shown
+        return None if same else found
+
+    @property
+    def _columns(self) -> tuple[list[int], tuple[str, ...]]:
+        """Ids and names of the data's columns."""
+        dataset = self._session.dataset
+        return (dataset.feature_ids.tolist(), dataset.feature_names) if dataset is not None else ([], ())
+
+    @Slot()
+    def _show_features(self) -> None:
+        parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
+        found = self._known("features", *parts)
+        if found is not None:
+            self.panel.show_evidence(found, *self._columns, self._session.measure)
+        found = self._known("probability", "stability")
+        if found is not None:
+            self.probability.show_probability(found, *self._columns)
+
+    @Slot()
+    def _show_best(self) -> None:
+        found, model = self._known("best", "best", "near_best", self.evidence.whole), self.evidence.model
+        if found is not None and model is not None and self.evidence.whole:
+            self.best.show_best(found, model.step.criterion, self._columns[0])
+
+    @Slot()
+    def _show_sets(self) -> None:
+        self._forget_wishes()
+        asked = tuple(sorted(self._wanted.items()))
+        found = self._known("sets", "best", "near_best", asked, self._constrained, self.evidence.whole)
+        model = self.evidence.model
+        if found is not None and self.evidence.too_many:
+            self.sets.clear(TOO_MANY)
+        elif found is not None and model is not None and self.evidence.whole:
+            given = found, model.step.criterion, *self._columns, self._wanted, self._constrained
+            self.sets.show_sets(*given)
+
+    @Slot()
+    def _show_stop(self) -> None:
+        final = self.evidence.progress(Package.STOP) is not Progress.RUNNING
+        found = self._known("stop", "significance", "repeated", final, self.evidence.whole)
+        if found is not None:
+            self.stop.show_stop(found, whole=self.evidence.whole, final=final)
 
     def _show_chance(self) -> None:
         """Show what the permutation test of the whole path says."""
@@ -234,7 +304,7 @@ class EvidenceController(Controller):
         """Run the best set."""
         found = best_of_size(self.evidence.found)
         if found is not None:
-            self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
+            self._use(found)
 
     @Slot()
     def compare_best(self) -> None:
@@ -253,6 +323,25 @@ class EvidenceController(Controller):
             marks.tick(record.key, record in (own, best))
         self.comparisonShown.emit()
 
+    @Slot()
+    def show_sizes(self) -> None:
+        """List the best set of each size."""
+        wanted, dataset, models = self.evidence.wanted, self._session.dataset, self._models
+        if wanted is None or dataset is None:
+            return
+        most = max(self.evidence.most_size, 2)
+        search = partial(models.fold_cache.best_sets, wanted, most)
+        ids = dataset.feature_ids.tolist()
+        self.sizes = SizesDialog(self._theme, models.task_worker, search, ids, self.best.window())
+        self.sizes.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.sizes.chosen.connect(self._use)
+        self.sizes.search.failed.connect(self.failed)
+        self.sizes.open()
+
+    @Slot(object)
+    def _use(self, found: SizedSubset) -> None:
+        self.run_set(found.features, tr("Best set of {k}").format(k=found.size))
+
     def run_set(self, columns: Sequence[int], name: str, *, shown: bool = True) -> RunRecord | None:
         """Run exactly some features on the fold that is looked at, unless there is such a run.
 
@@ -268,25 +357,30 @@ class EvidenceController(Controller):
         model, dataset, runs = self.evidence.model, self._session.dataset, self._models.runs
         if model is None or dataset is None:
             return None
-        first = [column for column in model.step.selected if column in columns]
-        order = (*first, *(column for column in columns if column not in first))
-        ids = tuple(int(dataset.feature_ids[column]) for column in order)
+        ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
         values = dict(model.plan.combination(model.values).parameters)
         grids = {parameter.name: (values[parameter.name],) for parameter in model.plan.entry.grids}
-        own = {"pinned": ids, "banned": (), "n_features_to_select": len(ids), "search": "forward"}
+        own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         plan = model.plan.changed(
             method=GREEDY,
             parameters={**values, **grids, **own},
+            groups={tr("set"): ids},  # as a whole: the path has this one model
             folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
-            select_by="criterion",  # the path has no other models to choose from
             rule="best",
         )
         for record in runs.records:
-            if record.plan == plan and record.dataset is dataset and not record.failure:
-                if shown:
-                    runs.show(record)
-                return record
-        record = runs.start(plan, dataset, shown=shown)
-        record.label = RunLabel(name)
-        runs.labelled.emit(record)
+            same = _learned(record.plan) == _learned(plan) and record.dataset is dataset
+            if same and not record.failure:
+                break
+        else:
+            record = runs.start(plan, dataset, shown=False)
+            record.label = RunLabel(name)
+            runs.labelled.emit(record)
+        if shown:
+            look_at(self._session, runs, record)
         return record
+
+
+def _learned(plan: Plan) -> tuple[object, ...]:
+    """Return what of a plan says which models are learned, on which folds."""
+    return plan.method, plan.parameters, plan.ranker, plan.ranker_parameters, plan.groups, plan.folds

@@ -8,7 +8,7 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.ui.evidence.work_row import WorkRow
@@ -21,17 +21,20 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.table import given_width
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence
 
 NOTHING = tr("Run a method or move λ to see how sure its selection is.")
 _TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "error", "dispensable": "error"}
-_NUMBER = 44  # pixels of "100 %" beside its bar
-_LOSS = 58  # of a loss beside its interval
+_NUMBER = 42  # pixels of "100 %" beside its bar
+_LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
+_NAMES = 116  # pixels for names, for which other columns give way
+_GIVING_WAY = ("position", "deciding", "share", "feature")  # the first one first
 _PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
 
 
@@ -142,6 +145,7 @@ class EvidenceTable(TableView):
         ] or measure not in self._losses():
             self.set_columns(shown)
         self.set_rows(rows)
+        self._give_way()
 
     def _losses(self) -> str:
         return next((column.title for column in self.rows_model.columns if column.key == _LOST), "")
@@ -150,6 +154,22 @@ class EvidenceTable(TableView):
         """Draw the line elsewhere."""
         self.threshold = threshold
         self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many columns as leave room for the names."""
+        super().resizeEvent(event)
+        self._give_way()
+
+    def _give_way(self) -> None:
+        columns = self.rows_model.columns
+        room = (
+            self.viewport().width() - scaled(_NAMES) - sum(given_width(c) for c in columns if not c.stretch)
+        )
+        for key in _GIVING_WAY:
+            for number, one in enumerate(columns):
+                if one.key == key:
+                    self.setColumnHidden(number, room < 0)
+                    room += given_width(one) if room < 0 else 0
 
     # The threshold
 
@@ -190,6 +210,7 @@ class EvidenceTable(TableView):
     def _ask(self, threshold: float) -> None:
         wanted = min(max(threshold, _BOUNDS[0]), _BOUNDS[1])
         if wanted != self.threshold:
+            self.move_threshold(wanted)
             self.thresholdMoved.emit(wanted)
 
     def _bar(self) -> QRectF:
@@ -210,7 +231,7 @@ class EvidenceTable(TableView):
 
     def _columns(self, measure: str) -> tuple[Column, ...]:
         return (
-            Column("feature", "id", "right", width=40, tone="muted", full_title="feature"),
+            Column("feature", tr("id"), "right", width=42, tone="muted", full_title="feature"),
             Column("name", tr("feature"), stretch=True, tone=_tone),
             Column(
                 _PROBABILITY,
@@ -222,7 +243,7 @@ class EvidenceTable(TableView):
                     "Share of 100 halves of the queries on which the feature is among the first k. Drag the "
                     "line, or press Left and Right, to move the threshold of the verdicts."
                 ),
-                width=132,
+                width=108,
                 tone=_tone,
                 paint=self._paint_probability,
                 hint=_probability_hint,
@@ -235,7 +256,7 @@ class EvidenceTable(TableView):
                 tooltip=tr(
                     "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
                 ),
-                width=84,
+                width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
             ),
@@ -246,7 +267,7 @@ class EvidenceTable(TableView):
                 _percent,
                 value=lambda row: row.found.share,
                 tooltip=tr("Shapley share of the left-out gain: independent of the order of selection"),
-                width=52,
+                width=58,
                 tone=_faint,
             ),
             Column(
@@ -259,7 +280,7 @@ class EvidenceTable(TableView):
                     "What the left-out queries lose if the feature is left out and the model learned again, "
                     "with the paired 95 % interval"
                 ),
-                width=136,
+                width=126,
                 tone=_faint,
                 paint=self._paint_loss,
                 hint=_loss_hint,
@@ -270,14 +291,14 @@ class EvidenceTable(TableView):
                 "right",
                 value=lambda row: row.found.n_deciding,
                 tooltip=tr("How many queries have to be left out for the step to select another feature"),
-                width=58,
+                width=56,
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
             ),
             Column(
                 "verdict",
                 tr("verdict"),
                 tooltip=tr("What the halves, the near-best sets and the loss say together"),
-                width=140,
+                width=146,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
                 hint=lambda row: row.reason,
@@ -419,11 +440,14 @@ class EvidencePanel(Panel):
     ----------
     inspected : Signal(int)
         Id of the feature whose row the user moved to.
+    appeared : Signal()
+        Somebody sees it now.
     table : EvidenceTable
     work : WorkRow
     """
 
     inspected = Signal(int)
+    appeared = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Evidence"), padding=0)
@@ -440,6 +464,11 @@ class EvidencePanel(Panel):
         fill(self.body, (self.table, 1), low, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what came while nobody looked: a window opens at the page where it was left."""
+        super().showEvent(event)
+        self.appeared.emit()
 
     def show_evidence(
         self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str
@@ -472,12 +501,11 @@ class EvidencePanel(Panel):
 
 def bound_sentence(found: SelectionEvidence) -> str:
     """Return how many of the features above the threshold are expected to be there by chance at most."""
-    stability, threshold = found.stability, found.rules.threshold
-    if stability is None or stability.n_paths < 2 or not found.k:
+    stability = found.stability
+    bound = found.false_bound if stability is not None and stability.n_paths > 1 else None
+    if bound is None:
         return ""
-    k = min(found.k, stability.counts.shape[0])
-    bound = stability.bound(threshold, unimodal=True, n_features=k)
     return tr(
-        "Line at {share:.0f} %: at most {bound} of the features above it are expected to be selected no more "
-        "often than by chance (Shah and Samworth 2013)."
-    ).format(share=100 * threshold, bound=fixed(bound, 1))
+        "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "
+        "(Shah and Samworth 2013)."
+    ).format(share=100 * found.rules.threshold, bound=fixed(bound, 1))

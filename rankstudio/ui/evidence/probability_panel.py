@@ -15,7 +15,7 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _MOST_NAMED = 8
 
@@ -43,9 +43,7 @@ class ProbabilityPanel(Panel):
             "probability-plot",
         )
         self.plot.decimals = 2
-        self.plot.placeholder = tr(
-            "The share of halves of the queries that select each feature appears here."
-        )
+        self.plot.placeholder = tr("The share of the halves that select each feature appears here.")
         self.set_content(self.plot)
         self.plot.picked.connect(lambda feature, _: self.inspected.emit(feature))
         self.set_caption("")
@@ -57,7 +55,7 @@ class ProbabilityPanel(Panel):
             self.clear()
             return
         probability = stability.probability
-        x = np.arange(1, probability.shape[0] + 1)
+        x = np.arange(1.0, probability.shape[0] + 1)
         named_columns = {column: at for at, column in enumerate(found.selected[:_MOST_NAMED])}
         curves = [
             StepCurve(

@@ -25,9 +25,10 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
-_NOTHING = tr("Sets that a paired test over queries cannot tell from the best one appear here.")
+NOTHING = tr("Sets that a paired test over queries cannot tell from the best one appear here.")
+TOO_MANY = tr("There are too many sets of this size to compare them all.")
 _UNPROVED = tr("The best set of this size is not proved, so the sets as good as it are not known.")
 
 
@@ -85,22 +86,22 @@ class SetsPanel(Panel):
         constrained : SizedSubset, optional
             The best set that has what is asked for; None while that is searched.
         """
-        near = [one for one in found.near_best or () if one.size == found.k]
-        if not near:
+        near = found.near_best_of_k
+        if near is None:
             best = found.best
             unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
-            self.clear(_UNPROVED if unproved else _NOTHING)
+            self.clear(_UNPROVED if unproved else NOTHING)
             return
-        best_of_all = near[0].best.criterion
+        best_of_all = near.best.criterion
         own = frozenset(int(ids[column]) for column in found.selected)
         column_of = {int(feature): column for column, feature in enumerate(ids)}
         required = [column_of[feature] for feature, state in wanted.items() if state == REQUIRED]
         excluded = [column_of[feature] for feature, state in wanted.items() if state == EXCLUDED]
-        sets = near[0].containing(required, excluded)
+        sets = near.containing(required, excluded)
 
         def row(criterion: float, columns: Iterable[int], label: str = "") -> MatrixRow:
             features = frozenset(int(ids[column]) for column in columns)
-            mark = tr("selection") if features == own else label
+            mark = label or (tr("selection") if features == own else "")
             return MatrixRow(criterion / best_of_all - 1, features, mark, features == own)
 
         rows = [row(one.criterion, one.features, tr("best") if not at else "") for at, one in enumerate(sets)]
@@ -138,14 +139,14 @@ class SetsPanel(Panel):
         elif asked and constrained is not None:
             above = f"{100 * (constrained.criterion / best - 1):.2g}"
             text = trn(
-                "The best set with these features is {above} % above the best of all; {n} set is as good.",
-                "The best set with these features is {above} % above the best of all; {n} sets are as good.",
+                "The error of the best set with these features is {above} % above the lowest; {n} set is as good.",
+                "The error of the best set with these features is {above} % above the lowest; {n} sets are as good.",
                 n_sets,
             ).format(above=above, n=n_sets)
         self.sentence.setText(text)
         self.sentence.setVisible(bool(text))
 
-    def clear(self, why: str = _NOTHING) -> None:
+    def clear(self, why: str = NOTHING) -> None:
         """Show no sets."""
         self.plot.show_nothing(why)
         self.set_caption("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtWidgets import QSizePolicy
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
@@ -18,11 +18,11 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 
-P, CURVE = "p", "curve"
-_VIEWS = ((P, tr("p of steps")), (CURVE, tr("left-out curve")))
+P, CURVE, CHANCE = "p", "curve", "chance"
+_VIEWS = ((P, tr("steps")), (CURVE, tr("curve")), (CHANCE, tr("path")))
 _BLUE, _ORANGE = 0, 1
 
 
@@ -52,6 +52,7 @@ class StopPanel(Panel):
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
         self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.view)
+        self.keep_title()
         self.advice = named(WrappedLabel(), "stop-advice")
         self.optimism = named(WrappedLabel(), "stop-optimism", role="caption")
         self.work = WorkRow(
@@ -69,15 +70,31 @@ class StopPanel(Panel):
             ("evidence-chance-said", self.chance.sentence),
         ):
             widget.setObjectName(name)
-        parts = (self.p_plot, 1), (self.curve, 1), self.work, self.advice, self.optimism, self.chance
-        fill(self.body, *parts)
+        self._steps, self._path = QWidget(), QWidget()
+        told = self.work, self.advice, self.optimism
+        fill(QVBoxLayout(self._steps), *told, margins=(0, 0, 0, 0), spacing=4)
+        self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
+        self.about.setText(
+            tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
+        )
+        fill(QVBoxLayout(self._path), self.about, self.chance, 1, margins=(0, 0, 0, 0), spacing=4)
+        fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps, (self._path, 1))
         self.body.setSpacing(4)
         self._whole = True
         self.view.chosen.connect(self._show_view)
         self.clear()
 
-    def show_stop(self, found: SelectionEvidence, *, whole: bool) -> None:
-        """Show what is known of the steps; of another method than greedy RankRLS there is nothing of them."""
+    def show_stop(self, found: SelectionEvidence, *, whole: bool, final: bool) -> None:
+        """Show what is known of the steps.
+
+        Parameters
+        ----------
+        found : SelectionEvidence
+        whole : bool
+            Whether there is something to know: of other methods than greedy RankRLS there is not.
+        final : bool
+            Whether no more permutations are on their way, so that it can be said where to stop.
+        """
         self.show_steps(whole)
         tests, repeated = found.significance, found.repeated
         self.p_plot.set_curves(())
@@ -86,18 +103,17 @@ class StopPanel(Panel):
             p = tests.p_values
             level = StepLevel(tr("level"), found.rules.stop_level)
             filled = np.arange(1, p.size + 1) <= tests.n_steps(found.rules.stop_level)
-            curve = StepCurve(0, tr("p"), np.arange(1, p.size + 1), p, _BLUE, filled)
+            curve = StepCurve(0, tr("p"), np.arange(1.0, p.size + 1), p, _BLUE, filled)
             self.p_plot.set_curves([curve], level, found.k)
         if repeated is not None and repeated.repeated.shape[0]:
             count = repeated.repeated.shape[0]
-            x = np.arange(1, repeated.repeated.shape[1] + 1)
+            x = np.arange(1.0, repeated.repeated.shape[1] + 1)
             usual = StepCurve(0, tr("selection kept"), x, repeated.usual_criterion / count, _BLUE)
             again = StepCurve(1, tr("repeated"), x, repeated.criterion / count, _ORANGE)
             self.curve.set_curves([usual, again], None, found.k)
-        self.advice.setText(advice_sentence(found))
+        self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
         self.optimism.setText(optimism_sentence(found))
-        self.advice.setVisible(bool(self.advice.text()))
-        self.optimism.setVisible(bool(self.optimism.text()))
+        self._show_view()
         self.set_caption(_caption(tests))
 
     def show_steps(self, whole: bool) -> None:
@@ -107,36 +123,28 @@ class StopPanel(Panel):
         self.view.setVisible(whole)
         self._show_view()
 
+    def show_chance(self) -> None:
+        """Show the permutation test of the whole path."""
+        self.view.select(CHANCE)
+        self._show_view()
+
     def clear(self) -> None:
         """Show nothing."""
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         self.advice.setText("")
         self.optimism.setText("")
-        self.advice.hide()
-        self.optimism.hide()
         self.set_caption("")
         self._show_view()
 
     def _show_view(self) -> None:
-        self.p_plot.setVisible(self._whole and self.view.value() == P)
-        self.curve.setVisible(self._whole and self.view.value() == CURVE)
-
-
-def advice_sentence(found: SelectionEvidence) -> str:
-    """Return after how many features to stop; "" where that is not known."""
-    stop = found.stop
-    if stop is None:
-        return ""
-    if stop.n_features == 0:
-        text = tr("No step is better than chance (p = {p} of the first).")
-    elif stop.p_next is None:
-        return tr("All {n} steps tested are better than chance: more features may help.").format(
-            n=stop.n_features
-        )
-    else:
-        text = tr("Stop at {n}: the next step is no better than chance (p = {p}).")
-    return text.format(n=stop.n_features, p=f"{stop.p_next or 0:.2f}")
+        shown = self.view.value() if self._whole else CHANCE
+        self.p_plot.setVisible(shown == P)
+        self.curve.setVisible(shown == CURVE)
+        self._steps.setVisible(shown != CHANCE)
+        self.advice.setVisible(shown == P and bool(self.advice.text()))
+        self.optimism.setVisible(shown == CURVE and bool(self.optimism.text()))
+        self._path.setVisible(shown == CHANCE)
 
 
 def optimism_sentence(found: SelectionEvidence) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, isinf
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.evidence import Evidence, Package, Progress
@@ -14,6 +14,12 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
 _BAR = 96  # pixels
+_DOING = {
+    Package.FEATURES: tr("Selecting on halves of the queries …"),
+    Package.BEST: tr("Searching …"),
+    Package.NEAR: tr("Comparing sets with the best one …"),
+    Package.STOP: tr("Testing the steps …"),
+}
 
 
 def duration(seconds: float) -> str:
@@ -70,6 +76,7 @@ class WorkRow(QWidget):
             margins=(0, 0, 0, 0),
             spacing=8,
         )
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(self.started)
         self.stop.clicked.connect(self.stopped)
 
@@ -89,7 +96,7 @@ class WorkRow(QWidget):
             timed = self._timed.format(time=duration(seconds))
             self.button.setText(self._offer if isinf(seconds) else timed)
         states = {
-            Progress.RUNNING: said or evidence.what,
+            Progress.RUNNING: said or _DOING[package],
             Progress.STOPPED: tr("Stopped. The values so far are shown."),
             Progress.WAITING: tr("Waiting …"),
         }

@@ -30,10 +30,12 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.base import LABELS, figure_image, save_figure
 from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.process.turns import single_shot
-from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.choices import Segmented, choice_box
 from rankstudio.ui.widgets.layout import fill, named, set_role
 
+_SIDE = 330  # pixels, of the column on the left
 _WIDTHS = (
     ("column", tr("one column, 85 mm")),
     ("page", tr("two columns, 178 mm")),
@@ -202,7 +204,7 @@ class FigureDialog(QDialog):
         self.save_button.setDefault(True)
         self.close_button = QPushButton(tr("Close"))
         left = QWidget()
-        left.setFixedWidth(330)
+        left.setFixedWidth(scaled(_SIDE))
         fill(
             QVBoxLayout(left),
             form,
@@ -240,6 +242,7 @@ class FigureDialog(QDialog):
     @Slot()
     def _show_figure(self) -> None:
         figure = self._figures[max(0, self.figure_box.currentIndex())]
+        self.figure_box.setToolTip(plain(self.figure_box.currentText()))  # which may be cut
         self.caption.setPlainText(figure.caption)
         self.say("", "muted")
         self._draw_soon()

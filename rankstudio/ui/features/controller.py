@@ -147,7 +147,8 @@ class FeaturesController(Controller):
         model, dataset = self._current.model, self._session.dataset
         if model is None or dataset is None:
             for panel in self._paths:
-                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH))
+                title = _title(self._current.shown) if dataset is not None else ""
+                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title)
             return
         self._show_path(model.path, model.position, model.plan.groups)
         row = self._seen()[0].table.current()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan, nan
@@ -338,6 +338,8 @@ class FeaturesPanel(Panel):
         The user wants to see what was measured on the sealed test part.
     appeared : Signal()
         The panel is seen again, and has not followed what came while it was hidden.
+    offered : callable
+        Returns what else the menu of a row offers, by its feature's id.
     """
 
     chosen = Signal(int)
@@ -362,6 +364,7 @@ class FeaturesPanel(Panel):
         self.table.setAccessibleName(tr("Features of the path"))
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
+        self.offered: Callable[[int], Sequence[QAction]] = lambda _: ()
         self._test = named(PlainLabel(wraps=True, selectable=True), "features-test", role="caption")
         self._covered = CoveredNumber(self.unsealAsked)
         self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
@@ -478,8 +481,10 @@ class FeaturesPanel(Panel):
         text = _measured(measures)
         self._test.setText(tr("test: {text}").format(text=text) if text else "")
         self._test.setVisible(bool(text))
-        by = f", {convention}" if convention else ""
-        lines = [tr("The selected model on the test part{by}").format(by=by)]
+        said = tr("The selected model on the test part")
+        if convention:
+            said = tr("The selected model on the test part, convention {convention}")
+        lines = [said.format(convention=convention)]
         if baseline is not None and baseline.test:
             lines.append(
                 tr("Best single feature, {name}: {test}").format(
@@ -505,9 +510,15 @@ class FeaturesPanel(Panel):
         self.table.placeholder = why
         self.table.viewport().update()
 
-    def clear(self, why: str = NO_PATH) -> None:
-        """Show no path, but a sentence about how to come to one."""
-        self.set_title(tr("Path"))
+    def set_title(self, title: str) -> None:
+        """Show another title, and link what it calls the list."""
+        super().set_title(title)
+        weights = tr("Weights")
+        self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
+
+    def clear(self, why: str = NO_PATH, title: str = "") -> None:
+        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given."""
+        self.set_title(title or tr("Path"))
         self.table.placeholder = why
         self._k = 0
         self._held = None
@@ -597,7 +608,7 @@ class FeaturesPanel(Panel):
             action.triggered.connect(lambda _=False, state=state: self._toggle(state))
             action.setEnabled(self._pins)
             made.append(action)
-        return made
+        return [*made, *self.offered(row.feature_id)]
 
     def _update_tools(self) -> None:
         for button in (self._pin, self._ban):
@@ -631,14 +642,12 @@ def _measured(measures: Mapping[str, float]) -> str:
 def _caption(path: PathResult, position: int, measure: str) -> str:
     """Return size, place and measure of the chosen model: "k = 8 of 46 · MAP 0.4559"; of scores the last."""
     value = float(path.validation[measure][position]) if measure in path.validation else nan
-    measured = "" if isnan(value) else f" · {measure} {value:.4f}"
+    measured = "" if isnan(value) else f"{measure} {value:.4f}"
     if not path.steps[position].learned:
-        return measured.removeprefix(" · ")
-    most = int(path.sizes.max())
-    if path.step_kind is StepKind.ROUNDS:
-        return tr("k = {sizes} · round {x_values}{measured}").format(
-            sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), measured=measured
-        )
-    return tr("k = {sizes} of {most}{measured}").format(
-        sizes=int(path.sizes[position]), most=most, measured=measured
+        return measured
+    rounds = path.step_kind is StepKind.ROUNDS
+    size = tr("k = {sizes} · round {x_values}") if rounds else tr("k = {sizes} of {most}")
+    size = size.format(
+        sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), most=int(path.sizes.max())
     )
+    return " · ".join(filter(None, (size, measured)))

@@ -161,9 +161,9 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
     if profile.constant:
         parts.append(tr("constant within every query: it cannot change any ranking"))
     measures = " · ".join(f"{name} {value:.4f}" for name, value in profile.alone.items())
-    direction = tr(", small values first") if profile.ascending else ""
     if alone:
-        parts.append(tr("alone: {measures}{direction}").format(measures=measures, direction=direction))
+        said = tr("alone: {measures}, small values first") if profile.ascending else tr("alone: {measures}")
+        parts.append(said.format(measures=measures))
     elif profile.ascending:
         parts.append(tr("ranks small values first when alone"))
     if profile.closest_id is not None:

@@ -41,7 +41,7 @@ _DECIMALS = 4
 _LEAST = 1e-9  # of a change: what is less is none
 _NOTHING_LIKE = tr("no unselected feature is similar")
 _ALL_SELECTED = tr("all features are selected")
-_UNLIKE = 0.005  # |r| that would be written as 0.00
+_UNLIKE = 0.3  # |r| below which no features are called similar
 NO_MODEL = tr("Run a method or move λ to see substitutes of the selected features.")
 
 LIST, CORRELATION, RUNS = "list", "correlation", "runs"
@@ -209,13 +209,13 @@ def _swap_text(swap: Swap, called: _Called, *, alike: bool) -> str:
     """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
     assert swap.added is not None  # of a group of features, never leaving out
     added, removed = called(swap.added), called.id(swap.removed)
-    if not alike and abs(swap.correlation) < _UNLIKE:
-        return _NOTHING_LIKE
     if not isnan(swap.change):
         r = "" if alike else f" (r = {correlation_text(swap.correlation)})"
         return tr("{added} for {removed}{r}: {swap}").format(
             added=added, removed=removed, r=r, swap=_per_document(swap)
         )
+    if not alike and abs(swap.correlation) < _UNLIKE:
+        return _NOTHING_LIKE
     return _nearest(alike).format(added=added, near=f"{removed} (r = {correlation_text(swap.correlation)})")
 
 
@@ -296,6 +296,7 @@ class SubstitutesPanel(Panel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Substitutes"))
         self.setObjectName("substitutes-panel")
+        self.link_title("substitute")
         self._found: Substitutes | None = None
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._names: tuple[str, ...] = ()

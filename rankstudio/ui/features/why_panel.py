@@ -154,10 +154,12 @@ class DensitiesView(QWidget):
 
 def _told(shown: ComparedDensities, name: str) -> str:
     """Return how the score of a feature comes about."""
-    place = tr("number {place}").format(place=shown.place) if shown.place else tr("not on the path")
-    return tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, {place}").format(
-        name=name, importance=shown.importance, divergence=shown.divergence, score=shown.score, place=place
-    )
+    if shown.place:
+        said = tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, step {place} of the path")
+    else:
+        said = tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, not on the path")
+    scores = {"importance": shown.importance, "divergence": shown.divergence, "score": shown.score}
+    return said.format(name=name, place=shown.place, **scores)
 
 
 class WhyPanel(Panel):

@@ -156,7 +156,7 @@ class Models(QObject):
         seen = self.session, self.runs, self.measured, self.current
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
         seen_alone = self.session, self.runs, self.current
-        self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self)
+        self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         self._compiling = False

@@ -17,16 +17,18 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
+from rankstudio.ui.model.study_store import StudyStore
 from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
-    from rankstudio.engine.analysis.evidence.selection_evidence import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
+    from rankstudio.engine.experiment.storage.study import RunKey, Study
 
 GREEDY = "greedy-rankrls"
 """Key of the method of which all evidence follows from sums."""
 
-N_HALVES, N_PERMUTATIONS = 100, 99
+N_HALVES = 100
 THRESHOLD = 0.9
 _AT_ONCE_SECONDS = 2.0
 """What takes no longer begins by itself."""
@@ -35,6 +37,8 @@ MOST_SECONDS = 20.0
 _SETTLED_MILLISECONDS = 150
 _STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
+_MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
+_FEW_SETS = 1_000_000  # that are searched by the way
 
 
 class Package(Enum):
@@ -47,12 +51,12 @@ class Package(Enum):
 
 
 PARTS = {
-    Package.FEATURES: ("losses", "swaps", "shares", "stability", "deciding"),
-    Package.BEST: ("best",),
+    Package.FEATURES: ("losses", "changes", "shares", "stability", "deciding", "alternatives"),
+    Package.BEST: ("best", "alternatives"),
     Package.NEAR: ("near_best",),
     Package.STOP: ("significance", "repeated"),
 }
-"""The engine's parts of each package."""
+"""The engine's parts of each package. Alternatives are compared with the best set where that is known."""
 
 
 class Progress(Enum):
@@ -111,14 +115,16 @@ class Evidence(QObject):
     worker : Worker
         Which has other tasks between two steps.
     fold_cache : FoldCache
+    study_store : StudyStore
+        Whose study keeps what is found with its run.
     """
 
     changed = Signal()
     """Another selection is looked at, or a package begins, ends or is offered."""
     grew = Signal()
     """More is known."""
-    finished = Signal(object)
-    """A package is whole (Package)."""
+    kept = Signal()
+    """The study has stored what is known of a selection."""
     failed = Signal(str)
 
     def __init__(
@@ -128,15 +134,19 @@ class Evidence(QObject):
         current: CurrentModel,
         worker: Worker,
         fold_cache: FoldCache,
+        study_store: StudyStore,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._current, self._fold_cache = session, runs, current, fold_cache
+        self._worker, self._study_store = worker, study_store
+        self._reading: _Key | None = None
+        self.n_kept = 0  # times that something was stored
         self._known: OrderedDict[_Key, Known] = OrderedDict()
         self._key: _Key | None = None
         self._seen = False
         self._working: tuple[_Key, Package] | None = None
-        self._share, self._what = 0.0, ""
+        self._share = 0.0
         self.rules: VerdictRules | None = None
         self._judged: tuple[SelectionEvidence, VerdictRules | None, SelectionEvidence] | None = None
         self._work = BackgroundSimulation(worker, tr("Gathering evidence"), "evidence", self)
@@ -170,7 +180,8 @@ class Evidence(QObject):
     @property
     def found(self) -> SelectionEvidence | None:
         """What is known by now, judged by the present rules."""
-        found = self._known[self._key].found if self._key in self._known else None
+        known = self._known.get(self._key) if self._key is not None else None
+        found = known.found if known is not None else None
         if found is None or self.rules is None:
             return found
         if self._judged is None or self._judged[0] is not found or self._judged[1] is not self.rules:
@@ -196,7 +207,9 @@ class Evidence(QObject):
         known, key = self._known.get(self._key) if self._key else None, self._key
         if known is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
-        if package is Package.NEAR and Package.BEST in known.done and not self._proved(known):
+        if package is Package.NEAR and (
+            self.too_many or (Package.BEST in known.done and not self._proved(known))
+        ):
             return Progress.ABSENT
         if package in known.done:
             return Progress.DONE
@@ -213,11 +226,6 @@ class Evidence(QObject):
         """How much of the package that is being computed is done."""
         return self._share
 
-    @property
-    def what(self) -> str:
-        """What is being done for it."""
-        return self._what
-
     def seconds(self, package: Package) -> float:
         """Return about how long a package takes; infinity where nobody knows."""
         model = self.model
@@ -225,17 +233,17 @@ class Evidence(QObject):
             return inf
         if not self.whole:
             return self._refit_seconds(model)
-        train, k = model.fold.train, len(model.step.selected)
+        # Measured on two cores with MQ2008 and the sample; a path copies and adds up a matrix of each query.
+        q, k = model.fold.train.n_queries, len(model.step.selected)
         n, steps = self._n_candidates(model), self._n_steps(model)
-        path = train.n_queries * (n**2 + n * steps**2) * 3e-9
-        if package is Package.FEATURES:
-            return N_HALVES * path + 0.1
-        if package is Package.STOP:
-            return (0.6 * N_PERMUTATIONS * steps + train.n_queries) * path * 1.4
-        sets = comb(n, k)
-        if package is Package.NEAR:
-            return sets * train.n_queries * 2e-8
-        return min(MOST_SECONDS, 0.1 + (sets / 2e6) ** 1.3)
+        sets = float(comb(n, k))
+        seconds: dict[Package, float] = {
+            Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2,
+            Package.BEST: min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3)),
+            Package.NEAR: 2e-8 * sets * q,
+            Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2) + steps * (0.05 + 5e-6 * q * n),
+        }
+        return seconds[package]
 
     def start(self, package: Package) -> None:
         """Compute a package of the selection that is looked at, or go on with it."""
@@ -266,10 +274,6 @@ class Evidence(QObject):
         self._seen = seen
         self._look()
 
-    def take(self, key: _Key, known: Known) -> None:
-        """Take what a study knows of a selection."""
-        self._known.setdefault(key, known)
-
     @property
     def key(self) -> _Key | None:
         """What identifies the selection that is looked at."""
@@ -284,6 +288,8 @@ class Evidence(QObject):
             if self._working is not None and self._working[0] != key:
                 self._end()
         if key is not None:
+            if key not in self._known:
+                self._read(key)
             known = self._known.setdefault(key, Known.nothing())
             self._known.move_to_end(key)
             self._measure_anew(known)
@@ -298,7 +304,7 @@ class Evidence(QObject):
         measured = self._session.measure, self._session.convention
         if known.measured != measured:
             if known.found is not None and self._working is None:
-                known.found = replace(known.found, losses=None)
+                known.found = _without(known.found, "losses")
             elif self._working is not None and self._working == (self._key, Package.FEATURES):
                 self._end()
             known.measured = measured
@@ -313,7 +319,8 @@ class Evidence(QObject):
     def _go_on(self) -> None:
         """Begin the next package that is asked for or takes a moment."""
         model, key = self.model, self._key
-        if self._working is not None or model is None or key is None or not self._seen:
+        idle = self._working is None and self._reading != key
+        if not idle or model is None or key is None or not self._seen:
             self.changed.emit()
             return
         for package in Package:
@@ -325,14 +332,33 @@ class Evidence(QObject):
         self.changed.emit()
 
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
-        self._working, self._share, self._what = (key, package), 0.0, ""
-        wanted = self._wanted(model, package)
-        known = self._known[key].found
+        self._working, self._share = (key, package), 0.0
+        wanted, known = self._wanted(model, package), self._known[key].found
+        if known is not None and package is Package.BEST and known.best is None:
+            known = _without(known, "alternatives")
         self._work.start(lambda: self._fold_cache.evidence(wanted, known))
 
     def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
         given = model.plan, model.fold, model.values, model.step.selected, self._n_steps(model)
-        return EvidenceWanted(*given, PARTS[package], self._session.measure, self._session.convention)
+        parts = PARTS[package]
+        if package is Package.FEATURES and self._at_once(Package.BEST):
+            parts = (*parts, "best")
+        most = _MOST_SETS if package is Package.NEAR else _FEW_SETS
+        return EvidenceWanted(*given, parts, self._session.measure, self._session.convention, most)
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are too many sets of the size of the selection to compare them all."""
+        model = self.model
+        return model is not None and comb(self._n_candidates(model), len(model.step.selected)) > _MOST_SETS
+
+    @property
+    def most_size(self) -> int:
+        """The largest size of which the best set can be proved in about a minute."""
+        n = self._n_candidates(self.model) if self.model is not None else 1
+        return max(
+            (size for size in range(1, min(n, _MOST_SIZE) + 1) if comb(n, size) <= _MOST_SETS), default=1
+        )
 
     @property
     def wanted(self) -> EvidenceWanted | None:
@@ -340,10 +366,17 @@ class Evidence(QObject):
         return self._wanted(self.model, Package.BEST) if self.model is not None else None
 
     @Slot(object)
-    def _grow(self, told: tuple[float, str, SelectionEvidence]) -> None:
-        if self._working is not None:
-            self._share, self._what, self._known[self._working[0]].found = told
-            self.grew.emit()
+    def _grow(self, told: tuple[float, SelectionEvidence]) -> None:
+        if self._working is None:
+            return
+        known = self._known[self._working[0]]
+        before, (self._share, found) = known.found, told
+        if before is not None and "alternatives" in before.done and "alternatives" not in found.done:
+            # They are compared anew, with the best set; until then those with the selection are shown.
+            done = (*found.done, "alternatives")
+            found = replace(found, exchanges=before.exchanges, smaller=before.smaller, done=done)
+        known.found = found
+        self.grew.emit()
 
     @Slot()
     def _follow(self) -> None:
@@ -352,14 +385,65 @@ class Evidence(QObject):
             return
         (key, package), self._working = self._working, None
         done = self._work.state is SimulationState.DONE
-        (self._known[key].done if done else self._known[key].stopped).add(package)
+        known = self._known[key]
+        (known.done if done else known.stopped).add(package)
+        if known.found is not None and "best" in known.found.done:
+            known.done.add(Package.BEST)
         if done:
-            self.finished.emit(package)
+            self._keep(key, known)
         self._go_on()
 
     def _end(self) -> None:
         self._working = None
         self._work.stop()
+
+    # What the study keeps
+
+    def _place(self) -> tuple[Study, RunKey, int, str] | None:
+        """Return where the study keeps what is known of the selection that is looked at."""
+        study, record, model = self._study_store.study, self._current.shown.record, self._current.model
+        if study is None or record is None or record.stored is None or model is None or model.live:
+            return None
+        columns = ",".join(map(str, model.step.selected))
+        return study, record.stored, model.fold.number, f"{model.key}:{columns}"
+
+    def _keep(self, key: _Key, known: Known) -> None:
+        """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
+        place = self._place()
+        found, model = known.found, self.model
+        if place is None or found is None or key != self._key or model is None:
+            return
+        study, run, fold, name = place
+        if not study.read_only and self._session.convention == model.plan.convention:
+            what = tr("Storing the evidence")
+            given = study, run, fold, name, found
+            self._worker.task(what, _store, *given, on_done=self._note_kept, on_error=self.failed.emit)
+
+    def _note_kept(self, _: None) -> None:
+        self.n_kept += 1
+        self.kept.emit()
+
+    def _read(self, key: _Key) -> None:
+        """Have it read what the study knows of a selection."""
+        place, model = self._place(), self._current.model
+        if place is None or model is None:
+            return
+        self._reading = key
+        convention = model.plan.convention
+
+        def take(found: SelectionEvidence | None) -> None:
+            if self._reading == key:
+                self._reading = None
+            known = self._known.get(key)
+            if found is not None and known is not None and known.found is None:
+                known.found = found
+                known.done |= {package for package, part in _LAST.items() if part in found.done}
+                known.measured = (found.losses.measure if found.losses is not None else "", convention)
+            self._look()
+
+        self._worker.task(
+            tr("Reading the evidence"), _restore, *place, on_done=take, on_error=lambda _: take(None)
+        )
 
     # What it takes
 
@@ -395,3 +479,34 @@ class Evidence(QObject):
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
         said = repr((sorted(parameters.items()), *read, plan.preferences, plan.ranker))
         return dataset.checksum, plan.method, model.fold.number, said, tuple(model.step.selected)
+
+
+_LAST = {
+    Package.FEATURES: "stability",
+    Package.BEST: "best",
+    Package.NEAR: "near_best",
+    Package.STOP: "repeated",
+}
+"""The part that is there where a package is whole."""
+
+
+def _store(study: Study, run: RunKey, fold: int, place: str, found: SelectionEvidence) -> None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
+
+    study.save_evidence(run, fold, place, pack_evidence(found))
+
+
+def _restore(study: Study, run: RunKey, fold: int, place: str) -> SelectionEvidence | None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
+
+    content = study.evidence(run, fold, place)
+    found = unpack_evidence(content) if content is not None else None
+    if found is not None:
+        _ = found.losses and found.losses.losses  # which takes a while: not in the window
+    return found
+
+
+def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:
+    """Return what is known without a part, which is then computed again."""
+    values: dict[str, Any] = {"losses": {"losses": None}}.get(part, {"exchanges": None, "smaller": None})
+    return replace(found, done=tuple(one for one in found.done if one != part), **values)

@@ -64,7 +64,12 @@ class PageTabs(QWidget):
             if tab.beside is not None:
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
-        self._show()
+        for tab in [*tabs.values()][
+            1:
+        ]:  # one that is shown before it has a parent would be a window of its own
+            for part in (tab.content, tab.beside):
+                if part is not None:
+                    part.hide()
 
     @property
     def key(self) -> str:

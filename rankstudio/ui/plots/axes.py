@@ -146,15 +146,22 @@ def draw_axes(
         _draw_ticks(axes, painter, frame, colors)
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
-    if axes.title:
-        room = int(frame.outer.width() - beside)
-        fits = painter.fontMetrics().horizontalAdvance(axes.title) <= room
-        title = axes.title if fits else axes.short or axes.title
-        title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRectF(0, 0, frame.outer.width(), scaled(_LINE)), Qt.AlignmentFlag.AlignLeft, title)
+    painter.drawText(title_box(frame), Qt.AlignmentFlag.AlignLeft, shown_title(axes, frame, beside))
     if axes.x_label and placeholder is None:
         box, said = label_box(axes.x_label, painter.fontMetrics(), area.center().x(), frame.outer)
         painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, said)
+
+
+def title_box(frame: Frame) -> QRectF:
+    """Return where the title of a drawing stands."""
+    return QRectF(0, 0, frame.outer.width(), scaled(_LINE))
+
+
+def shown_title(axes: Axes, frame: Frame, beside: float) -> str:
+    """Return the title as there is room for it, beside what stands at its right."""
+    metrics, room = QFontMetrics(font(SMALL)), int(frame.outer.width() - beside)
+    title = axes.title if _width(metrics, axes.title) <= room else axes.short or axes.title
+    return metrics.elidedText(title, Qt.TextElideMode.ElideRight, room)
 
 
 def cut_texts(axes: Axes, frame: Frame, beside: float, placeholder: str | None) -> list[str]:

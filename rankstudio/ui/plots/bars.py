@@ -155,11 +155,11 @@ class BarsPlot(Plot):
     def figure(self) -> RowsFigure:
         """Return the candidates of a step, the best first."""
         bars = self.bars[:MOST_BARS]
-        more = tr(", the first {n} of {of}").format(n=len(bars), of=len(self.bars))
+        more = tr("{title}, the first {n} of {of}") if len(self.bars) > len(bars) else "{title}"
         taken = frozenset(at for at, bar in enumerate(bars) if bar.id == self.winner)
         return RowsFigure(
             NAME,
-            self.axes.title + (more if len(self.bars) > len(bars) else ""),
+            more.format(title=self.axes.title, n=len(bars), of=len(self.bars)),
             "",
             FigureAxis(self.axes.title),
             tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),

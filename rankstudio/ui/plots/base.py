@@ -30,13 +30,15 @@ from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import csv_of_values
 from rankstudio.engine.support.files import write_bytes
 from rankstudio.ui.language import tr
-from rankstudio.ui.plots.axes import Axes, cut_texts, draw_axes
+from rankstudio.ui.plots.axes import Axes, cut_texts, draw_axes, shown_title, title_box
 from rankstudio.ui.plots.layers import Draw, Frame, Layer, pen
 from rankstudio.ui.plots.readout import Line, ValueBox
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.colors import Colors
+from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 
 MOST_ROWS = 40
@@ -118,6 +120,21 @@ _KEYBOARD = (
 )
 
 
+class _TitleTerm(TermLabel):
+    """The underline of a term in the title of a plot, which draws the text itself."""
+
+    def __init__(self, plot: Plot) -> None:
+        super().__init__()
+        self.setParent(plot)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.show()
+
+    def paintEvent(self, _: QPaintEvent) -> None:
+        """Draw the underline alone."""
+        self.underline()
+
+
 class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     """What all plots share. Subclasses add layers and say what the ranges, the numbers and the mouse mean.
 
@@ -154,6 +171,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.setMinimumSize(120, 72)
         self.setAccessibleName(axes.title)
         self.box = ValueBox(theme, self)
+        self._term: _TitleTerm | None = None
         self._layers: list[Layer] = []
         self._cut = ""  # texts of the axes that have no room
         self._focus_shown = False
@@ -233,6 +251,22 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     # Drawing
 
+    def link_title(self, term: str, word: str = "") -> None:
+        """Underline a term of the glossary in the title; see `TermLabel.set_term`."""
+        if self._term is None:
+            self._term = _TitleTerm(self)
+        self._term.set_term(term, word)
+        self._place_term()
+
+    def _place_term(self) -> None:
+        """Put the underline below the title as it is drawn now."""
+        if self._term is not None:
+            frame = self.frame()
+            self._term.setText(shown_title(self.axes, frame, self.beside_title(frame)))
+            self._term.setFont(font(SMALL))
+            self._term.setGeometry(title_box(frame).toRect())
+            self._term.resize(self._term.sizeHint().width(), self._term.height())
+
     def add_layer(self, draw: Draw, z: float, *, clipped: bool = True) -> None:
         """Put a layer on the plot; see `Layer`."""
         layer = Layer(self.theme, self.frame, draw, z, clipped)
@@ -269,6 +303,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._timer.stop()
         turns().drop(self.flush)
         self.refresh()
+        self._place_term()
         self.setAccessibleDescription("" if self.is_empty() else self.summary())
         self.redraw()
 
@@ -324,6 +359,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         super().resizeEvent(event)
         for layer in getattr(self, "_layers", ()):
             layer.fit(self.frame().outer)
+        if getattr(self, "_term", None) is not None:
+            self._place_term()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Remember where a click may have begun."""

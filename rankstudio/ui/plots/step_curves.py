@@ -98,7 +98,8 @@ class StepCurvesPlot(Plot):
         self.level: StepLevel | None = None
         self.step_shown: int | None = None
         self.decimals = 4
-        self._limits, self._marked = limits, None
+        self._limits = limits
+        self._marked: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.add_layer(self._draw_marks, -1.0)
         self.add_layer(self._draw_curves, 0.0)
@@ -196,7 +197,7 @@ class StepCurvesPlot(Plot):
         """Return the nearest point in reach; of equally near ones that of a named curve."""
         frame, best, found = self.frame(), _REACH, None
         for number, curve in enumerate(self.curves):
-            px, py = frame.pixels(curve.x.astype(float), curve.y)
+            px, py = frame.pixels(curve.x, curve.y)
             far = np.hypot(px - at.x(), py - at.y())
             nearest = int(np.nanargmin(np.where(np.isnan(far), np.inf, far))) if far.size else -1
             if nearest >= 0 and far[nearest] <= best:
@@ -266,13 +267,13 @@ class StepCurvesPlot(Plot):
                     pen(colors.q("muted" if stands_out else "line_hover"), 1.4 if stands_out else 0.9)
                 )
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPolyline(QPolygonF(frame.points(curve.x.astype(float), curve.y)))
+                painter.drawPolyline(QPolygonF(frame.points(curve.x, curve.y)))
                 continue
             look = self._look(curve, colors)
             if curve.filled is None:
                 painter.setPen(pen(look.color, 2.6 if stands_out else 1.8, look.dash))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPolyline(QPolygonF(frame.points(curve.x.astype(float), curve.y)))
+                painter.drawPolyline(QPolygonF(frame.points(curve.x, curve.y)))
                 continue
             painter.setPen(pen(look.color, 1.5))
             for x, y, full in zip(curve.x.tolist(), curve.y.tolist(), curve.filled.tolist(), strict=True):

@@ -497,7 +497,7 @@ class ComparisonPanel(Panel):
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
         self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
         self.mode = named(
-            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("sorted differences"))], tr("plot type")),
+            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("differences"))], tr("plot type")),
             "query-plot-mode",
             tip=tr("One point per query, or sorted differences"),
         )

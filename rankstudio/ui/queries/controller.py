@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.steps import Step
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.evidence import GREEDY
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
@@ -30,17 +31,20 @@ from rankstudio.ui.queries.model_bar import (
     run_label,
     single_label,
 )
+from rankstudio.ui.queries.paths_dialog import QueryPathsDialog
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
 
 _NO_RUN = tr("Run a method on these data to compare two models query by query.")
 _NO_DOCUMENTS = tr("Open the data of this run to rank its queries.")
 _LEADS_TO = {_NO_RUN: "select", _NO_DOCUMENTS: "data"}  # keys of pages
+_LEAST_STEPS, _MOST_STEPS = 10, 30  # of the paths of some queries
 _MEASURING = tr("Measuring both models in every query …")
 _NO_QUERIES = tr("The two models share no fold with queries of this part.")
 
@@ -64,6 +68,7 @@ class QueriesController(Controller):
         session, runs, worker = models.session, models.runs, models.task_worker
         measured = models.measured
         self._session, self._runs, self._measured = session, runs, measured
+        self._theme, self._worker = theme, worker
         self._absence = models.absence
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
@@ -95,6 +100,7 @@ class QueriesController(Controller):
         self.comparison.plot.brushed.connect(self.list.brush)
         self.list.chosen.connect(self._on_picked)
         self.list.filtered.connect(self.comparison.plot.keep)
+        self.list.selectAsked.connect(self.select_for_listed)
         self.ablation.inspected.connect(self.inspected)
         for signal in (
             runs.added,
@@ -175,6 +181,49 @@ class QueriesController(Controller):
         for place, query in enumerate(self.queries):
             if (query.fold, query.position) == self._query:
                 self._pick(place)
+
+    @Slot()
+    def select_for_listed(self) -> None:
+        """Select features for the listed queries alone, and for the others of their fold alone."""
+        listed = self.list.listed()
+        folds = {query.fold for query in listed}
+        if self._shown is None or len(folds) != 1:
+            self.failed.emit(tr("The listed queries are of several folds. Choose a single fold first."))
+            return
+        (fold,), asked = folds, self._shown[0]
+        marked = tuple(query.position for query in listed)
+        others = sum(query.fold == fold for query in self.queries) - len(marked)
+        show = partial(self._show_paths, (len(marked), others))
+        what, given = tr("Selecting features for some queries"), (asked, fold, marked, self._greedy(fold))
+        self._worker.task(
+            what,
+            self._tasks.select_for,
+            *given,
+            on_done=show,
+            on_error=self.failed.emit,
+            slot="query-paths",
+        )
+
+    def _greedy(self, fold: int) -> dict[str, Any]:
+        """Return the parameters of greedy RankRLS: those of A where it has them."""
+        a, _ = self._runs_compared()
+        chosen = self._models(a).get(fold) if a is not None else None
+        given = chosen.unit.parameters if chosen is not None else {}
+        names = ("regularization", "cost", "ties", "weighting")
+        ours = a is not None and a.plan.method == GREEDY
+        own = {name: given[name] for name in names if ours and name in given}
+        size = len(chosen.step.selected) if chosen is not None else 0
+        return {**own, "n_features_to_select": min(max(size, _LEAST_STEPS), _MOST_STEPS)}
+
+    def _show_paths(self, sizes: tuple[int, int], found: QueryPaths) -> None:
+        dataset = self._session.dataset
+        if dataset is None or self._shown is None:
+            return
+        named_ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+        part = PART_NAMES[self._shown[0].part]
+        self.paths = QueryPathsDialog(self._theme, found, sizes, named_ids, names, part, self.list.window())
+        self.paths.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.paths.open()
 
     # What is compared
 

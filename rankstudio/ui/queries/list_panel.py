@@ -36,11 +36,14 @@ class QueryListPanel(Panel):
         Position of the query that the user moved to, in the comparison's order.
     filtered : Signal(object)
         Which queries are listed (ndarray of bool).
+    selectAsked : Signal()
+        Features are to be selected for the listed queries alone.
     table : TableView
     """
 
     chosen = Signal(int)
     filtered = Signal(object)
+    selectAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Queries"), padding=0)
@@ -57,6 +60,13 @@ class QueryListPanel(Panel):
             "quiet",
         )
         self.all.clicked.connect(lambda: self.brush(()))
+        self.select_for = named(
+            QPushButton(tr("Select for these…")),
+            "select-for-queries",
+            tip=tr("Select features for the listed queries alone, and for the others alone"),
+            role="quiet",
+        )
+        self.select_for.clicked.connect(self.selectAsked)
         self.field = named(
             QLineEdit(), "query-filter", tr("Query id"), tr("Show only queries whose id contains this text")
         )
@@ -64,6 +74,7 @@ class QueryListPanel(Panel):
         self.field.setClearButtonEnabled(True)
         self.field.setFixedWidth(128)
         self.field.textChanged.connect(self._list)
+        self.tools.addWidget(self.select_for)
         self.tools.addWidget(self.all)
         self.tools.addWidget(self.field)
         self.table = named(
@@ -88,6 +99,7 @@ class QueryListPanel(Panel):
         self._comparison, self._brushed, self._places = None, (), {}
         self.table.placeholder = why
         self.all.hide()
+        self.select_for.hide()
         self.set_caption("")
         self.table.set_rows(())
 
@@ -95,6 +107,12 @@ class QueryListPanel(Panel):
         """List some of the queries; all where there is none."""
         self._brushed = positions
         self._list()
+
+    def listed(self) -> tuple[ComparedQuery, ...]:
+        """Return the queries that are listed."""
+        if self._comparison is None:
+            return ()
+        return tuple(q for q, there in zip(self._comparison.queries, self._listed(), strict=True) if there)
 
     def select(self, position: int) -> None:
         """Mark a query, and tell nobody; list all where it is not listed."""
@@ -129,6 +147,7 @@ class QueryListPanel(Panel):
         n = int(np.count_nonzero(listed))
         some = tr("{n:,} of {size:,}").format(n=n, size=listed.size) if n < listed.size else _HINT
         self.all.setVisible(bool(self._brushed))
+        self.select_for.setVisible(2 <= n <= listed.size - 2)
         self.set_caption(some)
         self.filtered.emit(listed)
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
@@ -20,6 +20,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.worker import CancelFlag
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedQuery
@@ -88,6 +89,17 @@ class QueryTasks:
         found = ranked_query(fold.parts[asked.part], query.position, step, a, b, asked.convention)
         _ = found.above_least, found.by_influence
         return found
+
+    def select_for(
+        self, asked: QueryRequest, fold: int, marked: Sequence[int], parameters: Mapping[str, Any]
+    ) -> QueryPaths:
+        """Return the paths of greedy RankRLS on some queries of the part of a fold, and on all others."""
+        from rankstudio.engine.analysis.evidence.query_paths import query_paths  # noqa: PLC0415 - numba
+        from rankstudio.engine.arithmetic.query_data import QueryData  # noqa: PLC0415 - numba
+        from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - numba
+
+        part = asked.fold(fold).parts[asked.part]
+        return query_paths(GreedyRankRLS(**parameters), QueryData(part.X, part.y, part.query_ptr), marked)
 
     def leave_out(
         self, asked: QueryRequest, plan: Plan, fold: int, chosen: Chosen, column: int

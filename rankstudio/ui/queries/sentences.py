@@ -42,17 +42,22 @@ def comparison_sentence(found: QueryComparison) -> str:
         return ""
     counts = found.counts
     mean, low, high = found.mean_difference
-    sure = "" if low <= 0 <= high else tr(", significantly different from 0")
-    return tr(
-        "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
-        "to {high}){sure}."
-    ).format(
+    if low <= 0 <= high:
+        said = tr(
+            "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
+            "to {high})."
+        )
+    else:
+        said = tr(
+            "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
+            "to {high}), significantly different from 0."
+        )
+    return said.format(
         ties=counts.ties,
         n_queries=len(found.queries),
         mean=signed(mean, 4),
         low=signed(low, 4),
         high=signed(high, 4),
-        sure=sure,
     )
 
 
@@ -66,10 +71,12 @@ def query_sentence(found: RankedQuery) -> str:
         return tr("A and B give the relevant documents of this query the same ranks.")
     above = [d for d in found.documents if d.rank_b < most.rank_b and not d.relevant]
     others = tr("irrelevant document"), tr("irrelevant documents")
-    below = tr(", below {counted}").format(counted=counted(len(above), *others)) if above else ""
-    return tr("{name} (label {label:g}) has rank {rank_b} in B{below}, and rank {rank_a} in A.").format(
-        name=most.name, label=most.label, rank_b=most.rank_b, below=below, rank_a=most.rank_a
-    )
+    if above:
+        said = tr("{name} (label {label:g}) has rank {rank_b} in B, below {above}, and rank {rank_a} in A.")
+    else:
+        said = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
+    below = counted(len(above), *others)
+    return said.format(name=most.name, label=most.label, rank_b=most.rank_b, above=below, rank_a=most.rank_a)
 
 
 def pair_sentence(found: RankedQuery, first: int, second: int) -> str:

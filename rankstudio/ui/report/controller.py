@@ -47,6 +47,7 @@ class ReportController(Controller):
         super().__init__(parent)
         session, runs, worker = models.session, models.runs, models.task_worker
         self._session, self._runs, self._store, self._worker = session, runs, models.study_store, worker
+        self._evidence = models.evidence
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
         self._settings = ReportSettings()
         self._unwritten, self._sealed = False, session.sealed
@@ -58,7 +59,7 @@ class ReportController(Controller):
             self._make,
             slot="report",
             panel=self.preview,
-            on=(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed),
+            on=(runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, models.evidence.kept),
             parent=self,
         )
         self._demand.failed.connect(self._fail)
@@ -86,7 +87,12 @@ class ReportController(Controller):
 
     def _key(self) -> Key:
         asked = self.request()
-        return asked.sealed, id(asked.study), *(self._state_of(run) for run in asked.runs)
+        return (
+            asked.sealed,
+            id(asked.study),
+            self._evidence.n_kept,
+            *(self._state_of(run) for run in asked.runs),
+        )
 
     def _make(self) -> Computation:
         self.preview.set_caption(tr("creating the report …"))

@@ -219,7 +219,7 @@ WRITERS: dict[str, Callable[[Report, Path], Path]] = {".html": save_html, ".pdf"
 
 
 def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
-    from rankstudio.engine.analysis.report.source import ReportedRun  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.report.source import ReportedRun, kept_evidence  # noqa: PLC0415 - on the worker only
 
     recorded = run.recorded
     if study is not None and run.stored is not None:
@@ -229,7 +229,8 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
     data = run.dataset if run.recorded is None else None
-    return ReportedRun(run.number, result, recorded, data, run.label)
+    kept = kept_evidence(study, run.stored) if study is not None and run.stored is not None else ()
+    return ReportedRun(run.number, result, recorded, data, run.label, kept)
 
 
 def _record(dataset: FoldedDataset) -> RecordedData:

@@ -252,6 +252,9 @@ class CurvesPanel(Panel):
         self.show_smallest(None)
         self.set_caption("")
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
+        left_out = tr("leave-query-out")
+        named_so = left_out.lower() in criterion.lower()
+        self.criterion_plot.link_title(*(("leave-query-out", left_out) if named_so else ("criterion", "")))
         self.criterion_plot.setVisible(bool(criterion))
         # A ranker's one step has all features at once: where its point lies is known when it comes.
         x_range: tuple[float, float] | None = (
@@ -389,6 +392,8 @@ class CurvesPanel(Panel):
         self._measure = name
         title = tr("leave-query-out {name}") if self._alone else tr("validation {name}")
         self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
+        part = ("leave-query-out", tr("leave-query-out")), ("validation part", tr("validation"))
+        self.validation_plot.link_title(*part[not self._alone])
         for key in self._paths:
             self._draw(key)
         self._draw_band()

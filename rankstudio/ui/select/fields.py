@@ -40,7 +40,7 @@ USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 _LISTED = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several of them are typed with commas
 _RESET_SIDE = 20
 _ROW = 28
-_LEAST_EDITOR = 118  # pixels: long labels and a narrow panel leave no more
+_LEAST_EDITOR = 110  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 _SEVERAL = tr("several values, each tried")  # keys of the items that stand for no one choice

@@ -44,7 +44,7 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ColumnArea
 
 _OWN = ""
-_BESIDE_LABELS = 206  # pixels: a field for the name of a method, what resets it, margins and the bar
+_BESIDE_LABELS = 228  # pixels: a field for the name of a method, what resets it, margins and the bar
 
 
 def _method_choice() -> Parameter:
@@ -444,6 +444,7 @@ def files_text(plan: Plan) -> str:
 
 
 def about(entry: Method) -> str:
-    """Return what hovering over a method tells: paper, what it does and what it computes, as rich text."""
+    """Return what hovering over a method tells: name, what it does and computes, paper; as rich text."""
     formula = f"<p><i>{html_text(entry.formula)}</i></p>" if entry.formula else ""
-    return f"<p><b>{entry.title}</b><br>{entry.citation}</p><p>{shortened(tr(entry.summary))}</p>{formula}"
+    said = f"<b>{entry.label}</b><br>{html_text(shortened(tr(entry.summary)))}"
+    return f"<p>{said}</p>{formula}<p>{html_text(entry.title)}. {html_text(entry.citation)}</p>"

@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.results.events import (
     UnitFinished,
     UnitStarted,
 )
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -207,7 +208,9 @@ class RunController(Controller):
 
     def _mark_smallest(self, model: SelectedModel) -> None:
         """Mark the smallest model of the chosen path that is not significantly worse than its best one."""
-        mark, best = smallest_model(model, self._paths.record) or (None, 0)
+        choosable = len(model.path.steps) > 1 and model.path.step_kind is not StepKind.ITERATIONS
+        found = smallest_model(model, self._paths.record) if choosable else None
+        mark, best = found or (None, 0)
         self.curves.show_smallest(mark, best)
 
     @Slot()

@@ -17,6 +17,7 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.shell.workspace import ESTIMATES, PAGES, Workspace
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import key_text, plain
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -91,7 +92,7 @@ class CommandPalette(QDialog):
         self.field.textChanged.connect(self._find)
         self.field.returnPressed.connect(self._choose)
         self.list.itemClicked.connect(self._choose)
-        self.resize(min(_WIDTH, parent.width() - 40), _HEIGHT)
+        self.resize(min(scaled(_WIDTH), parent.width() - 40), _HEIGHT)
         corner = parent.mapToGlobal(parent.rect().topLeft())
         self.move(corner.x() + (parent.width() - self.width()) // 2, corner.y() + _FROM_TOP)
         self._find("")
@@ -115,7 +116,7 @@ class CommandPalette(QDialog):
         for entry in self._found:
             note = f" · {entry.note}" if entry.note else ""
             item = QListWidgetItem(f"{entry.text}   ({entry.kind}{note})")
-            item.setToolTip(plain(entry.text))
+            item.setToolTip(plain(item.text()))
             self.list.addItem(item)
         if self._found:
             self.list.setCurrentRow(0)

@@ -223,7 +223,7 @@ PAGES_OF_THE_WINDOW = {
     "queries-page": "single-queries.md",
     "report-page": "tables-figures-reports.md#a-report",
     "lab-page": "estimates.md#the-estimates-tab",
-    "evidence-page": "estimates.md#the-evidence-page",
+    "evidence-page": "evidence.md#in-the-window",
 }
 """Places of the guide by the object names of pages."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.evidence.controller import EvidenceController
+from rankstudio.ui.evidence.set_tray import SetTrayController
 from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.substitutes_panel import SubstitutesController
@@ -59,6 +60,7 @@ class Sections(QObject):
         self.alone = AloneController(theme, models, self.features, self)
         self.substitutes = SubstitutesController(theme, models, self)
         self.evidence = EvidenceController(theme, models, self)
+        self.tray = SetTrayController(theme, models, self.evidence)
         self.compare = CompareController(theme, models, self)
         self.queries = QueriesController(theme, models, self)
         tested = self.compare.views.tests.hint, self.compare.views.folds.hint
@@ -82,6 +84,12 @@ class Sections(QObject):
         self.features.inspected.connect(self.substitutes.mark)
         self.evidence.inspected.connect(self.features.inspect)
         self.features.inspected.connect(self.evidence.mark)
+        self.features.inspected.connect(self.tray.look_at)
+        self.tray.inspected.connect(self.features.inspect)
+        for path in (self.features.features, self.features.path):
+            path.offered = self.tray.actions
+        judged = self.evidence.panel.table
+        judged.row_actions = lambda row: self.tray.actions(row.feature)
         self.substitutes.panel.inspected.connect(self.features.inspect)
         self.data.foldChosen.connect(self.select.stop_following)
         self.compare.foldChosen.connect(self.select.stop_following)
@@ -122,13 +130,20 @@ class Sections(QObject):
         }
         evidence_tabs = PageTabs("evidence-tabs", tr("parts of the page"), tabs)
         evidence = column("evidence-and-estimates", (own, lab), (1, 1), (650, 650))
+        head = QWidget()
+        fill(QHBoxLayout(head), evidence_tabs, (self.tray.trays[1], 1), margins=(0, 0, 0, 0), spacing=8)
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
         self.pages = pages = {
             "data": Page("data", data, [self.data, self.alone]),
             "select": Page("select", columns, [self.select], foot),
-            "features": Page("features", features, [self.features, self.why, self.substitutes]),
-            "evidence": Page("evidence", evidence, [self.evidence, self.lab], head=evidence_tabs),
+            "features": Page(
+                "features",
+                features,
+                [self.features, self.why, self.substitutes, self.tray],
+                head=self.tray.trays[0],
+            ),
+            "evidence": Page("evidence", evidence, [self.evidence, self.lab], head=head),
             "compare": Page("compare", compare, [self.compare]),
             "queries": Page("queries", queries, [self.queries], head=self.queries.head),
             "report": Page("report", report, [self.report]),
@@ -137,6 +152,7 @@ class Sections(QObject):
         evidence_tabs.left.connect(pages["evidence"].restore_panels)
         for controller in (self.evidence, self.lab):
             evidence_tabs.chosen.connect(controller.update)
+        evidence_tabs.chosen.connect(self.tray.show_tab)
         self.queries.emptied.connect(queries.setHidden)
 
         def show_tab(number: int) -> None:
@@ -148,7 +164,13 @@ class Sections(QObject):
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.featuresAsked.connect(lambda: made.show_page("features"))
         self.strip.evidenceAsked.connect(lambda: made.show_page("evidence"))
-        self.select.curves.chance.asked.connect(lambda: made.show_page("evidence"))
+
+        def show_chance() -> None:
+            made.show_page("evidence")
+            self.evidence.show_chance()
+
+        self.select.curves.chance.asked.connect(show_chance)
+        self.evidence.comparisonShown.connect(self.select.stop_following)
         self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
         for asked in (self.strip.compareAsked, self.strip.comparisonAsked):
             asked.connect(lambda: made.show_page("compare"))

@@ -71,7 +71,7 @@ class SelectionLine(QWidget):
         self._parts: dict[str, Part] = {}
         self._buttons: dict[str, QPushButton] = {}
         self._arrows: dict[str, PlainLabel] = {}
-        row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=0)
+        self._row = row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=0)
         for key, what in PARTS.items():
             self._arrows[key] = named(PlainLabel("›"), role="muted")
             self._buttons[key] = self._button(key, what)
@@ -172,7 +172,7 @@ class SelectionLine(QWidget):
             cut = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width)
             cut = text if width >= wanted[key] else cut
             self._buttons[key].setText(cut.replace("&", "&&"))
-        self.layout().activate()  # a request for it is lost where the toolbar is being laid out
+        self._row.activate()  # a request for it is lost where the toolbar is being laid out
 
 
 Entries = Sequence[tuple[object, str]]

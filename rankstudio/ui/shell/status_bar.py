@@ -122,22 +122,21 @@ def run_text(record: RunRecord, waiting: int) -> str:
     behind = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:
-            verb = tr("Running") if record.state is RunState.RUNNING else tr("Paused:")
-            where = (
-                tr(", fold {fold} of {n_folds}").format(fold=record.unit.fold, n_folds=record.n_folds)
-                if record.unit and record.n_folds > 1
-                else ""
-            )
+            runs = record.state is RunState.RUNNING
+            verb = tr("Running {what}") if runs else tr("Paused: {what}")
+            if record.unit and record.n_folds > 1:
+                what = tr("{what}, fold {fold} of {n_folds}").format(
+                    what=what, fold=record.unit.fold, n_folds=record.n_folds
+                )
             doing = f", {record.working.what}" if record.working else ""
-            left = time_text(record.seconds_left) if record.state is RunState.RUNNING else ""
-            return f"{verb} {what}{where}{doing}{f' · {left}' if left else ''}{behind}"
+            left = time_text(record.seconds_left) if runs else ""
+            return f"{verb.format(what=what)}{doing}{f' · {left}' if left else ''}{behind}"
         case RunState.FAILED:
             return tr("{what} failed").format(what=what)
         case RunState.CANCELLED:
             return tr("{what} stopped; finished results are kept").format(what=what)
         case RunState.DONE:
-            return tr("{what} done in {seconds:.1f} s{behind}").format(
-                what=what, seconds=record.clock.seconds, behind=behind
-            )
+            done = tr("{what} done in {seconds:.1f} s").format(what=what, seconds=record.clock.seconds)
+            return done + behind
         case _:
             return tr("{what} is waiting").format(what=what)

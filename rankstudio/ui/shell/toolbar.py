@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.shell.actions import Actions
@@ -91,7 +91,12 @@ class MainToolBar(QToolBar):
         self._theme_button = named(QPushButton(), "theme-button")
         self._theme_button.clicked.connect(self.themeToggled)
         self.addWidget(self._theme_button)
-        self._giving_way = palette, self._theme_button, self._first[-1], self.convention_button
+        self._giving_way: tuple[QWidget, ...] = (
+            palette,
+            self._theme_button,
+            self._first[-1],
+            self.convention_button,
+        )
         self.line.fitted.connect(self._fit)
         theme.changed.connect(self._show_theme)
         self._show_theme()
@@ -126,10 +131,11 @@ class MainToolBar(QToolBar):
         self._level = level
         for button in self._shrinking:
             button.set_compact(level > 0)
+        places = {one: place for place, one in enumerate(self._giving_way)}
         for action in self.actions():
-            button = self.widgetForAction(action)
-            if button in self._giving_way:
-                action.setVisible(self._giving_way.index(button) >= level)
+            widget = self.widgetForAction(action)
+            if widget in places:
+                action.setVisible(places[widget] >= level)
 
     def _add(self, action: QAction, texted: bool = False) -> ActionButton:
         button = ActionButton(action, texted)

@@ -192,8 +192,8 @@ class Workspace(QWidget):
             self._stack.addWidget(page)
         fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
         self.rail.chosen.connect(self._go_to)
-        for page, bar in self._tabs.items():
-            bar.chosen.connect(lambda _, page=page: self.pageChanged.emit(page))
+        for name, bar in self._tabs.items():
+            bar.chosen.connect(lambda _, name=name: self.pageChanged.emit(name))
         self.show_page(FIRST)
 
     @property

@@ -32,6 +32,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -354,7 +355,8 @@ class ColumnsDialog(QDialog):
         self._table.blockSignals(blocked)
         self._table.resizeColumnsToContents()
         for j in range(self._table.columnCount()):
-            self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, _WIDEST if j == 0 else _VALUE))
+            widest = scaled(_WIDEST if j == 0 else _VALUE)
+            self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, widest))
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
         fine = (qid >= 0 or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
         fine = fine and (part < 0 or part not in (qid, label))

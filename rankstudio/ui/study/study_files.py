@@ -74,8 +74,8 @@ class StudyFiles(Controller):
         before = self._study_store.path
         if self._may_leave(tr("Start a new study")):
             self._change_to(None)
-            kept = tr("; the previous study is in {before}").format(before=before) if before else ""
-            self.said.emit(tr("New study{kept}").format(kept=kept))
+            said = tr("New study; the previous study is in {before}") if before else tr("New study")
+            self.said.emit(said.format(before=before))
 
     @Slot()
     def ask_open(self) -> None:

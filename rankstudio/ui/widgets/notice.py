@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, SignalInstance, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -30,7 +30,7 @@ _SAID: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error"
 
 _ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
 _MOST = 3  # messages at once
-_WIDTH = 720  # pixels, of what lies over a page
+_LEAST, _WIDTH = 360, 720  # pixels, of what lies over a page
 
 
 class ClosedByEscape(QWidget):
@@ -121,6 +121,12 @@ class Notice(ClosedByEscape):
         self.setAccessibleName(f"{_SAID[level]}: {text}")
         self._restyle()
         self.show()
+
+    def sizeHint(self) -> QSize:
+        """Return the size with which the text has one line: it covers no more of a page than that takes."""
+        hint, beside = super().sizeHint(), super().sizeHint().width() - self._text.sizeHint().width()
+        line = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 2
+        return QSize(max(hint.width(), beside + line), hint.height())
 
     @property
     def level(self) -> Level:
@@ -305,7 +311,7 @@ class Overlay(QWidget):
     def _place(self) -> None:
         layout, whole = self.layout(), self._below.size()
         assert layout is not None
-        width = min(_WIDTH, whole.width() - 2 * _ABOVE)
+        width = min(max(_LEAST, layout.sizeHint().width()), _WIDTH, whole.width() - 2 * _ABOVE)
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
         self.setGeometry((whole.width() - width) // 2, whole.height() - self._foot - height, width, height)
         self.raise_()

@@ -202,6 +202,10 @@ class Panel(QFrame):
         """Show another caption."""
         self._caption.setText(caption)
 
+    def link_title(self, term: str, word: str = "") -> None:
+        """Underline a term of the glossary in the title; all of it is underlined where no word is given."""
+        self._title.set_term(term, word)
+
     def link_caption(self, term: str, word: str) -> None:
         """Underline a term of the glossary in the caption where that contains a word for it."""
         self._caption.set_term(term, word)

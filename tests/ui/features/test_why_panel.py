@@ -311,7 +311,7 @@ def test_two_features_stand_side_by_side_with_their_divergence(window: MainWindo
         alone = float(line.split(": ")[1].split(" alone")[0])
         assert alone + shown == pytest.approx(float(scores[order[place]]), abs=2e-4)
         assert line.startswith(names[order[place]])
-        assert line.endswith(f"number {place + 1}")
+        assert line.endswith(f"step {place + 1} of the path")
         assert len(plot.densities) == 3
 
 

@@ -289,7 +289,7 @@ def test_a_measure_is_chosen_or_typed_and_a_wrong_one_is_explained(form, edits):
 def test_a_number_is_explained_with_its_range(form, edits):
     form.set_plan(Plan(data="x", method="gas"))
     type_into(form.field("c"), "-0.5")
-    assert form.field("c").error.text() == "c: expected a number from 0 up, got '-0.5'."
+    assert form.field("c").error.text() == "penalty c: expected a number from 0 up, got '-0.5'."
     type_into(form.field("c"), "2^-2")
     assert [edit["parameters"]["c"] for edit in edits] == [0.25]
     assert form.field("c").editor.text() == "0.25"

@@ -38,6 +38,8 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     assert row.button.text() == "Permutation test…" and row.isVisible()
     row.button.click()
     assert row.button.text() == "Stop" and window.commands["stop"].isEnabled()
+    assert window.workspace.place == "evidence"  # where the sentence is, too
+    window.workspace.show_page("select")
     wait_until(lambda: done(tests))
     assert grown == sorted(grown) and len(grown) > 3 and not window.commands["stop"].isEnabled()
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QTextBrowser, QWidget
-from windows import Opened
+from windows import Opened, settle
 
 from rankstudio.ui.select.fields import TERMS
 from rankstudio.ui.select.form import MethodForm
@@ -158,3 +158,24 @@ def test_the_window_opens_the_guide_at_a_term_by_click_and_by_f1(opened: Opened,
         assert all(isinstance(one, TermLabel) and one.accessibleDescription() for one in panels)
         data = window.findChild(Panel, "data-panel")
         assert any(one.term() == "convention" for one in data.findChildren(TermLabel))
+
+
+def test_titles_of_panels_and_plots_lead_into_the_glossary(opened: Opened, folds: Path) -> None:
+    """Catches titles with a term that a first-time reader meets nowhere explained."""
+    with opened(folds) as window:
+        sections = window.sections
+        places = [
+            sections.select.curves.criterion_plot._term.place(),
+            sections.select.curves.validation_plot._term.place(),
+            sections.features.features._title.place(),
+            sections.substitutes.panel._title.place(),
+        ]
+        names = ("leave-query-out", "validation-part", "path", "substitute")
+        assert places == [f"glossary.md#{name}" for name in names]
+        plot = sections.select.curves.criterion_plot
+        settle(window)
+        under = plot._term
+        assert under.isVisible() and plot.rect().contains(under.geometry())
+        QTest.mouseClick(under, Qt.MouseButton.LeftButton, pos=under.word_rect().center())
+        assert "glossary" in window.help.guide._browser.source().path()
+        window.help.guide.close()

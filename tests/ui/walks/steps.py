@@ -600,6 +600,31 @@ def chance(stage: Stage) -> None:
     trigger(stage, "chance")  # to the end it takes long
 
 
+@step(2)
+def gather_evidence(stage: Stage, which: int) -> None:
+    """Begin a package of the evidence, or stop what is gathered."""
+    page = stage.window.sections.evidence
+    seen(stage, "evidence", page.panel)
+    work = page.panel.work, page.best.work, page.sets.work, page.stop.work
+    buttons = [button for row in work for button in (row.button, row.stop) if button.isVisible()]
+    of(which, buttons).click()
+
+
+@step(2)
+def use_evidence(stage: Stage, which: int) -> None:
+    """Move the threshold, ask for a feature in the sets, or use or compare the best set."""
+    page = stage.window.sections.evidence
+    seen(stage, "evidence", page.panel)
+    buttons = [button for button in (page.best.use, page.best.compare) if button.isVisible()]
+    buttons += page.stop.view._group.buttons() if page.stop.view.isVisible() else []
+    if which % 3 == 0:
+        page.panel.table.thresholdMoved.emit(0.51 + (which % 50) / 100)
+    elif which % 3 == 1:
+        page.sets.plot.picked.emit(of(which, page.sets.plot.columns).feature)
+    else:
+        of(which, buttons).click()
+
+
 @step(12)
 def show_page(stage: Stage, which: int) -> None:
     trigger(stage, f"page_{of(which, PAGES).key}")

@@ -1,4 +1,4 @@
-"""Compiled copy of the Gram matrices of some queries."""
+"""Compiled copies of the Gram matrices of some queries, or of what a path reads of them."""
 
 from __future__ import annotations
 
@@ -28,3 +28,44 @@ def gather(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
                 for i in range(count, width):
                     out[k, a, j, i] = 0.0
                 total[a, j] += summed
+
+
+@kernel
+def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats) -> None:
+    """Copy one row of these matrices, as :func:`gather` does; what else is in ``out`` stays as it is."""
+    n, width = gram.shape[1], gram.shape[3]
+    total[row] = 0.0
+    for k in range(out.shape[0]):
+        first = k * width
+        count = min(width, queries.shape[0] - first)
+        for j in range(n):
+            summed = 0.0
+            for i in range(count):
+                query = queries[first + i]
+                entry = gram[query // width, row, j, query % width]
+                out[k, row, j, i] = entry
+                summed += entry
+            for i in range(count, width):
+                out[k, row, j, i] = 0.0
+            total[row, j] += summed
+    for j in range(n):
+        total[j, row] = total[row, j]
+
+
+@kernel
+def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
+    """Copy the diagonals of these matrices to ``out`` (blocks, n, BLOCK), and add them to ``total``."""
+    n, width = gram.shape[1], gram.shape[3]
+    for k in range(out.shape[0]):
+        first = k * width
+        count = min(width, queries.shape[0] - first)
+        for j in range(n):
+            summed = 0.0
+            for i in range(count):
+                query = queries[first + i]
+                entry = gram[query // width, j, j, query % width]
+                out[k, j, i] = entry
+                summed += entry
+            for i in range(count, width):
+                out[k, j, i] = 0.0
+            total[j, j] += summed

@@ -111,7 +111,7 @@ class _QuerySearch:
 
     def __init__(self, estimator: LinearRanker, data: QueryData) -> None:
         self._paths = SubsetPaths(estimator, data)
-        steps = self._paths.path(self._paths.statistics, self._paths.n_queries)
+        steps = self._paths.path(self._paths.statistics)
         self.selected = steps[-1].selected
         self._compared = [step.candidates for step in steps]
         self._informative = data.informative
@@ -158,9 +158,8 @@ class _QuerySearch:
 
     def _chosen(self, step: int, removed: Ints) -> int | None:
         """Return what a step selects without some queries; None where it selects nothing."""
-        left = np.delete(np.arange(self._paths.n_queries), removed)
-        known = self._paths.among(left, self._room)
-        steps = self._paths.path(known, left.size, self.selected[:step])
+        known = self._paths.without(removed, self._room)
+        steps = self._paths.path(known, self.selected[:step])
         return steps[-1].selected[step] if len(steps[-1].selected) > step else None
 
 

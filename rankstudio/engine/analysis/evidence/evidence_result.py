@@ -202,9 +202,11 @@ class SelectionEvidence:
                 "{gap} % too high."
             ).format(above=_percent(above), gap=_percent(gap))
         if above < _ROUNDING:
-            return tr("The selection has the lowest possible left-out error of {k} features.").format(
-                k=self.k
-            )
+            return trn(
+                "No other single feature has a lower left-out error.",
+                "The selection has the lowest possible left-out error of {k} features.",
+                self.k,
+            ).format(k=self.k)
         return tr("The selection is {above} % above the lowest possible left-out error.").format(
             above=_percent(above)
         )

@@ -101,6 +101,6 @@ def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int])
         room = paths.room()
 
         def steps(part: Ints) -> tuple[Step, ...]:
-            return tuple(paths.path(paths.among(part, room), part.size))
+            return tuple(paths.path(paths.among(part, room)))
 
         return QueryPaths(steps(chosen), steps(others))

@@ -122,7 +122,7 @@ def left_out_steps(
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
     with STEADY:
         paths = SubsetPaths(estimator, rows)
-        order = paths.path(paths.statistics, paths.n_queries)[-1].selected
+        order = paths.path(paths.statistics)[-1].selected
         errors = [paths.errors(order[:size]).present for size in range(len(order) + 1)]
     empty, usual = errors[0], np.column_stack(errors[1:] or errors)
     repeated = np.empty_like(usual)
@@ -154,8 +154,7 @@ def _without(
     paths: SubsetPaths, query: int, n_steps: int, room: Floats
 ) -> tuple[list[Floats], tuple[int, ...]]:
     """Return the weights after each step of the path without a query, and its features."""
-    others = np.delete(np.arange(paths.n_queries), query)
-    steps = paths.path(paths.among(others, room), others.size)[:n_steps]
+    steps = paths.path(paths.without(np.array([query]), room))[:n_steps]
     coefs = [step.coef for step in steps]
     # A path that ends early has its last model to the end.
     return coefs + coefs[-1:] * (n_steps - len(coefs)), steps[-1].selected

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, by_sums, enough_queries
 from rankstudio.engine.arithmetic.query_data import QueryData, group
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data.splitting.query_halves import half_of_queries
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
@@ -21,7 +22,7 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Note, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
-_MOST = 1_000_000
+MOST_HALVES = 1_000_000
 _AT_ONCE = 16  # halves between two partial results, where a path is fast
 _ROUNDING = 1e-9  # of a number of halves
 
@@ -225,11 +226,11 @@ def stability_steps(
     """
     if not isinstance(estimator, Selector):
         raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
-    count = 2 * between("n_halves", n_halves, 1, _MOST)
+    count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
     rows: QueryData = training_data(data).whole("Stability selection")
     enough_queries(rows.ptr.size - 1, 4, "Stability selection")
-    found = _nothing(estimator, rows, start) if known is None else known
+    found = without_paths(estimator, rows.informative, start) if known is None else known
     if found.seed != start or found.places.shape[1] != rows.X.shape[1]:
         raise ParameterError("known", found.seed, f"a result for the same data with the seed {start}")
     halves = _Halves(rows.ptr.size - 1, start, range(found.n_paths, count))
@@ -238,7 +239,7 @@ def stability_steps(
         if isinstance(told, WorkProgress):
             yield told
         else:
-            found = _with_paths(found, told)
+            found = with_paths(found, told)
             yield PartialResult(_WHAT, found.n_paths / count, found)
     return found
 
@@ -259,14 +260,15 @@ class _Halves:
         return half_of_queries(self.n_queries, self.seed, number)
 
 
-def _nothing(estimator: Selector, data: QueryData, seed: int) -> StabilitySelection:
-    n = data.X.shape[1]
+def without_paths(estimator: Selector, informative: Bools, seed: int) -> StabilitySelection:
+    """Return the result of no halves yet, for features that vary inside some query or do not, (n,)."""
+    n = informative.size
     k = min(estimator.n_steps(n), n) if isinstance(estimator, GrowingSelector) else n
     counts, places = np.zeros((k, n), dtype=np.int64), np.zeros((0, n), dtype=np.int64)
-    return StabilitySelection(counts, places, max(1, int(data.informative.sum())), seed)
+    return StabilitySelection(counts, places, max(1, int(informative.sum())), seed)
 
 
-def _with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
+def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
     """Return the result with some more paths; one that ended early has its last features to the end."""
     counts = found.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
@@ -275,13 +277,6 @@ def _with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySe
             counts[step, list(path[min(step, len(path) - 1)])] += 1
         place[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
     return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
-
-
-def half_of_queries(n_queries: int, seed: int, number: int) -> Ints:
-    """Return the queries of a half, ascending; 2b and 2b + 1 are the two halves of division b."""
-    order = np.random.default_rng([seed, number // 2]).permutation(n_queries)
-    size = n_queries // 2
-    return np.sort(order[:size] if number % 2 == 0 else order[size : 2 * size])
 
 
 def _summed_paths(estimator: Selector, data: QueryData, halves: _Halves) -> Iterator[list[Path]]:
@@ -297,7 +292,7 @@ def _summed_paths(estimator: Selector, data: QueryData, halves: _Halves) -> Iter
             def learn(number: int, found: dict[int, Path] = found) -> None:
                 queries = halves.queries(number)
                 room = rooms.pop()
-                steps = paths.path(paths.among(queries, room), queries.size)
+                steps = paths.path(paths.among(queries, room))
                 rooms.append(room)
                 found[number] = [step.selected for step in steps]
 
@@ -319,10 +314,10 @@ def _learned_paths(
                 steps.append(told)
             elif not isinstance(told, Note):
                 yield told
-        yield [_path(fresh, steps)]
+        yield [path_of_steps(fresh, steps)]
 
 
-def _path(estimator: Selector, steps: list[Step]) -> Path:
+def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
     """Return the features after each step; of an optimiser's model by the magnitude of their weights."""
     if isinstance(estimator, GrowingSelector):
         return [step.selected for step in steps]

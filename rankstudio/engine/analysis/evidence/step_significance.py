@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +13,13 @@ from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
 from rankstudio.engine.analysis.permutation.label_permutation import permuted_rows, rows_and_targets
 from rankstudio.engine.arithmetic.query_data import QueryData, group
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.methods.selection.base import TIE
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import WorkProgress, finish
@@ -24,7 +27,8 @@ from rankstudio.engine.support.work import WorkProgress, finish
 _WHAT = "permuting residuals"
 _MOST = 10_000_000
 _ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
-_AT_ONCE = 8  # permutations between two partial results
+_AT_ONCE = 16  # permutations between two partial results, and those whose steps share what has no labels
+_MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,15 +167,16 @@ def significance_steps(
         test = _ResidualTest(estimator, rows, start)
     found = test.nothing if known is None else known
     with pool() as (executor, workers):
-        for first in range(found.permuted.shape[0], count, _AT_ONCE):
-            numbers = range(first, min(first + _AT_ONCE, count))
+        for first in range(found.permuted.shape[0], count, test.at_once):
+            numbers = range(first, min(first + test.at_once, count))
             drops = np.empty((len(numbers), found.drops.size))
+            orders = [test.order(number) for number in numbers]
 
-            def learn(at: tuple[int, int], drops: Floats = drops, numbers: range = numbers) -> None:
-                drops[at] = test.drop(numbers[at[0]], at[1])
+            def learn(step: int, drops: Floats = drops, orders: list[Ints] = orders) -> None:
+                drops[:, step] = test.drops(orders, step)
 
             with STEADY:
-                share(executor, workers, learn, product(range(len(numbers)), range(found.drops.size)))
+                share(executor, workers, learn, range(found.drops.size))
             permuted = np.vstack((found.permuted, drops))
             found = StepSignificance(found.selected, found.drops, permuted, found.empty)
             yield PartialResult(_WHAT, numbers.stop / count, found)
@@ -188,7 +193,7 @@ class _ResidualTest:
             raise ParameterError("ties", False, "True, as documents with equal labels count, too")
         self._data, self._seed = data, seed
         _, self._targets = rows_and_targets(estimator, data)
-        steps = self._paths.path(self._paths.statistics, self._paths.n_queries)
+        steps = self._paths.path(self._paths.statistics)
         self._selected = steps[-1].selected
         X, labels = data.centred
         coefs = [np.zeros(X.shape[1]), *(step.coef for step in steps)]
@@ -198,12 +203,95 @@ class _ResidualTest:
         nothing = np.empty((0, drops.size))
         self.nothing = StepSignificance(self._selected, drops, nothing, steps[0].before)
 
-    def drop(self, number: int, step: int) -> float:
-        """Return by how much a step, from 0, lowers the error with permuted residuals."""
-        order = permuted_rows(self._data.ptr, self._seed, number)
+    @property
+    def at_once(self) -> int:
+        """How many permutations are compared at a time."""
+        products = self._paths.n_queries * self._data.X.shape[1]
+        return int(min(_AT_ONCE, max(1, _MOST_PRODUCTS // products)))
+
+    def order(self, number: int) -> Ints:
+        """Return the documents in the order of a permutation."""
+        return permuted_rows(self._data.ptr, self._seed, number)
+
+    def drops(self, orders: Sequence[Ints], step: int) -> Floats:
+        """Return by how much a step, from 0, lowers the error with each permutation of the residuals."""
         fitted = self._fitted[step]
-        labels = fitted + (self._labels - fitted)[order]
-        known = self._paths.labelled(self._targets(labels[:, None]))
-        last = self._paths.path(known, self._paths.n_queries, self._selected[:step])[-1]
+        rest = self._labels - fitted
+        targets = self._targets(np.column_stack([fitted + rest[order] for order in orders]))
+        rules = self._paths.rules
+        if rules.costs is None and rules.n_candidates is None:
+            return self._best_drops(targets, step)
+        return np.array([self._drop(labels[:, None], step) for labels in targets.T])
+
+    def _drop(self, targets: Floats, step: int) -> float:
+        """Return by how much a step lowers the error, by a path of its own."""
+        known = self._paths.labelled(np.ascontiguousarray(targets))
+        last = self._paths.path(known, self._selected[:step])[-1]
         # A path may end before, where no feature is worth its penalty.
         return last.before - last.criterion if len(last.selected) > step else 0.0
+
+    def _best_drops(self, targets: Floats, step: int) -> Floats:
+        """Return by how much the best feature lowers the error with each of some targets (m, P), shape (P,).
+
+        What does not depend on the targets is computed once for all of them.
+        """
+        paths, before = self._paths, list(self._selected[:step])
+        ptr, X = paths.rows.ptr, paths.rows.centred[0]
+        products = np.stack([X[a:b].T @ targets[a:b] for a, b in pairwise(ptr.tolist())]).transpose(0, 2, 1)
+        changes = self._changes(products, before)
+        rules, varies = paths.rules, np.diagonal(paths.statistics.total)[:-1] > 0
+        left = rules.allowed.copy()
+        left[before] = False
+        candidates = prefer(np.flatnonzero(left), varies)
+        if step < len(rules.pinned):
+            return -changes[:, rules.pinned[step]]
+        found: Floats = -changes[:, candidates].min(axis=1)
+        if rules.size_penalty > 0:
+            empty = (targets**2).sum(axis=0)
+            found[found <= (rules.size_penalty + TIE) * empty] = 0.0
+        return found
+
+    def _changes(self, products: Floats, before: list[int]) -> Floats:
+        """Return what each feature adds to the error with some others, (P, n).
+
+        Parameters
+        ----------
+        products : ndarray of shape (Q, P, n)
+            Of the features with each of P targets in each query.
+        before : list of int
+            The others.
+
+        Notes
+        -----
+        Without query q the weights are w = A⁻¹ (t - r)_S for A = (T - G)_SS + λI, and those of feature j as a
+        target of the others are b = A⁻¹ (T - G)_Sj. Feature j then has the weight
+
+            ((t - r)_j - (T - G)_jS w) / ((T - G)_jj + λ - (T - G)_jS b)
+
+        on what is left of it, x_j - X_S b. All of it follows from G and r, and b is the same for all targets.
+        """
+        paths = self._paths
+        n, chosen = products.shape[2], np.array(before, dtype=np.int64)
+        gram, whole = paths.statistics.gram, paths.statistics.total[:n, :n]
+        ridge = paths.regularization * np.eye(chosen.size)
+        total = products.sum(axis=0)
+        changes: Floats = np.zeros_like(total)
+        for block, first in zip(gram, range(0, paths.n_queries, BLOCK), strict=True):
+            own = products[first : first + BLOCK]
+            G = np.moveaxis(block, 2, 0)[: len(own), :n, :n]
+            square, right, seen = np.diagonal(G, axis1=1, axis2=2), total - own, own
+            pivot = np.diagonal(whole) - square + paths.regularization
+            if before:
+                rows = G[:, chosen]
+                others = whole[chosen] - rows
+                A = others[:, :, chosen] + ridge
+                b = np.linalg.solve(A, others)
+                missed = rows - rows[:, :, chosen] @ b
+                square = square - (b * (rows + missed)).sum(axis=1)
+                pivot -= (b * others).sum(axis=1)
+                w = np.linalg.solve(A, right[:, :, chosen].transpose(0, 2, 1)).transpose(0, 2, 1)
+                seen = own - own[:, :, chosen] @ b - w @ missed
+                right = right - w @ others
+            weight = right / pivot[:, None]
+            changes += (weight * (weight * square[:, None] - 2.0 * seen)).sum(axis=0)
+        return changes

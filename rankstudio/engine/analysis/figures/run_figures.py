@@ -42,10 +42,10 @@ def _title(run: RunResult, shown: str) -> str:
 
 
 def _by_size(run: RunResult, of: str, beside: str = "") -> str:
-    """Return the caption of what is drawn over the sizes of a run."""
+    """Return the caption of what is drawn over the sizes of a run; ``beside`` is another sentence of it."""
     n, steps = len(run.folds), step_axis(run.plan.step_kind).title
-    text = tr("{of} by {steps}, mean over {n} folds{beside}.") if n > 1 else tr("{of} by {steps}{beside}.")
-    return _title(run, text.format(of=of, steps=steps, n=n, beside=beside))
+    text = tr("{of} by {steps}, mean over {n} folds.") if n > 1 else tr("{of} by {steps}.")
+    return _title(run, " ".join(filter(None, (text.format(of=of, steps=steps, n=n), beside))))
 
 
 def _axes_named(run: RunResult) -> str:
@@ -77,7 +77,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     of = _measured(name) if name else tr(run.plan.criterion)
     known = [y for one in series for y in one.y if np.isfinite(y)]
     wide = not name and min(known, default=0.0) > 0 and max(known) / min(known) >= _DECADES
-    each = tr(", one curve for each {axes}").format(axes=_axes_named(run)) if n > 1 else ""
+    each = tr("One curve per {axes}.").format(axes=_axes_named(run)) if n > 1 else ""
     return CurvesFigure(
         "validation" if name else "criterion",
         _title(run, of),
@@ -134,7 +134,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     best = float(known.max() if measure(name).higher_is_better else known.min())
     row, column = np.argwhere(cells == best)[0].tolist()
     low, high = _color_ends(known)
-    beside = tr(", for each value of {axes}; the outlined cell is the best")
+    beside = tr("One row per value of {axes}; the outlined cell is the best.")
     return MapFigure(
         "map",
         _title(run, tr("{of} by parameters and size").format(of=figure.y.title)),

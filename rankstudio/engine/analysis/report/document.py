@@ -166,6 +166,7 @@ SECTIONS: dict[str, str] = {
     "tests": "Paired tests",
     "features": "Selected features",
     "stability": "Stability of the selection",
+    "evidence": "Evidence for the selection",
     "substitutes": "Substitutes",
     "published": "Published results",
     "plan": "Methods and parameters",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rankstudio.engine.analysis.report import feature_sections, result_sections
+from rankstudio.engine.analysis.report import evidence_sections, feature_sections, result_sections
 from rankstudio.engine.analysis.report.document import (
     SECTIONS,
     Block,
@@ -216,6 +216,7 @@ _MAKERS: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "tests": result_sections.paired_test_blocks,
     "features": feature_sections.feature_blocks,
     "stability": feature_sections.stability_blocks,
+    "evidence": evidence_sections.evidence_blocks,
     "substitutes": feature_sections.substitute_blocks,
     "published": result_sections.published_blocks,
     "versions": version_blocks,

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isnan
 
+from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.queries.measurement import without_test
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
@@ -17,7 +19,7 @@ from rankstudio.engine.analysis.significance import (
     why_unpaired,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.errors import RankStudioError, StoreError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data
@@ -25,6 +27,7 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.storage.study_contents import (
     RecordedData,
     ReportSettings,
+    RunKey,
     RunLabel,
     SealMark,
     is_sealed,
@@ -47,6 +50,8 @@ class ReportedRun:
         The same with their documents; None where these are not at hand.
     label : RunLabel
         What a person says of it.
+    evidence : tuple of (int, SelectionEvidence)
+        What the study keeps on how sure its selections are, each with the number of the fold.
     """
 
     number: int
@@ -54,6 +59,7 @@ class ReportedRun:
     recorded: RecordedData
     data: FoldedDataset | None = None
     label: RunLabel = field(default_factory=RunLabel)
+    evidence: tuple[tuple[int, SelectionEvidence], ...] = ()
 
     @property
     def plan(self) -> Plan:
@@ -193,8 +199,18 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
         result = replace(result, plan=plan)
         if result.complete:
-            runs.append(ReportedRun(summary.key.id, result, recorded, opener(plan, recorded), label))
+            given = result, recorded, opener(plan, recorded), label, kept_evidence(study, summary.key)
+            runs.append(ReportedRun(summary.key.id, *given))
     return ReportSource(study.title, tuple(runs), study.report_settings, study.seal_marks)
+
+
+def kept_evidence(study: Study, run: RunKey) -> tuple[tuple[int, SelectionEvidence], ...]:
+    """Return what a study keeps on how sure the selections of a run are; what is damaged is not among it."""
+    found = []
+    for fold, payload in study.evidence_of_run(run):
+        with suppress(StoreError):
+            found.append((fold, unpack_evidence(payload)))
+    return tuple(found)
 
 
 NOTHING = "–"

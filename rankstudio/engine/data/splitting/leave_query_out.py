@@ -6,15 +6,14 @@ them only the one asked for last is kept.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.comments import TakenComments
-from rankstudio.engine.data.dataset import Comments, Fold, RankingDataset
-from rankstudio.engine.support.grades import Grading
+from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
 
 
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
@@ -26,16 +25,6 @@ def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
     """
     kept = Kept()
     return tuple(left_out_fold(data, query, kept) for query in range(data.n_queries))
-
-
-class Kept:
-    """The matrix that was put together last, and which query is not in it."""
-
-    def __init__(self) -> None:
-        self.last: tuple[int, Floats] | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Kept, ()  # another process puts its own together
 
 
 def left_out_fold(data: RankingDataset, query: int, kept: Kept | None = None) -> Fold:
@@ -51,48 +40,38 @@ def left_out_fold(data: RankingDataset, query: int, kept: Kept | None = None) ->
     return Fold(query + 1, LeftOut(data, query, kept or Kept()), None, _alone(data, query))
 
 
-class LeftOut(RankingDataset):
+@dataclass(frozen=True)
+class EachQueryLeftOut:
+    """The division into folds each of which is tested on one query."""
+
+    def fold(self, whole: RankingDataset, number: int) -> Fold:
+        """Return a fold by its number."""
+        return left_out_fold(whole, number - 1)
+
+
+class LeftOut(PartOfWhole):
     """All documents of a dataset but those of one query.
 
     Attributes
     ----------
-    whole : RankingDataset
-        All of them.
     query : int
         Index of the query that is left out.
     """
 
-    whole: RankingDataset
-    query: int
-    _kept: Kept
-
     def __init__(self, whole: RankingDataset, query: int, kept: Kept) -> None:
-        told = {
-            "whole": whole,
-            "query": query,
-            "_kept": kept,
-            "feature_ids": whole.feature_ids,
-            "feature_names": whole.feature_names,
-            "source": None,
-            "missing": np.zeros(0, dtype=np.int64),
-            "warnings": whole.warnings if query == 0 else (),  # told once
-            "sparse": whole.sparse,
-            "file_rows": None,
-            "greatest_grade": whole.greatest_grade,
-        }
-        vars(self).update(told)
+        super().__init__(whole, query, EachQueryLeftOut(), kept, first=query == 0)
 
     @property
-    def X(self) -> Floats:  # noqa: D102, N802 - inherited
-        kept = self._kept
-        last = kept.last
-        if last is not None and last[0] == self.query:
-            return last[1]
-        del last
-        kept.last = None  # not two of them at once
-        X = self._without(self.whole.X)
-        kept.last = self.query, X
-        return X
+    def query(self) -> int:  # noqa: D102 - of the class
+        return self.number
+
+    @property
+    def queries(self) -> Ints:  # noqa: D102 - inherited
+        return np.delete(np.arange(self.whole.n_queries), self.query)
+
+    @property
+    def told_as(self) -> str:  # noqa: D102 - inherited
+        return f"without query {self.query}"
 
     @property
     def from_disk(self) -> bool:
@@ -100,50 +79,25 @@ class LeftOut(RankingDataset):
         return False
 
     @property
-    def y(self) -> Floats:  # noqa: D102 - inherited
-        return self._without(self.whole.y)
-
-    @property
-    def query_ptr(self) -> Ints:  # noqa: D102 - inherited
-        sizes = np.delete(np.diff(self.whole.query_ptr), self.query)
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-    @property
-    def query_ids(self) -> tuple[str, ...]:  # noqa: D102 - inherited
-        ids = self.whole.query_ids
-        return (*ids[: self.query], *ids[self.query + 1 :])
-
-    @property
-    def comments(self) -> Comments:  # noqa: D102 - inherited
-        whole = self.whole.comments
-        rows = np.delete(np.arange(len(whole)), slice(*self._rows))
-        return TakenComments(whole, rows) if len(whole) else ()
-
-    @property
-    def grading(self) -> Grading:  # noqa: D102 - inherited
-        begin, end = self._rows
-        return self.whole.grading.taken(np.delete(np.arange(self.whole.n_documents), slice(begin, end)))
-
-    @property
     def n_documents(self) -> int:  # noqa: D102 - inherited
-        begin, end = self._rows
+        begin, end = self._left_out
         return self.whole.n_documents - (end - begin)
-
-    @property
-    def n_features(self) -> int:  # noqa: D102 - inherited
-        return self.whole.n_features
 
     @property
     def n_queries(self) -> int:  # noqa: D102 - inherited
         return self.whole.n_queries - 1
 
     @property
-    def _rows(self) -> tuple[int, int]:
+    def _left_out(self) -> tuple[int, int]:
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])
 
-    def _without(self, values: Floats) -> Floats:
-        begin, end = self._rows
+    @property
+    def _rows(self) -> Ints:
+        return np.delete(np.arange(self.whole.n_documents), slice(*self._left_out))
+
+    def _taken(self, values: Floats) -> Floats:
+        begin, end = self._left_out
         array = np.concatenate([values[:begin], values[end:]])
         array.flags.writeable = False
         return array

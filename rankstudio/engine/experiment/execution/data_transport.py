@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from rankstudio.engine.data import shared_parts, store
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.splitting.leave_query_out import LeftOut, left_out_fold
+from rankstudio.engine.data.splitting.leave_query_out import EachQueryLeftOut
+from rankstudio.engine.data.splitting.part_of_whole import Division, PartOfWhole
 from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.steps import Step
@@ -167,15 +168,18 @@ class FoldFiles:
 
 @dataclass(frozen=True)
 class WholeFile(FoldFiles):
-    """One part on the disk, each query of which is a fold: leave-query-out, without a copy for each.
+    """One part on the disk of which folds have some queries, such as leave-query-out: no copy for each.
 
     Attributes
     ----------
     whole : str
         The name of the part.
+    division : Division
+        Which folds these are.
     """
 
     whole: str = ""
+    division: Division = field(default_factory=EachQueryLeftOut)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -184,11 +188,11 @@ class WholeFile(FoldFiles):
 
     def key(self, number: int) -> Hashable:
         """Return what a fold has in common only with one that has the same data."""
-        return self.whole, number
+        return self.whole, self.division, number
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number; see :meth:`FoldFiles.fold`."""
-        return left_out_fold(shared_parts.open_kept(self.path_of(self.whole)), number - 1)
+        return self.division.fold(shared_parts.open_kept(self.path_of(self.whole)), number)
 
 
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
@@ -200,8 +204,9 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
         Where they cannot be written.
     """
     first = folds[0].train if folds else None
-    if isinstance(first, LeftOut):
-        return WholeFile(str(store.scratch_folder()), {}, shared_parts.keep([first.whole])[0])
+    if isinstance(first, PartOfWhole):
+        name = shared_parts.keep([first.whole])[0]
+        return WholeFile(str(store.scratch_folder()), {}, name, first.division)
     found: dict[int, RankingDataset] = {id(part): part for fold in folds for part in fold.parts.values()}
     names = dict(zip(found, shared_parts.keep(list(found.values())), strict=True))
     parts = {

@@ -19,7 +19,7 @@ from functools import partial
 from uuid import uuid4
 
 from rankstudio.engine.data.dataset import Fold
-from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import WorkerError
 from rankstudio.engine.experiment.execution.data_transport import FoldSource, InMemory, unit_executor
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -159,7 +159,7 @@ class UnitScheduler:
         try:
             by_id = convention(plan.convention).ties is Ties.DOCUMENT_ID
             for part in (part for fold in folds for part in fold.parts.values()):
-                (part.whole if isinstance(part, LeftOut) else part).grading.find_now(by_id=by_id)
+                (part.whole if isinstance(part, PartOfWhole) else part).grading.find_now(by_id=by_id)
             self._source = self._executor.give(folds)
             self._ahead = self._executor.ahead()
         except unreachable as error:

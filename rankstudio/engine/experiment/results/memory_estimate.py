@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
-from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.language import either, tr
@@ -222,13 +222,14 @@ def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = AL
 
 
 def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
-    left_out = isinstance(fold.train, LeftOut)
-    train = fold.train.whole if isinstance(fold.train, LeftOut) else fold.train
+    part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
+    train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
-    # Inner folds hold their documents; of what is left out others are copied.
-    besides = (plan.inner + left_out) * NUMBER * train.n_documents * train.n_features
+    # Inner folds hold their documents; parts of a whole are copied, to a file where that is in one.
+    copies = plan.inner + (part_of is not None and not part_of.from_disk)
+    besides = copies * NUMBER * train.n_documents * train.n_features
     besides += sum(_of_part(part) for name, part in fold.parts.items() if name != "train")
     limit = budget if memory.is_asked() else free
     largest = max(shard.n_documents for shard in shards_of(train.query_ptr))

@@ -42,9 +42,11 @@ from rankstudio.engine.experiment.storage.study_contents import (
     fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
+    EVIDENCE,
     IMPOSSIBLE,
     Row,
     checksum,
+    evidence_digest,
     exactly,
     moment,
     next_id,
@@ -276,6 +278,43 @@ class Study:
         with self._file.transaction() as db:
             sections = as_json([list(one) for one in settings.sections])
             write(db, "report", id=1, question=settings.question, notes=settings.notes, sections=sections)
+
+    def save_evidence(self, run: RunKey, fold: int, place: str, payload: bytes) -> None:
+        """Store the evidence for a selection of a run, in place of what was known of it.
+
+        Parameters
+        ----------
+        run : RunKey
+        fold : int
+        place : str
+            Which selection it is.
+        payload : bytes
+            As :func:`rankstudio.engine.analysis.evidence.evidence_codec.pack_evidence` returns it.
+        """
+        digest = evidence_digest(run.id, fold, place, payload)
+        with self._file.transaction() as db:
+            db.execute(EVIDENCE)
+            cells = run.id, fold, place, payload, digest
+            db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
+
+    def evidence(self, run: RunKey, fold: int, place: str) -> bytes | None:
+        """Return what :meth:`save_evidence` stored; None where it did not, or where that is damaged."""
+        kept = self._evidence(run)
+        return next((payload for at, name, payload in kept if (at, name) == (fold, place)), None)
+
+    def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
+        """Return all evidence that was stored for a run, each with its fold; what is damaged is not there."""
+        return [(fold, payload) for fold, _, payload in self._evidence(run)]
+
+    def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
+        if not self._file.rows("SELECT 1 FROM sqlite_master WHERE name = 'evidence' AND type = 'table'"):
+            return []
+        wanted = "SELECT fold, place, payload, digest FROM evidence WHERE run = ? ORDER BY fold, place"
+        return [
+            (fold, place, payload)
+            for fold, place, payload, digest in self._file.rows(wanted, run.id)
+            if isinstance(payload, bytes) and digest == evidence_digest(run.id, fold, place, payload)
+        ]
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""

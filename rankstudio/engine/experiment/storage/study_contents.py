@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
-from rankstudio.engine.data.splitting.leave_query_out import LeftOut
+from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.support.file_pages import release
 
@@ -180,7 +180,7 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
         for name, part in fold.parts.items():
             if part.source is not None:
                 files.setdefault(str(part.source.path.absolute()), part.source)
-            checksum = _of_left_out(part, whole) if isinstance(part, LeftOut) else _of_part(part)
+            checksum = _of_some(part, whole) if isinstance(part, PartOfWhole) else _of_part(part)
             lines.append(f"{fold.number} {name} {part.n_features} {checksum}")
     return Fingerprint(_sha256("\n".join(lines).encode()), tuple(files.values()))
 
@@ -200,11 +200,11 @@ def _of_part(part: RankingDataset) -> str:
     return part.source.checksum if part.source is not None else _of_arrays(part)
 
 
-def _of_left_out(part: LeftOut, known: dict[int, str]) -> str:
-    """Return that of the data and of the query that is not in it: the data are hashed once for all folds."""
+def _of_some(part: PartOfWhole, known: dict[int, str]) -> str:
+    """Return that of the data and which queries these are: the data are hashed once for all folds."""
     if id(part.whole) not in known:
         known[id(part.whole)] = _of_part(part.whole)
-    return f"{known[id(part.whole)]} without query {part.query}"
+    return f"{known[id(part.whole)]} {part.told_as}"
 
 
 def _of_arrays(part: RankingDataset) -> str:

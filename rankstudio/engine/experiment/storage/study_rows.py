@@ -157,6 +157,19 @@ TABLES = """
         digest TEXT NOT NULL);
 """
 
+EVIDENCE = """
+    CREATE TABLE IF NOT EXISTS evidence (
+        run INTEGER NOT NULL REFERENCES run, fold INTEGER NOT NULL, place TEXT NOT NULL,
+        payload BLOB NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run, fold, place))
+"""
+"""A table that is made when the first evidence is stored: studies without it stay what they are."""
+
+
+def evidence_digest(run: int, fold: int, place: str, payload: bytes) -> str:
+    """Return the digest of a row of that table."""
+    return _digest({"run": run, "fold": fold, "place": place, "payload": payload})
+
+
 Value = TypeVar("Value", bool, int, str, float)
 
 IMPOSSIBLE = (

@@ -350,7 +350,8 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         if not whole or not _ids(ids):
-            raise ParameterError(self.label, value, self.expected + tr(", each once, 1 or larger"))
+            expected = tr("{expected}, each once, 1 or larger").format(expected=self.expected)
+            raise ParameterError(self.label, value, expected)
         return ids
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...]:
@@ -366,7 +367,8 @@ class Parameter:
             raise ParameterError(self.label, value, self.expected) from None
         ids = [i for i, _ in pairs]
         if not _ids(ids) or not all(0 < cost < inf for _, cost in pairs):
-            raise ParameterError(self.label, value, self.expected + tr(", each id once, 1 or larger"))
+            expected = tr("{expected}, each id once, 1 or larger").format(expected=self.expected)
+            raise ParameterError(self.label, value, expected)
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:

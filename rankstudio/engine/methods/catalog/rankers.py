@@ -56,8 +56,8 @@ KERNEL_RANKRLS = Method(
     citation="Pahikkala et al. 2009",
     title="An efficient algorithm for learning to rank from preference graphs",
     summary=(
-        "RankRLS with a kernel, for nonlinear models. Use it to see whether the selected features rank "
-        "better than in a weighted sum."
+        "RankRLS with a kernel, for nonlinear models. It shows whether a nonlinear model of the selected "
+        "features ranks better than a weighted sum."
     ),
     formula="minimise over f:  Σ_Q 1/(2|Q|) Σ_{i,j∈Q} (y_i − y_j − f(x_i) + f(x_j))² + λ‖f‖²,  "
     "f = Σ_{i∈R} b_i k(·, x_i)",

@@ -384,8 +384,7 @@ EXPECTED_DIVERGENCE = Method(
             default="normalised",
             help=(
                 "Normalised: each density sums to one, so that divergence and importance have "
-                "comparable weight. As released: as in the authors' program, which does not "
-                "normalise."
+                "comparable weight. As released: without normalisation, like the authors' program."
             ),
             symbol="f̂",
             source="Gupta and Rosso 2012, eq. (4)",
@@ -440,7 +439,7 @@ GAS = Method(
         ),
         Parameter(
             name="c",
-            label="c",
+            label="penalty c",
             kind=Kind.NUMBER,
             default=0.1,
             help="Weight of similarity against importance; with 0 only importance counts.",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.global_pairs import global_statistics
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import losses_inside
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows, losses_inside
 from rankstudio.engine.arithmetic.query_data import QueryData, QueryStatistics, several_queries
-from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dense
+from rankstudio.engine.arithmetic.scoring import linear_scores
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dense, is_sparse
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
@@ -34,26 +35,40 @@ from rankstudio.engine.methods.memory_need import (
     sums_need,
     whole_need,
 )
-from rankstudio.engine.methods.pair_learners import held_out_weighting, labels_or_zeros, pair_rows, preferring
+from rankstudio.engine.methods.pair_learners import (
+    PairwiseLeastSquares,
+    held_out_weighting,
+    labels_or_zeros,
+    pair_rows,
+    preferring,
+    unusual,
+)
+from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
-    SeveralOutputs,
+    Sums,
+    added,
     centred_labels,
+    fit_outputs,
     left_out_outputs,
+    query_ids,
     several_outputs,
+    solved,
 )
 from rankstudio.engine.methods.rankers.rankrls_shards import (
     left_out_models,
     left_out_predictions,
     model_steps,
     nested_steps,
+    products_of,
 )
+from rankstudio.engine.methods.scikit_learn import validate_data
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress, finish
 
 
-class RankRLS(SeveralOutputs, HoldOutRanker):
+class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
     Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² + λ||w||²
@@ -116,6 +131,10 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
 
     accepts_sparse: ClassVar[bool] = True
 
+    criterion_: float | Floats
+    n_iter_: int
+    _sums: Sums | None
+
     def __init__(
         self,
         regularization: float = 1.0,
@@ -135,6 +154,10 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         self.ties = ties
         self.weighting = weighting
         self.pairs = pairs
+
+    @property
+    def _gradients(self) -> ConjugateGradients:
+        return ConjugateGradients.of(self.solver, self.tol, self.max_iter)
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter if self.solver == "cg" else 1
@@ -172,6 +195,128 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
             return
         coef, _, errors = self._global_models(dense(ranked), regularization)
         yield Step(1, tuple(range(coef.size)), coef, float(errors.sum()), np.empty(0))
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+    ) -> Self:
+        """Learn from documents, labels and queries; parameters as for :meth:`steps`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,) or (m, v)
+            Labels; v outputs are learned from one factorisation.
+        qid : array-like of shape (m,), optional
+        preferences : Preferences, optional
+            Between rows of X of one query each, in place of y.
+
+        Returns
+        -------
+        self
+        """
+        outputs = several_outputs(y)
+        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        data = self._validated(X, labels, qid)
+        self._queries = query_ids(qid)
+        if outputs is None:
+            return self._fit(preferring(data, preferences))
+        self._refuse_several_outputs()
+        self.coef_, self.criterion_, self.n_iter_, self._sums = fit_outputs(
+            data, outputs, self.checked("regularization"), self._gradients
+        )
+        return self
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+    ) -> Self:
+        """Learn from further queries too, beside those of :meth:`fit` and of earlier calls.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+        y : array-like of shape (m,) or (m, v)
+        qid : array-like of shape (m,), optional
+            Their queries, all of whose documents come in one call; without it they are one query.
+        preferences : Preferences, optional
+            In place of y, as for :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DatasetError
+            For a query that was there before.
+
+        Notes
+        -----
+        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights are those
+        of one ``fit`` on everything, up to rounding.
+        """
+        outputs = several_outputs(y)
+        labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
+        data = preferring(self._further(X, labels, qid), preferences)
+        if self.checked("pairs") != "query":
+            raise ParameterError("pairs", self.pairs, "query when further queries are added")
+        if outputs is not None:
+            self._refuse_several_outputs()
+        data = PairRows.of(data, self.pair_cost())
+        regularization = self.checked("regularization")
+        before = getattr(self, "_sums", None)
+        if before is None and hasattr(self, "coef_"):
+            raise ParameterError(
+                "solver", "cg", "direct when further queries are added, because it keeps X^'X^"
+            )
+        known: frozenset[Any] = getattr(self, "_queries", frozenset())
+        further = query_ids(qid)
+        self._sums = added(before, known, data, outputs, further)
+        self._queries = known | further
+        self.coef_ = solved(*self._sums, regularization)
+        self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
+        self.n_iter_ = 1
+        return self
+
+    def _refuse_several_outputs(self) -> None:
+        """Raise ParameterError where the loss is one that several outputs are not learned with."""
+        expected = "{} with several outputs, or one output at a time"
+        if name := unusual(self.pair_cost()):
+            raise ParameterError(name, getattr(self, name), expected.format("the default"))
+        if self.checked("pairs") != "query":
+            raise ParameterError("pairs", self.pairs, expected.format("query"))
+
+    def _further(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None) -> QueryData:
+        """Check further queries, and return them grouped."""
+        first = not hasattr(self, "coef_")
+        features, labels = validate_data(self, X, y, y_numeric=True, dtype=np.float64, reset=first)
+        data: QueryData = self._group(features, labels, qid, getattr(self, "feature_names_in_", None))
+        return data
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        last = taken[-1]
+        self.criterion_, self.n_iter_, self._sums = last.criterion, last.number, None
+        if isinstance(last, Iteration):
+            self._gradients.warn_unless_converged(last)
+        if isinstance(last, Iteration) or self.pairs != "query":
+            return
+        self._sums = products_of(training_data(data), self.pair_cost())
+
+    def _score(self, X: Any) -> Floats:
+        if self.coef_.ndim == 1:
+            return super()._score(X)
+        if is_sparse(X):
+            return np.asarray(X.dot(self.coef_.T))
+        return linear_scores(np.ascontiguousarray(X.T), self.coef_).T
 
     def nested(  # noqa: D102 - inherited
         self, data: TrainingData, order: tuple[int, ...]
@@ -254,7 +399,7 @@ class RankRLS(SeveralOutputs, HoldOutRanker):
         if outputs is None:
             found = self._left_out(dense(data), grid)
             return found[0] if regularization is None else found
-        self.refuse_several_outputs()
+        self._refuse_several_outputs()
         several = (left_out_outputs(data, outputs, value) for value in grid)
         if regularization is None:
             return next(several)

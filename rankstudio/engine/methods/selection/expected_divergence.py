@@ -261,8 +261,8 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
 def _check_grades(grades: Floats) -> None:
     if grades.size > _MOST_CLASSES:
         raise DatasetError(
-            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}, because expected "
-            "divergence compares grades in pairs."
+            f"y: expected at most {_MOST_CLASSES} different labels, got {grades.size}. Expected divergence "
+            "compares each pair of labels."
         )
 
 

@@ -38,11 +38,6 @@ class FSMStep(Step):
 
     lipschitz: float
 
-    @property
-    def n_nonzero(self) -> int:
-        """How many features are in use."""
-        return len(self.selected)
-
 
 @dataclass
 class _Similarities:

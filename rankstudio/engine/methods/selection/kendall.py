@@ -12,9 +12,9 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.threads import pool, worthwhile
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 class KendallSimilarity:
@@ -56,10 +56,6 @@ class KendallSimilarity:
             self._ranks[j, order] = np.cumsum(rises)
             kernels.tied_pairs(self._ranks[j], self._order[j], self._ptr, self._tied[j])
 
-    def between(self, feature: int, others: Ints) -> Floats:
-        """Return the similarity of one feature with some others, shape (len(others),)."""
-        return _means(self.sums(feature, others))
-
     def sums(self, feature: int, others: Ints) -> Floats:
         """Return the sums over queries of |τ-b|, and in how many it is defined, shape (2, len(others))."""
         out = np.empty((2, others.size))
@@ -89,9 +85,9 @@ Between = Callable[[int, Ints], Waiting[Floats]]
 
 @contextmanager
 def kendall_similarity(data: TrainingData) -> Iterator[Between]:
-    """Provide a function (feature, others) that does what :meth:`KendallSimilarity.between` does.
+    """Provide a function (feature, others) that yields signs of life, and returns the similarities.
 
-    It is a generator that gives signs of life.
+    Those of one feature with some others, shape (len(others),).
     """
     with data.session(KendallWork()) as session:
 
@@ -121,13 +117,8 @@ class _KendallState:
         return (self._similarity.sums(*message),)
 
 
-def kendall_matrix(data: QueryData) -> Floats:
-    """Return the similarities of all pairs of features, shape (n, n): O(n² m log |q|)."""
-    return finish(comparing_rankings(training_data(data)))
-
-
 def comparing_rankings(data: TrainingData) -> Waiting[Floats]:
-    """Do what :func:`kendall_matrix` does, with signs of life."""
+    """Return the similarities of all pairs of features, shape (n, n): O(n² m log |q|)."""
     yield WorkProgress("ranking features", 0.0)
     n = data.X.shape[1]
     matrix = np.zeros((n, n))

@@ -13,14 +13,12 @@ from rankstudio.engine.methods.selection.base import Ordering, PathSelector, bes
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
 from rankstudio.engine.methods.shards.training_data import (
-    GivenData,
     TrainingData,
     column_portions,
-    training_data,
 )
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 class SingleFeatureRanking(PathSelector):
@@ -101,14 +99,14 @@ class SingleFeatureRanking(PathSelector):
         return Ordering(best_first(gains, k), shown, {"scores_": scores, "directions_": directions})
 
 
-def single_feature_measures(
-    data: GivenData, measure: str, convention: str = DEFAULT, both_directions: bool = True
-) -> tuple[Floats, Floats]:
+def measuring_features(
+    data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
+) -> Waiting[tuple[Floats, Floats]]:
     """Measure the ranking that each feature alone makes.
 
     Parameters
     ----------
-    data : QueryData or TrainingData
+    data : TrainingData
         The documents to rank.
     measure, convention : str
         What to measure.
@@ -126,13 +124,6 @@ def single_feature_measures(
     -----
     O(nm log m). Documents with the same value stay as they stand in the data, in both directions.
     """
-    return finish(measuring_features(training_data(data), measure, convention, both_directions))
-
-
-def measuring_features(
-    data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
-) -> Waiting[tuple[Floats, Floats]]:
-    """Do what :func:`single_feature_measures` does, with signs of life."""
     values, turned = yield from directed_measures(data, measure, convention, both_directions)
     if turned is None:
         return values, np.ones(values.size)

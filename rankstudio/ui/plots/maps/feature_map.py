@@ -42,7 +42,6 @@ _LONGEST_BAR = 180.0
 _SPARE = 12.0  # pixels between map and colour bar
 _SPACING = 13.0  # pixels between two row labels at least
 _CROWDED = 0.75  # of the labels that have room: with more, many would stand far from their rows
-_DOT = 3.5
 _MOST_OUTLINED = 0.5  # of the rows: where more are selected, outlines would tell nothing
 TICKS_HEIGHT = 16.0
 """Of the texts under the columns, in pixels."""
@@ -262,9 +261,10 @@ class FeatureMapPlot(HeatMapPlot):
         if self.shown is None:
             return []
         feature = self.features[row]
-        has = tr(", selected as {rank}").format(rank=ordinal(feature.rank)) if feature.rank else ""
+        name = tr("{name} ({id}), selected as {rank}") if feature.rank else "{name} ({id})"
+        name = name.format(name=feature.name, id=feature.feature_id, rank=ordinal(feature.rank))
         return [
-            Line(f"{feature.name} ({feature.feature_id}){has}", self.shown.texts[row][column], bold=True),
+            Line(name, self.shown.texts[row][column], bold=True),
             Line(self.shown.columns[column]),
         ]
 

@@ -9,13 +9,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
 from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, TINY, font, scaled
+from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.theme import Theme
 
 FREE, REQUIRED, EXCLUDED = 0, 1, -1
@@ -140,7 +141,7 @@ class SetMatrixPlot(Plot):
     def readout(self, found: int) -> list[Line]:
         """Return what a feature is, and in how many sets."""
         column = self.columns[found]
-        said = tr("in {share:.0f} % of {n} sets").format(share=100 * column.share, n=self.n_sets)
+        said = tr("in {share:.0f} % of {n:,} sets").format(share=100 * column.share, n=self.n_sets)
         state = {REQUIRED: tr("required"), EXCLUDED: tr("excluded"), FREE: ""}[column.wanted]
         lines = [Line(f"{column.feature} {column.name}", bold=True), Line(said)]
         return [*lines, Line(state)] if state else lines
@@ -200,25 +201,26 @@ class SetMatrixPlot(Plot):
     def summary(self) -> str:
         """Return the most frequent features."""
         first = [f"{c.feature} {c.name} {100 * c.share:.0f} %" for c in self.columns[:8]]
-        return describe([tr("{n} sets").format(n=self.n_sets), *first])
+        return describe([tr("{n:,} sets").format(n=self.n_sets), *first])
 
     # Places
 
     def _left(self) -> float:
-        metrics = QFontMetricsF(font(SMALL, bold=True))
-        words = [metrics.horizontalAdvance(row.label) for row in self.rows]
-        head = QFontMetricsF(font(SMALL)).horizontalAdvance(tr("above the best"))
-        below = QFontMetricsF(font(SMALL)).horizontalAdvance(self._below())
-        return max(head, below, scaled(_NUMBERS) + _GAP + max(words, default=0.0)) + 2 * _GAP
+        """Return where the columns begin: what stands beside the rows is as wide as that."""
+        usual, bold = QFontMetricsF(font(SMALL)), QFontMetricsF(font(SMALL, bold=True))
+        texts = tr("above the best"), self._below()
+        widths = [usual.horizontalAdvance(text) for text in texts]
+        widths += [scaled(_NUMBERS) + _GAP + bold.horizontalAdvance(row.label) for row in self.rows]
+        return max(widths) + 2 * _GAP
 
     def _below(self) -> str:
-        return tr("in all {n} sets").format(n=self.n_sets)
+        return trn("in one set", "in all {n:,} sets", self.n_sets).format(n=self.n_sets)
 
     def _pitch(self) -> float:
         """Return how far columns are apart: they share a little more room than they need."""
         room, least = max(1.0, self.width() - self._left() - _GAP), float(scaled(_COLUMN))
         count = max(1, min(len(self.columns), int(room / least)))
-        return min(room / count, 1.7 * least)
+        return float(min(room / count, 1.7 * least))
 
     def _n_columns(self) -> int:
         room = max(1.0, self.width() - self._left() - _GAP)
@@ -235,6 +237,11 @@ class SetMatrixPlot(Plot):
         return shown
 
     # Drawing
+
+    def _draw_axes(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
+        """Draw what an empty matrix says: there are no axes."""
+        if self.is_empty():
+            super()._draw_axes(painter, frame, colors)
 
     def _draw(self, painter: QPainter, _: Frame, colors: Colors) -> None:
         if not self.rows:
@@ -317,4 +324,4 @@ class SetMatrixPlot(Plot):
 
 
 def _share(above: float) -> str:
-    return tr("{share:.3f} %").format(share=100 * above)
+    return f"{fixed(max(0.0, 100 * above), 3)} %"  # below 0 by rounding alone

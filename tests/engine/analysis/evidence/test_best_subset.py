@@ -236,6 +236,26 @@ def test_no_swap_helps_after_the_swap_search(problem, size):
             assert error >= criterion * (1 - relative) - absolute - 1e-12 * float(y @ y)
 
 
+def test_no_set_of_abess_is_better_and_clear_ones_are_the_same():
+    """An oracle of least squares with k features, which searches by splicing and proves nothing."""
+    abess = pytest.importorskip("abess")
+    same = 0
+    for seed in range(10):
+        X, y, qid = planted(seed, n=12, queries=40)
+        data = group(X, y, qid)
+        found = best_subset(X, y, qid=qid, n_features=4, regularization=1e-6)
+        for one in found.sizes:
+            model = abess.LinearRegression(support_size=one.size, fit_intercept=False)
+            theirs = np.flatnonzero(model.fit(*data.centred).coef_).tolist()
+            assert len(theirs) == one.size
+            error = leave_query_out_error(X, y, qid, theirs, 1e-6)
+            assert one.criterion <= error * (1 + 1e-9)
+            same += one.size == 3 and {1 if j == 4 else j for j in theirs} == {1, 2, 11}
+            assert one.size != 3 or {1 if j == 4 else j for j in one.features} == {1, 2, 11}
+    # Three features make the labels, one of which has a twin: splicing stops at worse sets now and then.
+    assert same >= 7
+
+
 def test_the_weights_of_the_best_set_are_those_of_rankrls_with_it():
     X, y, qid = planted(8)
     best = best_subset(X, y, qid=qid, n_features=2, regularization=1.0)

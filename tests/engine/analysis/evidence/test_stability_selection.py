@@ -24,11 +24,11 @@ from rankstudio.engine import (
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.stability_selection import (
     StabilitySelection,
-    half_of_queries,
     selection_bound,
     stability_steps,
 )
 from rankstudio.engine.arithmetic.query_data import group
+from rankstudio.engine.data.splitting.query_halves import half_of_queries
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.work import finish
 

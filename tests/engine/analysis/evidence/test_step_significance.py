@@ -12,7 +12,11 @@ from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, RankSVM, step_significance
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-from rankstudio.engine.analysis.evidence.step_significance import forward_stop, significance_steps
+from rankstudio.engine.analysis.evidence.step_significance import (
+    _ResidualTest,
+    forward_stop,
+    significance_steps,
+)
 from rankstudio.engine.analysis.permutation.label_permutation import permutation_test, permuted_rows
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
@@ -102,13 +106,13 @@ def test_forward_stop_is_its_definition() -> None:
 def test_an_interrupted_test_is_valid_and_goes_on() -> None:
     X, y, qid = planted(0)
     method, data = GreedyRankRLS(3), group(X, y, qid)
-    whole = finish(significance_steps(method, data, 19, 2))
-    told = next(significance_steps(method, data, 19, 2))
+    whole = finish(significance_steps(method, data, 60, 2))
+    told = next(significance_steps(method, data, 60, 2))
     assert isinstance(told, PartialResult)
     count = told.found.permuted.shape[0]
-    assert 0 < count < 19
+    assert 0 < count < 60
     assert (told.found.p_values >= 1 / (count + 1)).all()
-    again = finish(significance_steps(method, data, 19, 2, told.found))
+    again = finish(significance_steps(method, data, 60, 2, told.found))
     np.testing.assert_array_equal(again.permuted, whole.permuted)
 
 
@@ -118,6 +122,34 @@ def test_a_path_that_may_end_early_has_no_drop_there() -> None:
     assert 0 < len(found.selected) < 25
     assert found.permuted.shape == (9, len(found.selected))
     assert (found.permuted >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"pinned": (7, 0)}, {"size_penalty": 0.01}, {"banned": (1,)}, {"weighting": "pairs"}]
+)
+def test_drops_of_all_permutations_at_once_are_those_of_a_path_each(
+    options: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, qid = planted(3)
+    X[:, 9] = qid  # a feature that cannot rank
+    method = GreedyRankRLS(6, 4.0, **options)  # type: ignore[arg-type]
+    found = step_significance(method, X, np.round(y), qid=qid, n_permutations=9)
+
+    def one_by_one(self: _ResidualTest, targets: np.ndarray, step: int) -> np.ndarray:
+        return np.array([self._drop(labels[:, None], step) for labels in targets.T])
+
+    monkeypatch.setattr(_ResidualTest, "_best_drops", one_by_one)
+    slow = step_significance(method, X, np.round(y), qid=qid, n_permutations=9)
+    np.testing.assert_allclose(found.permuted, slow.permuted, atol=1e-9 * found.empty)
+    assert found.selected == slow.selected
+
+
+def test_costs_and_random_candidates_have_paths_of_their_own() -> None:
+    X, y, qid = planted(4)
+    options = {"costs": list(range(1, 26)), "budget": 40.0}, {"n_candidates": 5, "seed": 2}
+    for one in options:
+        found = step_significance(GreedyRankRLS(3, **one), X, y, qid=qid, n_permutations=4)  # type: ignore[arg-type]
+        assert found.permuted.shape == (4, len(found.selected))
 
 
 @pytest.mark.parametrize("method", [RankSVM(), GreedyRankRLS(search="floating"), GreedyRankRLS(ties=False)])

@@ -134,7 +134,7 @@ def test_steps_tell_objective_lipschitz_and_features_in_use() -> None:
     steps = list(FSMRank(tol=1e-8).steps(X, y, qid=qid))
     assert all(isinstance(step, FSMStep) for step in steps)
     assert all(a.lipschitz <= b.lipschitz for a, b in pairwise(steps))
-    assert all(step.n_nonzero == np.count_nonzero(step.coef) for step in steps)
+    assert all(len(step.selected) == np.count_nonzero(step.coef) for step in steps)
     assert steps[-1].criterion < steps[0].criterion
     assert len(steps) <= FSMRank().n_steps(6)
 

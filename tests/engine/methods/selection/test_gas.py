@@ -11,7 +11,14 @@ from strategies import Problem, problems
 from rankstudio.engine import GAS, evaluate
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.selection.kendall import KendallSimilarity, kendall_matrix
+from rankstudio.engine.methods.selection.kendall import comparing_rankings, kendall_similarity
+from rankstudio.engine.methods.shards.training_data import training_data
+from rankstudio.engine.support.work import finish
+
+
+def similarities(X: np.ndarray, qid: np.ndarray, feature: int, others: list[int]) -> np.ndarray:
+    with kendall_similarity(training_data(group(X, X[:, 0], qid))) as between:
+        return finish(between(feature, np.array(others)))
 
 
 def slow_similarity(a: np.ndarray, b: np.ndarray, qid: np.ndarray) -> float:
@@ -26,7 +33,7 @@ def slow_similarity(a: np.ndarray, b: np.ndarray, qid: np.ndarray) -> float:
 @given(problems())
 def test_similarity_is_scipys_in_each_query(problem: Problem) -> None:
     X, y, qid, _ = problem
-    matrix = kendall_matrix(group(X, y, qid))
+    matrix = finish(comparing_rankings(training_data(group(X, y, qid))))
     for i in range(X.shape[1]):
         for j in range(X.shape[1]):
             assert matrix[i, j] == pytest.approx(slow_similarity(X[:, i], X[:, j], qid), abs=1e-12)
@@ -38,7 +45,7 @@ def test_long_queries_with_many_ties(seed: int, documents: int, values: int) -> 
     X = rng.integers(0, values, (documents, 3)).astype(float)
     X[:, 1] = np.maximum(X[:, 0], X[:, 1])
     qid = np.zeros(documents)
-    found = KendallSimilarity(group(X, X[:, 0], qid)).between(0, np.array([2, 1]))
+    found = similarities(X, qid, 0, [2, 1])
     for similarity, j in zip(found, (2, 1), strict=True):
         assert similarity == pytest.approx(slow_similarity(X[:, 0], X[:, j], qid), abs=1e-12)
 
@@ -89,11 +96,11 @@ def test_features_that_cannot_rank_come_last() -> None:
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
-    X, y, qid = rng.random((9000, 60)).round(2), rng.random(9000), np.arange(9000) // 30
+    X, qid = rng.random((9000, 60)).round(2), np.arange(9000) // 30
     found = []
     for threads in ("1", "2"):
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        found.append(KendallSimilarity(group(X, y, qid)).between(7, np.arange(60)))
+        found.append(similarities(X, qid, 7, list(range(60))))
     assert (found[0] == found[1]).all()
 
 

@@ -288,14 +288,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_groups(self) -> None:
         """Refuse what cannot tell the exact error of several columns that come together."""
         if self.fitting == "back":
-            raise ParameterError(
-                "fitting", "back", "pre with feature groups, because groups are compared by their exact error"
-            )
+            raise ParameterError("fitting", "back", "pre where features are grouped")
         if self.algorithm in ("algorithm1", "rows"):
-            expected = "auto, statistics or columns with feature groups"
-            raise ParameterError(
-                "algorithm", self.algorithm, f"{expected}, because the others add one feature at a time"
-            )
+            expected = "auto, statistics or columns where features are grouped"
+            raise ParameterError("algorithm", self.algorithm, expected)
 
     def _check_search(self) -> None:
         """Refuse what makes no sense with a search other than forward."""
@@ -309,7 +305,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
                 raise ParameterError("search", self.search, f"forward where {why}")
         if self.algorithm in ("algorithm1", "rows"):
             able = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
-            expected = f"{able} with {what}, because the others cannot remove features"
+            expected = f"{able} with {what} (only these can remove features)"
             raise ParameterError("algorithm", self.algorithm, expected)
         if self.search == "best" and self.algorithm == "columns":
             expected = f"auto or statistics with {what}, which needs Gram matrices of the queries"

@@ -81,6 +81,13 @@ def test_columns_where_gram_matrices_are_much_larger_than_the_documents(paramete
     assert GreedyRankRLS(5, **parameters).memory_need(DataShape(40, 300, 20, 40)).algorithm == "columns"
 
 
+def test_best_search_has_the_matrices_of_all_shards_in_memory() -> None:
+    for documents, matrices in ((9_630, 0.0), (3_000, 8.0 * 471 * 47**2)):
+        shape = DataShape(9_630, 46, 471, documents)
+        swap, best = (GreedyRankRLS(7, search=search).memory_need(shape) for search in ("swap", "best"))
+        assert best.least - swap.least == pytest.approx(matrices)
+
+
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_choice, "_LARGE", 0.0)
     monkeypatch.setattr(search_choice.memory, "available", lambda: 1e6)

@@ -1,0 +1,95 @@
+"""Evidence as bytes, as a study keeps it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from io import BytesIO
+from typing import Any
+from zipfile import BadZipFile
+from zlib import error as zlib_error
+
+import numpy as np
+
+from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
+from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
+from rankstudio.engine.analysis.evidence.near_best_sets import NearBestSet, SizedNearBestSets
+from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut
+from rankstudio.engine.analysis.evidence.set_changes import SetChanges
+from rankstudio.engine.analysis.evidence.shapley_shares import ShapleyShares
+from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
+from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
+from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
+from rankstudio.engine.errors import StoreError
+from rankstudio.engine.experiment.storage.study_rows import IMPOSSIBLE
+
+_CLASSES: Mapping[str, type[Any]] = {
+    known.__name__: known
+    for known in (
+        *(SelectionEvidence, VerdictRules, StabilitySelection, FeatureLosses, SetChanges, ShapleyShares),
+        *(DecidedStep, BestSubset, SizedSubset, Exchange, SetDifference, NearBestSet, SizedNearBestSets),
+        *(StepSignificance, RepeatedLeftOut),
+    )
+}
+_CLASS, _ARRAY, _ITEMS, _VALUES = "class", "array", "items", "values"
+
+
+def pack_evidence(found: SelectionEvidence) -> bytes:
+    """Return evidence as bytes that :func:`unpack_evidence` reads."""
+    arrays: list[Any] = []
+    tree = json.dumps(_plain(found, arrays)).encode()
+    buffer = BytesIO()
+    named = {f"a{at}": values for at, values in enumerate(arrays)}
+    np.savez_compressed(buffer, tree=np.frombuffer(tree, dtype=np.uint8), **named)
+    return buffer.getvalue()
+
+
+def unpack_evidence(content: bytes) -> SelectionEvidence:
+    """Return the evidence that was packed.
+
+    Raises
+    ------
+    StoreError
+        Where the bytes are no evidence.
+    """
+    try:
+        with np.load(BytesIO(content), allow_pickle=False) as stored:
+            found = _value(json.loads(stored["tree"].tobytes()), stored)
+    except (*IMPOSSIBLE, BadZipFile, zlib_error) as error:
+        raise StoreError(f"evidence: {error}") from error
+    if not isinstance(found, SelectionEvidence):
+        raise StoreError(f"evidence: found {type(found).__name__}, expected SelectionEvidence")
+    return found
+
+
+def _plain(value: Any, arrays: list[Any]) -> Any:
+    """Return a value in terms of JSON, with its arrays aside."""
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {_ARRAY: len(arrays) - 1}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [_plain(one, arrays) for one in value]
+    if isinstance(value, Mapping):
+        return {_ITEMS: [[_plain(key, arrays), _plain(one, arrays)] for key, one in value.items()]}
+    if is_dataclass(value):
+        values = {field.name: _plain(getattr(value, field.name), arrays) for field in fields(value)}
+        return {_CLASS: type(value).__name__, _VALUES: values}
+    return value
+
+
+def _value(plain: Any, stored: Mapping[str, Any]) -> Any:
+    """Return the value that was made plain."""
+    if isinstance(plain, list):
+        return tuple(_value(one, stored) for one in plain)
+    if not isinstance(plain, dict):
+        return plain
+    if _ARRAY in plain:
+        return stored[f"a{plain[_ARRAY]}"]
+    if _ITEMS in plain:
+        return {_value(key, stored): _value(one, stored) for key, one in plain[_ITEMS]}
+    return _CLASSES[plain[_CLASS]](**{name: _value(one, stored) for name, one in plain[_VALUES].items()})

@@ -1,0 +1,147 @@
+"""Training parts that are some queries of one dataset, put together when they are asked for.
+
+Folds that train on overlapping queries would keep many copies of the same documents. Each of these parts
+knows which queries it has, and of all parts of a dataset only the one asked for last is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data import store
+from rankstudio.engine.data.comments import TakenComments
+from rankstudio.engine.data.dataset import Comments, Fold, RankingDataset, read_only
+from rankstudio.engine.support.file_pages import in_file, taken_rows
+from rankstudio.engine.support.grades import Grading
+
+
+class Division(Protocol):
+    """How a dataset is cut into folds of such parts: small, and known to other processes."""
+
+    def fold(self, whole: RankingDataset, number: int) -> Fold:
+        """Return a fold by its number."""
+
+
+class Kept:
+    """The matrix that was put together last, and the number of its part."""
+
+    def __init__(self) -> None:
+        self.last: tuple[int, Floats] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kept, ()  # another process puts its own together
+
+
+class PartOfWhole(RankingDataset):
+    """Some queries of a dataset.
+
+    Attributes
+    ----------
+    whole : RankingDataset
+    number : int
+        Unlike that of the other parts of the dataset.
+    division : Division
+        By which it came about.
+    """
+
+    whole: RankingDataset
+    number: int
+    division: Division
+    _kept: Kept
+
+    def __init__(
+        self, whole: RankingDataset, number: int, division: Division, kept: Kept, first: bool
+    ) -> None:
+        told = {
+            "whole": whole,
+            "number": number,
+            "division": division,
+            "_kept": kept,
+            "feature_ids": whole.feature_ids,
+            "feature_names": whole.feature_names,
+            "source": None,
+            "missing": np.zeros(0, dtype=np.int64),
+            "warnings": whole.warnings if first else (),  # told once
+            "sparse": whole.sparse,
+            "file_rows": None,
+            "greatest_grade": whole.greatest_grade,
+        }
+        vars(self).update(told)
+
+    @property
+    def queries(self) -> Ints:
+        """Which queries of the whole it has, ascending."""
+        raise NotImplementedError
+
+    @property
+    def told_as(self) -> str:
+        """What tells it from other parts of equal data, in a fingerprint."""
+        raise NotImplementedError
+
+    @property
+    def X(self) -> Floats:  # noqa: D102, N802 - inherited
+        kept = self._kept
+        last = kept.last
+        if last is not None and last[0] == self.number:
+            return last[1]
+        del last
+        kept.last = None  # not two of them at once
+        X = self._taken(self.whole.X)
+        kept.last = self.number, X
+        return X
+
+    @property
+    def from_disk(self) -> bool:
+        """Whether its matrix is mapped from a file, as that of the whole is; not put together to be asked."""
+        return in_file(self.whole.X)
+
+    @property
+    def y(self) -> Floats:  # noqa: D102 - inherited
+        return self._taken(self.whole.y)
+
+    @property
+    def query_ptr(self) -> Ints:  # noqa: D102 - inherited
+        sizes = np.diff(self.whole.query_ptr)[self.queries]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def query_ids(self) -> tuple[str, ...]:  # noqa: D102 - inherited
+        ids = self.whole.query_ids
+        return tuple(ids[query] for query in self.queries.tolist())
+
+    @property
+    def comments(self) -> Comments:  # noqa: D102 - inherited
+        whole = self.whole.comments
+        return TakenComments(whole, self._rows) if len(whole) else ()
+
+    @property
+    def grading(self) -> Grading:  # noqa: D102 - inherited
+        return self.whole.grading.taken(self._rows)
+
+    @property
+    def n_documents(self) -> int:  # noqa: D102 - inherited
+        return int(np.diff(self.whole.query_ptr)[self.queries].sum())
+
+    @property
+    def n_features(self) -> int:  # noqa: D102 - inherited
+        return self.whole.n_features
+
+    @property
+    def n_queries(self) -> int:  # noqa: D102 - inherited
+        return int(self.queries.size)
+
+    @property
+    def _rows(self) -> Ints:
+        """Its rows of the whole."""
+        ptr, queries = self.whole.query_ptr, self.queries
+        own = self.query_ptr
+        rows: Ints = np.repeat(ptr[queries] - own[:-1], np.diff(own)) + np.arange(own[-1])
+        return rows
+
+    def _taken(self, values: Floats) -> Floats:
+        if in_file(values) and values.ndim > 1:
+            return read_only(taken_rows(values, self._rows, store.scratch_folder()))
+        return read_only(values[self._rows])

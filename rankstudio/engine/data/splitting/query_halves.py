@@ -1,0 +1,66 @@
+"""Complementary halves of the queries of a dataset, over and over, each of which is a fold to learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
+
+
+def half_of_queries(n_queries: int, seed: int, number: int) -> Ints:
+    """Return the queries of a half, ascending; 2b and 2b + 1 are the two halves of division b."""
+    order = np.random.default_rng([seed, number // 2]).permutation(n_queries)
+    size = n_queries // 2
+    return np.sort(order[:size] if number % 2 == 0 else order[size : 2 * size])
+
+
+def halved(data: RankingDataset, n_halves: int, seed: int, name: str = "Data") -> FoldedDataset:
+    """Return a dataset of 2B folds, each of which trains on one half of the queries.
+
+    Parameters
+    ----------
+    data : RankingDataset
+    n_halves : int
+        How often the queries are divided, B.
+    seed : int
+    name : str
+
+    Notes
+    -----
+    O(B) memory besides the data; each half costs O(mn) when it is asked for.
+    """
+    kept, division = Kept(), Halves(seed)
+    folds = (Fold(number + 1, QueryHalf(data, number, division, kept)) for number in range(2 * n_halves))
+    return FoldedDataset(name, None, tuple(folds))
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The division into halves by a seed; the fold of half h has the number h + 1."""
+
+    seed: int
+
+    def fold(self, whole: RankingDataset, number: int) -> Fold:
+        """Return a fold by its number."""
+        return Fold(number, QueryHalf(whole, number - 1, self, Kept()))
+
+
+class QueryHalf(PartOfWhole):
+    """A half of the queries, mapped from a file where the whole is."""
+
+    division: Halves
+
+    def __init__(self, whole: RankingDataset, number: int, division: Halves, kept: Kept) -> None:
+        super().__init__(whole, number, division, kept, first=number == 0)
+
+    @property
+    def queries(self) -> Ints:  # noqa: D102 - inherited
+        return half_of_queries(self.whole.n_queries, self.division.seed, self.number)
+
+    @property
+    def told_as(self) -> str:  # noqa: D102 - inherited
+        return f"half {self.number} by seed {self.division.seed}"

@@ -1,0 +1,546 @@
+"""The set of features as an object: chips to take out and put in, with the exact error of each change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDropEvent,
+    QEnterEvent,
+    QMouseEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
+
+from rankstudio.engine.analysis.features.choice_explanation import percent
+from rankstudio.engine.arrays import Floats
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.evidence.controller import EvidenceController
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.turns import turns
+from rankstudio.ui.select.fields import Chip
+from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.number_format import fixed, signed
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.layout import emptied, fill, named
+from rankstudio.ui.widgets.panel import ElidedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.set_changes import SetChanges
+
+EVIDENCE = "evidence"
+"""Key of the page, and of its tab that shows sets."""
+
+_OFFERED = 10
+"""Changes in a menu, the best ones first."""
+_MOST_NAMED, _MOST_CHIPS = 3, 16
+"""Chips with names, and chips at all: the others are counted."""
+_MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
+_NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
+_SAME = 5e-6  # share of the error, up to which two are the same
+
+
+@dataclass(frozen=True)
+class ShownSet:
+    """What a tray shows.
+
+    Attributes
+    ----------
+    features : tuple of (int, str)
+        Ids and names, in the order of the set.
+    edited : bool
+        Whether it is not the selection any more.
+    said : str
+        On its error, or on the feature that is looked at.
+    """
+
+    features: tuple[tuple[int, str], ...]
+    edited: bool
+    said: str
+
+
+class SetChip(Chip):
+    """A feature of the set: a click looks at it, a drag out of the tray removes it.
+
+    Attributes
+    ----------
+    inspected, pointed : Signal(int)
+        Clicked, and under the pointer; 0 where the pointer has left.
+    menuAsked : Signal(int, QPoint)
+    """
+
+    inspected = Signal(int)
+    pointed = Signal(int)
+    menuAsked = Signal(int, QPoint)
+
+    def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
+        super().__init__(theme, feature_id, name if shows_name else "")
+        self.setToolTip(f"{feature_id} {name}")
+        wide = self.fontMetrics().horizontalAdvance(f"{feature_id}  {name}") + _CROSS
+        self.setFixedWidth(min(wide, _NAMED) if shows_name else _NUMBERED)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._pressed: QPoint | None = None
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Tell what is under the pointer."""
+        self.pointed.emit(self.feature_id)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Tell that it is not any more."""
+        self.pointed.emit(0)
+        super().leaveEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the feature."""
+        self.menuAsked.emit(self.feature_id, event.globalPos())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Look at the feature."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._pressed = event.position().toPoint()
+            self.inspected.emit(self.feature_id)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Begin to drag the feature out of the set."""
+        if self._pressed is None:
+            return
+        if (event.position().toPoint() - self._pressed).manhattanLength() < QApplication.startDragDistance():
+            return
+        self._pressed = None
+        drag, data = QDrag(self), QMimeData()
+        data.setText(self.toolTip())
+        drag.setMimeData(data)
+        drag.setPixmap(self.grab())
+        if drag.exec(Qt.DropAction.MoveAction) is not Qt.DropAction.MoveAction:
+            self.removed.emit(self.feature_id)  # let go outside of the tray
+
+
+class SetTray(QFrame):
+    """One line: the set as chips, what its error is, and what can be done with it.
+
+    Parameters
+    ----------
+    theme : Theme
+    name : str
+        For the program and its tests: there is one on each of two pages.
+
+    Attributes
+    ----------
+    removed, inspected, pointed : Signal(int)
+        Ids of features.
+    menuAsked : Signal(int, QPoint)
+    addAsked : Signal(QPoint)
+    undoAsked, resetAsked, runAsked, appeared : Signal()
+    """
+
+    removed = Signal(int)
+    inspected = Signal(int)
+    pointed = Signal(int)
+    menuAsked = Signal(int, QPoint)
+    addAsked = Signal(QPoint)
+    undoAsked = Signal()
+    resetAsked = Signal()
+    runAsked = Signal()
+    appeared = Signal()
+
+    def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
+        super().__init__()
+        named(self, name, tr("Set of features"), role="panel")
+        self._most_named, self._most = (0, _MOST_BESIDE) if shares_line else (_MOST_NAMED, _MOST_CHIPS)
+        self.setAcceptDrops(True)
+        self._theme = theme
+        self._shown: ShownSet | None = None
+        self.chips: list[SetChip] = []
+        self._row = fill(QHBoxLayout(), spacing=4)
+        self._others = named(PlainLabel(), f"{name}-others", role="muted")
+        tip = tr("Add a feature: the best ones first")
+        self.add = self._tool("plus", f"{name}-add", tip)
+        self.said = named(ElidedLabel(), f"{name}-said", role="caption")
+        self.undo = self._tool("undo", f"{name}-undo", tr("Undo the last change of the set"))
+        self.reset = self._tool("reset", f"{name}-reset", tr("Show the selection again"))
+        self.run = named(QToolButton(), f"{name}-run", tip=tr("Run RankRLS on this fold with this set"))
+        self.run.setText(tr("Run this set"))
+        title = named(PlainLabel(tr("Set")), role="title")
+        line = title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
+        fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
+        self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
+        for button, signal in (
+            (self.undo, self.undoAsked),
+            (self.reset, self.resetAsked),
+            (self.run, self.runAsked),
+        ):
+            button.clicked.connect(signal)
+
+    def show_set(self, shown: ShownSet, *, undoable: bool) -> None:
+        """Show a set."""
+        before, self._shown = self._shown, shown
+        if before is None or before.features != shown.features:
+            self._make_chips(shown.features)
+        self.said.setText(shown.said)
+        self.undo.setEnabled(undoable)
+        for button in (self.reset, self.run):
+            button.setEnabled(shown.edited)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what came while nobody looked."""
+        super().showEvent(event)
+        self.appeared.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take chips back that are let go over the tray."""
+        if isinstance(event.source(), SetChip):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Leave a chip where it was."""
+        event.acceptProposedAction()
+
+    def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
+        emptied(self._row)
+        self.chips = []
+        for feature, name in features[: self._most]:
+            chip = SetChip(self._theme, feature, name, shows_name=len(features) <= self._most_named)
+            for signal, own in (
+                (chip.removed, self.removed),
+                (chip.inspected, self.inspected),
+                (chip.pointed, self.pointed),
+            ):
+                signal.connect(own)
+            chip.menuAsked.connect(self.menuAsked)
+            self._row.addWidget(chip)
+            self.chips.append(chip)
+        others = features[self._most :]
+        self._others.setText(tr("and {n} more").format(n=len(others)) if others else "")
+        self._others.setToolTip("\n".join(f"{feature} {name}" for feature, name in others))
+        self._others.setVisible(bool(others))
+
+    def _tool(self, icon: str, name: str, tip: str) -> QToolButton:
+        button = named(QToolButton(), name, tip, tip, role="quiet")
+        set_icon(button, self._theme, icon, "muted")
+        return button
+
+
+class SetTrayController(Controller):
+    """Feeds the trays of two pages, and makes runs of their set.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    evidence : EvidenceController
+        Which runs sets.
+    """
+
+    inspected = Signal(int)
+    """Another feature is looked at (its id)."""
+
+    def __init__(self, theme: Theme, models: Models, evidence: EvidenceController) -> None:
+        super().__init__(evidence)
+        self._models, self._session, self._evidence = models, models.session, evidence
+        self._columns: tuple[int, ...] = ()
+        self._before: list[tuple[int, ...]] = []  # for undo
+        self._of: object = None
+        self._changes: SetChanges | None = None
+        self._own_error = 0.0  # of the selection, for the comparison with an edited set
+        self._pointed, self._looked_at = 0, 0
+        self._menu: QMenu | None = None
+        self._tab = EVIDENCE
+        self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
+        for tray in self.trays:
+            tray.removed.connect(self.remove)
+            tray.inspected.connect(self.inspected)
+            tray.pointed.connect(self._point)
+            tray.menuAsked.connect(self._show_menu)
+            tray.addAsked.connect(self._offer)
+            tray.undoAsked.connect(self.undo)
+            tray.resetAsked.connect(self.reset)
+            tray.runAsked.connect(self.run)
+            tray.appeared.connect(self._ask)
+        self._computed = OnDemand(
+            models.task_worker, self._key, self._compute, slot="set-changes", parent=self
+        )
+        self._computed.failed.connect(self.failed)
+        evidence.evidence.changed.connect(self._ask)
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The ids of the set."""
+        dataset = self._session.dataset
+        return () if dataset is None else tuple(int(dataset.feature_ids[c]) for c in self._columns)
+
+    @property
+    def edited(self) -> bool:
+        """Whether it is not the selection any more."""
+        model = self._evidence.evidence.model
+        return model is not None and set(self._columns) != set(model.step.selected)
+
+    # Changes
+
+    @Slot(int)
+    def add(self, feature: int) -> None:
+        """Put a feature into the set, by its id."""
+        column = self._column(feature)
+        if column is not None and column not in self._columns:
+            self._change((*self._columns, column))
+
+    @Slot(int)
+    def remove(self, feature: int) -> None:
+        """Take a feature out of the set; the last one stays."""
+        left = tuple(c for c in self._columns if c != self._column(feature))
+        if left and left != self._columns:
+            self._change(left)
+
+    def exchange(self, removed: int, added: int) -> None:
+        """Put a feature in the place of another one."""
+        old, new = self._column(removed), self._column(added)
+        if old in self._columns and new is not None and new not in self._columns:
+            self._change(tuple(new if c == old else c for c in self._columns))
+
+    @Slot()
+    def undo(self) -> None:
+        """Take the last change back."""
+        if self._before:
+            self._columns = self._before.pop()
+            self._ask()
+
+    @Slot()
+    def reset(self) -> None:
+        """Show the selection again."""
+        model = self._evidence.evidence.model
+        if model is not None and self.edited:
+            self._change(tuple(model.step.selected))
+
+    @Slot()
+    def run(self) -> None:
+        """Run the set."""
+        labels = {record.label.name for record in self._models.runs.records}
+        number = next(n for n in range(1, len(labels) + 2) if tr("Set {n}").format(n=n) not in labels)
+        self._evidence.run_set(self._columns, tr("Set {n}").format(n=number))
+
+    def actions(self, feature: int) -> list[QAction]:
+        """Return what the menu of a feature in a table offers."""
+        column = self._column(feature)
+        if not self._possible or column is None:
+            return []
+        inside = column in self._columns
+        action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), self)
+        action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
+        return [action]
+
+    @Slot(int)
+    def look_at(self, feature: int) -> None:
+        """Say what the feature that is looked at would change."""
+        self._looked_at = feature
+        self._ask()
+
+    # What is shown
+
+    @property
+    def _possible(self) -> bool:
+        """Whether the selection is one whose changes are known exactly."""
+        return self._evidence.evidence.model is not None and self._evidence.evidence.whole
+
+    def _change(self, columns: tuple[int, ...]) -> None:
+        self._before.append(self._columns)
+        self._columns = columns
+        self._ask()
+
+    @Slot()
+    def _ask(self) -> None:
+        turns().ask(self._show)
+
+    @Slot(str)
+    def show_tab(self, key: str) -> None:
+        """Leave the line out on the tab of the Evidence page that shows no set."""
+        self._tab = key
+        self._ask()
+
+    @Slot()
+    def _show(self) -> None:
+        """Show the set where somebody sees it."""
+        evidence, dataset = self._evidence.evidence, self._session.dataset
+        model = evidence.model
+        if evidence.key != self._of:
+            self._of, self._before, self._changes = evidence.key, [], None
+            self._columns = () if model is None else tuple(model.step.selected)
+        on_features, on_evidence = self.trays
+        on_features.setVisible(self._possible)
+        on_evidence.setVisible(self._possible and self._tab == EVIDENCE)
+        if not self._possible or dataset is None:
+            return
+        if any(tray.isVisible() for tray in self.trays):
+            self._computed.update()
+        names = dataset.feature_names
+        features = tuple((int(dataset.feature_ids[c]), names[c]) for c in self._columns)
+        shown = ShownSet(features, self.edited, self._sentence())
+        for tray in self.trays:
+            tray.show_set(shown, undoable=bool(self._before))
+
+    def _sentence(self) -> str:
+        model, found = self._evidence.evidence.model, self._changes
+        if model is None or found is None or set(found.features) != set(self._columns):
+            return tr("Computing …") if self._computed.busy else ""
+        feature = self._pointed or self._looked_at
+        column = self._column(feature) if feature else None
+        if self._pointed and column in found.features:
+            return self._without(found, found.features.index(column), feature)
+        if column is not None and column not in found.features:
+            return self._with(found, column, feature)
+        error = tr("left-out error {error} per document").format(
+            error=fixed(found.criterion / model.path.divisor, 5)
+        )
+        own = model.step.criterion
+        if not self.edited or not own:
+            return error
+        change = found.criterion / own - 1
+        if abs(change) < _SAME:
+            return error
+        text = (
+            tr("{error}, {share} above the selection")
+            if change > 0
+            else tr("{error}, {share} below the selection")
+        )
+        return text.format(error=error, share=percent(abs(change)))
+
+    def _with(self, found: SetChanges, column: int, feature: int) -> str:
+        """Say what a feature outside of the set would change."""
+        change = signed_percent(found.added[column] / found.criterion - 1)
+        best = int(np.argmin(found.swapped[:, column]))
+        other = self._id(found.features[best])
+        swapped = signed_percent(found.swapped[best, column] / found.criterion - 1)
+        return tr(
+            "Adding {feature} changes the error by {change}; replacing {other} with it, by {swapped}."
+        ).format(feature=self._said(feature), change=change, other=other, swapped=swapped)
+
+    def _without(self, found: SetChanges, place: int, feature: int) -> str:
+        """Say what a feature of the set is worth, and which other one would be best in its place."""
+        change = signed_percent(found.without[place] / found.criterion - 1)
+        if np.isnan(found.swapped[place]).all():
+            return tr("Without {feature} the error changes by {change}.").format(
+                feature=self._said(feature), change=change
+            )
+        best = int(np.nanargmin(found.swapped[place]))
+        swapped = signed_percent(found.swapped[place, best] / found.criterion - 1)
+        return tr(
+            "Without {feature} the error changes by {change}, with {other} in its place by {swapped}."
+        ).format(
+            feature=self._said(feature), change=change, other=self._said(self._id(best)), swapped=swapped
+        )
+
+    @Slot(int)
+    def _point(self, feature: int) -> None:
+        self._pointed = feature
+        self._ask()
+
+    # Menus
+
+    @Slot(QPoint)
+    def _offer(self, place: QPoint) -> None:
+        """Offer features to add, the best ones first."""
+        menu, found = self._new_menu(), self._changes
+        if found is not None and set(found.features) == set(self._columns):
+            for column in _best(found.added):
+                change = signed_percent(found.added[column] / found.criterion - 1)
+                action = menu.addAction(f"{self._said(self._id(column))}\t{change}")
+                action.triggered.connect(lambda _=False, column=column: self.add(self._id(column)))
+            menu.addSeparator()
+        menu.addAction(tr("Another feature…"), self._ask_feature)
+        menu.popup(place)
+
+    @Slot(int, QPoint)
+    def _show_menu(self, feature: int, place: QPoint) -> None:
+        """Offer what can be done with a feature of the set."""
+        menu, found, column = self._new_menu(), self._changes, self._column(feature)
+        menu.addAction(tr("Remove from the set"), lambda: self.remove(feature))
+        if found is not None and column in found.features and set(found.features) == set(self._columns):
+            row = found.swapped[found.features.index(column)]
+            inner = menu.addMenu(tr("Replace with"))
+            for other in _best(row):
+                change = signed_percent(row[other] / found.criterion - 1)
+                action = inner.addAction(f"{self._said(self._id(other))}\t{change}")
+                action.triggered.connect(lambda _=False, other=other: self.exchange(feature, self._id(other)))
+            inner.setEnabled(not inner.isEmpty())
+        menu.popup(place)
+
+    @Slot()
+    def _ask_feature(self) -> None:
+        dataset = self._session.dataset
+        if dataset is None:
+            return
+        columns = [c for c in range(len(dataset.feature_names)) if c not in self._columns]
+        offered = [self._said(self._id(column)) for column in columns]
+        name, agreed = QInputDialog.getItem(
+            self.trays[0].window(), tr("Add to the set"), tr("Feature:"), offered, 0, False
+        )
+        if agreed and name in offered:
+            self.add(self._id(columns[offered.index(name)]))
+
+    def _new_menu(self) -> QMenu:
+        if self._menu is not None:
+            self._menu.deleteLater()
+        self._menu = QMenu(self.trays[0].window())
+        return self._menu
+
+    # What is computed
+
+    def _key(self) -> Key | None:
+        key = self._evidence.evidence.key
+        return None if key is None or not self._possible else (*key[:4], tuple(sorted(self._columns)))
+
+    def _compute(self) -> Computation | None:
+        wanted = self._evidence.evidence.wanted
+        if wanted is None:
+            return None
+        what, function = tr("Computing the changes of a set"), self._models.fold_cache.set_changes
+        return computation(what, self._take, function, wanted, self._columns)
+
+    def _take(self, found: SetChanges | None) -> None:
+        self._changes = found
+        self._ask()
+
+    def _column(self, feature: int) -> int | None:
+        dataset = self._session.dataset
+        if dataset is None:
+            return None
+        found = np.flatnonzero(dataset.feature_ids == feature)
+        return int(found[0]) if found.size else None
+
+    def _id(self, column: int) -> int:
+        assert self._session.dataset is not None
+        return int(self._session.dataset.feature_ids[column])
+
+    def _said(self, feature: int) -> str:
+        """Return a feature's id and name."""
+        dataset, column = self._session.dataset, self._column(feature)
+        return (
+            f"{feature} {dataset.feature_names[column]}" if dataset and column is not None else f"{feature}"
+        )
+
+
+def signed_percent(share: float) -> str:
+    """Return a change in percent with its sign: "+1.30 %", "−0.21 %", "±0 %"."""
+    if abs(share) < _SAME:
+        return "±0 %"
+    return f"{signed(100 * share)} %"
+
+
+def _best(errors: Floats) -> list[int]:
+    """Return the columns with the least errors, the least first."""
+    order = [int(column) for column in np.argsort(errors, kind="stable")]
+    return [column for column in order if not np.isnan(errors[column])][:_OFFERED]
+
+
+def _below(widget: QWidget) -> QPoint:
+    return widget.mapToGlobal(QPoint(0, widget.height()))

@@ -1,0 +1,120 @@
+"""What greedy RankRLS selects for some of the queries, beside what it selects for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, TableView
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.query_paths import QueryPaths
+
+_SIZE = 660, 460
+
+
+@dataclass(frozen=True)
+class PathsRow:
+    """One step of both paths.
+
+    Attributes
+    ----------
+    k : int
+    marked, others : str
+        Id and name of the feature that comes in; "" where the path has ended.
+    marked_shared, others_shared : bool
+        Whether the other path has the feature by this step, too.
+    """
+
+    k: int
+    marked: str
+    others: str
+    marked_shared: bool
+    others_shared: bool
+
+
+def paths_rows(found: QueryPaths, ids: Sequence[int], names: Sequence[str]) -> list[PathsRow]:
+    """Return the rows of two paths; columns of the data are called by ``ids`` and ``names``."""
+    selected = [path[-1].selected if path else () for path in (found.marked, found.others)]
+    rows = []
+    for k in range(1, max(map(len, selected)) + 1):
+        shared = set(selected[0][:k]) & set(selected[1][:k])
+        here = [(path[k - 1] if k <= len(path) else None) for path in selected]
+        marked, others = ("" if c is None else f"{ids[c]} {names[c]}" for c in here)
+        rows.append(PathsRow(k, marked, others, here[0] in shared, here[1] in shared))
+    return rows
+
+
+class QueryPathsDialog(QDialog):
+    """Two paths side by side; what is muted is in both by that step.
+
+    Parameters
+    ----------
+    theme : Theme
+    found : QueryPaths
+    sizes : tuple of int
+        Numbers of queries, marked and others.
+    ids, names : sequence
+        Of the data's columns.
+    part : str
+        Of which part they are queries: "training".
+    parent : QWidget, optional
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        found: QueryPaths,
+        sizes: tuple[int, int],
+        ids: Sequence[int],
+        names: Sequence[str],
+        part: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        named(self, "query-paths-dialog", tr("Selection for some queries"))
+        self.setWindowTitle(tr("Selection for some queries"))
+        rows = paths_rows(found, ids, names)
+        columns = (
+            Column("k", "k", "right", width=36, full_title="k"),
+            Column(
+                "marked",
+                _queries(tr("listed queries: {n}"), sizes[0]),
+                stretch=True,
+                tone=lambda row: "muted" if row.marked_shared else "text",
+            ),
+            Column(
+                "others",
+                _queries(tr("other queries: {n}"), sizes[1]),
+                stretch=True,
+                tone=lambda row: "muted" if row.others_shared else "text",
+            ),
+        )
+        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k)
+        self.table.set_rows(rows)
+        about = named(WrappedLabel(), "query-paths-about", role="caption")
+        shared = len(set(found.marked[-1].selected) & set(found.others[-1].selected))
+        text = tr(
+            "Greedy RankRLS was trained on each of the two groups of {part} queries alone. Features that "
+            "both paths contain by a step are grey."
+        )
+        both = trn(
+            "After {k} steps {n} feature is in both.", "After {k} steps {n} features are in both.", shared
+        )
+        about.setText(f"{text.format(part=part)} {both.format(k=len(rows), n=shared)}")
+        self.close_button = named(QPushButton(tr("Close")), "query-paths-close")
+        self.close_button.clicked.connect(self.reject)
+        foot = fill(QHBoxLayout(), 1, self.close_button, spacing=8)
+        fill(QVBoxLayout(self), about, (self.table, 1), foot, margins=(16, 14, 16, 14), spacing=10)
+        self.resize(*_SIZE)
+
+
+def _queries(text: str, n: int) -> str:
+    return text.format(n=f"{n:,}")

@@ -1,0 +1,323 @@
+"""The Evidence page in the real window: computed by itself, stopped, judged otherwise, and used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evidence_page import K, rest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from waiting import turn, wait_until
+from windows import Opened, finish, settle
+
+from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS
+from rankstudio.ui.background.tasks import FoldCache
+from rankstudio.ui.evidence.controller import EvidenceController
+from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
+from rankstudio.ui.export.items import export_items
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.evidence import Package, Progress
+
+
+@pytest.fixture
+def seen(window: MainWindow) -> EvidenceController:
+    """The page, seen, of a run with a selection of three features; what takes a moment is computed."""
+    finish(window)
+    window.session.select((1.0,), K)
+    window.workspace.show_page("evidence")
+    rest(window)
+    return window.sections.evidence
+
+
+def slow(cache: FoldCache, seconds: float) -> Any:
+    """Return what gathers evidence so slowly that there is time to press a button."""
+    usual = cache.evidence
+
+    def gather(*given: Any) -> Iterator[Any]:
+        for told in usual(*given):
+            yield told
+            time.sleep(seconds)
+
+    return gather
+
+
+def test_what_takes_a_moment_is_computed_and_shown(window: MainWindow, seen: EvidenceController) -> None:
+    evidence = window.models.evidence
+    assert all(evidence.progress(package) is Progress.DONE for package in Package)
+    rows = seen.panel.table.rows()
+    assert [row.selected for row in rows] == [True] * K + [False] * (len(rows) - K)
+    assert len(rows) <= K + N_OTHERS
+    assert [row.feature - 1 for row in rows[:K]] == list(window.current.model.step.selected)
+    assert all(row.verdict and row.reason for row in rows[:K])
+    assert all(row.found.loss is not None and row.found.share is not None for row in rows[:K])
+    assert "60 %" not in seen.panel.foot.text() and "90 %" in seen.panel.foot.text()
+    assert not seen.panel.work.isVisible()
+    assert seen.best.gap.text() and "proved" in seen.best.caption()
+    assert seen.sets.plot.rows[0].above == pytest.approx(0) and any(row.own for row in seen.sets.plot.rows)
+    assert len(seen.probability.plot.curves) >= K
+    assert seen.stop.advice.text() and seen.stop.p_plot.isVisible()
+    seen.stop.view._group.buttons()[1].click()
+    assert (
+        seen.stop.view.value() == CURVE and seen.stop.curve.isVisible() and not seen.stop.p_plot.isVisible()
+    )
+
+
+def test_nothing_is_computed_while_nobody_sees_it(window: MainWindow) -> None:
+    finish(window)
+    turn(0.3)
+    assert window.models.evidence.found is None and not window.models.evidence.busy
+
+
+def test_a_window_that_opens_at_the_page_computes_what_is_there(window: MainWindow) -> None:
+    window.hide()
+    window.workspace.show_page("evidence")  # as the last time, before anything is seen
+    window.show()
+    finish(window)
+    window.session.look_at(1)
+    evidence = window.models.evidence
+    wait_until(lambda: evidence.progress(Package.FEATURES) is Progress.DONE)
+
+
+def test_stop_stops_keeps_what_is_known_and_going_on_ends(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(window)
+    cache, evidence, page = window.models.fold_cache, window.models.evidence, window.sections.evidence
+    monkeypatch.setattr(cache, "evidence", slow(cache, 0.05))
+    window.session.select((1.0,), K)
+    window.workspace.show_page("evidence")
+    wait_until(lambda: evidence.found is not None and page.panel.work.stop.isVisible())
+    page.panel.work.stop.click()
+    assert evidence.progress(Package.FEATURES) is Progress.STOPPED
+    known = evidence.found
+    wait_until(page.panel.work.button.isVisible)
+    turn(0.2)
+    assert evidence.progress(Package.FEATURES) is Progress.STOPPED
+    assert evidence.found.stability is known.stability  # a message that was on its way did not arrive
+    monkeypatch.undo()
+    page.panel.work.button.click()
+    rest(window)
+    assert evidence.progress(Package.FEATURES) is Progress.DONE
+    assert evidence.found.stability.n_paths == 100
+
+
+def test_another_k_in_the_middle_ends_it_and_the_page_is_of_the_new_selection(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(window)
+    cache, evidence, page = window.models.fold_cache, window.models.evidence, window.sections.evidence
+    monkeypatch.setattr(cache, "evidence", slow(cache, 0.03))
+    window.session.select((1.0,), K)
+    window.workspace.show_page("evidence")
+    wait_until(lambda: evidence.busy and evidence.found is not None)
+    window.session.select((1.0,), 2)
+    assert not evidence.busy and evidence.found is None
+    monkeypatch.undo()
+    rest(window)
+    assert evidence.found.k == 2
+    assert [row.selected for row in page.panel.table.rows()].count(True) == 2
+    assert page.best.gap.text() and "2" in page.best._title.text()
+    window.session.select((1.0,), K)  # what was found of it is there, and goes on
+    assert evidence.found is not None and evidence.found.k == K
+    rest(window)
+    assert evidence.progress(Package.FEATURES) is Progress.DONE
+
+
+def test_another_run_has_its_own_evidence(window: MainWindow, seen: EvidenceController) -> None:
+    first = window.models.evidence.found
+    window.session.change("other", parameters={"regularization": (2.0,), "n_features_to_select": 2})
+    window.commands["run"].trigger()
+    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
+    rest(window)
+    assert window.models.evidence.found is not first
+    assert window.models.evidence.found.selected == window.current.model.step.selected
+    window.sections.compare.panel.selected.emit(1)
+    window.session.select((1.0,), K)
+    assert window.models.evidence.found is first
+
+
+def test_the_threshold_is_dragged_and_moved_by_keys(window: MainWindow, seen: EvidenceController) -> None:
+    table, evidence = seen.panel.table, window.models.evidence
+    bar = table._bar()
+    middle = round(bar.center().y())
+    at = QPoint(round(bar.left() + 0.9 * bar.width()), middle)
+    QTest.mousePress(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    QTest.mouseMove(table.viewport(), QPoint(round(bar.left() + 0.6 * bar.width()), middle))
+    QTest.mouseRelease(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert evidence.threshold == pytest.approx(0.6, abs=0.03)
+    rest(window)
+    assert f"{evidence.threshold:.0%}".replace("%", " %") in seen.panel.foot.text()
+    assert seen.probability.plot.level.value == evidence.threshold
+    before = evidence.threshold
+    QTest.keyClick(table, Qt.Key.Key_Right)
+    assert evidence.threshold == pytest.approx(before + 0.01)
+    for _ in range(80):
+        QTest.keyClick(table, Qt.Key.Key_Left)
+    assert evidence.threshold == pytest.approx(0.51)
+    rest(window)
+    for row in table.rows():
+        if row.selected and row.found.probability >= 0.51:
+            assert row.verdict == "secure"
+
+
+def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen: EvidenceController) -> None:
+    plot = seen.sets.plot
+    feature = plot.columns[-1].feature
+    plot.picked.emit(feature)
+    rest(window)
+    assert plot.columns[0].feature == feature and plot.columns[0].wanted == 1
+    assert all(feature in row.features for row in plot.rows)
+    assert seen.sets.sentence.isVisible()
+    best = seen._constrained
+    assert best.proved and best.criterion >= window.models.evidence.found.best.criterion
+    plot.picked.emit(feature)
+    rest(window)
+    assert not any(feature in row.features for row in plot.rows)
+    plot.picked.emit(feature)
+    rest(window)
+    assert not seen.sets.sentence.isVisible() and any(row.own for row in plot.rows)
+
+
+def test_the_matrix_is_read_and_used_by_keyboard(window: MainWindow, seen: EvidenceController) -> None:
+    plot = seen.sets.plot
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    assert plot.box.lines()[0].text.startswith(str(plot.columns[0].feature))
+    QTest.keyClick(plot, Qt.Key.Key_Space)
+    rest(window)
+    assert plot.columns[0].wanted == 1
+
+
+def test_a_set_becomes_a_run_and_two_of_them_are_compared(
+    window: MainWindow, seen: EvidenceController
+) -> None:
+    model = window.current.model
+    other = [column for column in range(7) if column not in model.step.selected][:1]
+    columns = (*model.step.selected[:2], *other)
+    record = seen.run_set(columns, "By hand")
+    wait_until(lambda: record.result is not None)
+    rest(window)
+    assert record.title == "By hand" and window.runs.shown is record
+    assert set(window.current.model.step.selected) == set(columns)
+    found = window.models.evidence.found
+    assert not found.required and set(found.selected) == set(columns)  # judged as any selection
+    assert len(window.current.model.path.steps) == 1
+    assert seen.best.use.isVisible() and seen.best.compare.isVisible()  # it is not the best one
+    seen.best.use.click()
+    best = window.runs.records[-1]
+    wait_until(lambda: best.result is not None)
+    rest(window)
+    assert best.title == "Best set of 3"
+    assert "lowest possible" in seen.best.gap.text() and not seen.best.use.isVisible()
+    window.sections.compare.panel.selected.emit(record.key)
+    rest(window)
+    n = len(window.runs.records)
+    looked_at = window.current.model.step
+    seen.best.compare.click()
+    wait_until(lambda: not window.runs.busy)
+    assert window.runs.shown is record and window.current.model.step is looked_at
+    assert window.workspace.page == "compare"
+    assert len(window.runs.records) == n  # both were there
+    ticked = [r for r in window.runs.records if window.models.marks.is_ticked(r.key)]
+    assert set(ticked) == {record, best} and window.models.marks.reference == record.key
+    settle(window)
+
+
+def test_comparing_leaves_what_is_looked_at(window: MainWindow, seen: EvidenceController) -> None:
+    own = window.runs.shown
+    seen.run_set((0, 3, 4), "By hand")
+    wait_until(lambda: window.runs.records[-1].result is not None)
+    rest(window)
+    seen.best.compare.click()
+    wait_until(lambda: len(window.runs.records) == 3 and not window.runs.busy)
+    rest(window)
+    assert window.runs.shown is window.runs.records[1] and not window.current.shown.edited
+    assert own is window.runs.records[0] and not window.models.marks.is_ticked(own.key)
+
+
+def test_the_sizes_are_listed_and_one_is_used(window: MainWindow, seen: EvidenceController) -> None:
+    seen.best.sizes.click()
+    dialog = seen.sizes
+    wait_until(lambda: not dialog.search.busy)
+    rows = dialog.table.rows()
+    assert [row.size for row in rows] == list(range(1, window.models.evidence.most_size + 1))
+    assert all(row.found.proved for row in rows)
+    assert rows[K - 1].found.features == tuple(window.models.evidence.found.best.features)
+    dialog.table.select(rows[1])
+    dialog._show()
+    dialog.use.click()
+    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
+    rest(window)
+    assert set(window.current.model.step.selected) == set(rows[1].found.features)
+
+
+def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow) -> None:
+    parameters = {"regularization": (1.0,), "n_features_to_select": 3}
+    window.session.change("gas", method="gas", parameters=parameters)
+    finish(window)
+    window.workspace.show_page("evidence")
+    rest(window)
+    evidence, page = window.models.evidence, window.sections.evidence
+    assert page.panel.work.button.isVisible() and not evidence.busy  # it learns anew, so it is asked for
+    assert not page.best.isVisible() and not page.sets.isVisible()
+    page.panel.work.button.click()
+    rest(window)
+    assert evidence.progress(Package.FEATURES) is Progress.DONE
+    assert evidence.progress(Package.BEST) is Progress.ABSENT
+    keys = {column.key for column in page.panel.table.rows_model.columns}
+    assert {"probability", "position", "verdict"} <= keys and "deciding" not in keys
+    assert evidence.found.stability.n_paths == 100
+
+
+def test_a_method_that_does_not_select_has_a_sentence(window: MainWindow) -> None:
+    window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
+    finish(window)
+    window.workspace.show_page("evidence")
+    rest(window)
+    assert "uses all features" in window.sections.evidence.panel.table.placeholder
+
+
+def test_more_than_chance_leads_to_the_page(window: MainWindow) -> None:
+    finish(window)
+    window.sections.select.curves.chance.button.click()
+    assert window.workspace.place == "evidence"
+    stop = window.sections.evidence.stop
+    assert stop.view.value() == CHANCE and stop.chance.isVisible()
+    wait_until(lambda: window.models.permutations.band is not None)
+    wait_until(lambda: "p = " in stop.chance.sentence.text())
+    window.models.permutations.stop()
+    rest(window)
+
+
+def test_another_measure_measures_the_losses_anew(window: MainWindow, seen: EvidenceController) -> None:
+    stability = window.models.evidence.found.stability
+    window.session.show_measure("NDCG@10")
+    rest(window)
+    found = window.models.evidence.found
+    assert found.losses.measure == "NDCG@10" and found.stability is stability
+    titles = [column.title for column in seen.panel.table.rows_model.columns]
+    assert "NDCG@10 lost" in titles and "MAP lost" not in titles
+
+
+def test_table_and_plots_are_exported(window: MainWindow, seen: EvidenceController, tmp_path: Path) -> None:
+    items = {item.key: item for item in export_items(window.models, window.sections)}
+    for key in ("evidence", "plot-probability", "plot-near-best", "plot-step-p"):
+        assert not items[key].unavailable
+    items["evidence"].write(tmp_path / "evidence.csv")
+    lines = (tmp_path / "evidence.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + len(seen.panel.table.rows()) and "verdict" in lines[0]
+    for plot in (seen.probability.plot, seen.sets.plot, seen.stop.p_plot):
+        assert plot.numbers()[1]
+    items["plot-near-best"].write(tmp_path / "sets.png")
+    assert (tmp_path / "sets.png").stat().st_size > 1000
+
+
+def test_all_folds_have_no_selection(window: MainWindow, seen: EvidenceController, opened: Opened) -> None:
+    window.session.look_at(None)
+    rest(window)
+    assert "single fold" in seen.panel.table.placeholder and not seen.panel.table.rows()
+    wait_until(partial(lambda: not seen.best.gap.isVisible()))

@@ -1,0 +1,129 @@
+"""The set as an object: chips out and in, the exact error of each change, and a run of what was made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QAction
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine import RankRLS, set_changes
+from rankstudio.ui.evidence.set_tray import SetTrayController, signed_percent
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.shell.workspace import ESTIMATES
+
+
+@pytest.fixture
+def tray(window: MainWindow) -> SetTrayController:
+    """The tray of the Features page, with the set of the first run of fold 1."""
+    finish(window)
+    window.session.look_at(1)
+    window.workspace.show_page("features")
+    settle(window)
+    made = window.sections.tray
+    wait_until(lambda: made._changes is not None and len(made.trays[0].chips) == len(made.features))
+    return made
+
+
+def known(tray: SetTrayController) -> None:
+    wait_until(lambda: tray._changes is not None and set(tray._changes.features) == set(tray._columns))
+
+
+def exact(window: MainWindow, tray: SetTrayController) -> object:
+    """The changes of the set, computed apart from the window."""
+    model = window.models.current.model
+    train, own = model.fold.train, model.plan.combination(model.values).parameters
+    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
+    judge = RankRLS(own["regularization"], weighting=own["weighting"])
+    return set_changes(judge, train.X, train.y, qid=qid, features=tray._columns)
+
+
+def test_a_chip_out_and_one_in_follow_exactly(window: MainWindow, tray: SetTrayController) -> None:
+    first, _ = tray.trays
+    selected = tray.features
+    assert not tray.edited
+    assert not first.run.isEnabled()
+    first.chips[-1].removed.emit(selected[-1])
+    wait_until(lambda: len(first.chips) == len(selected) - 1)
+    known(tray)
+    assert tray.edited
+    assert first.run.isEnabled()
+    model = window.models.current.model
+    found = exact(window, tray)
+    assert tray._changes.criterion == pytest.approx(found.criterion, rel=1e-9)
+    assert found.criterion != pytest.approx(model.step.criterion, rel=1e-6)
+    tray.look_at(selected[-1])
+    settle(window)
+    change = found.added[tray._column(selected[-1])] / found.criterion - 1
+    assert signed_percent(change) in first.said.text()
+    tray.undo()
+    wait_until(lambda: tray.features == selected)
+    assert not tray.edited
+    other = next(i for i in window.session.dataset.feature_ids if i not in selected)
+    tray.exchange(selected[0], int(other))
+    assert tray.features == (int(other), *selected[1:])
+    tray.reset()
+    assert tray.features == selected
+
+
+def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow, tray: SetTrayController) -> None:
+    selected = tray.features
+    tray.remove(selected[0])
+    left = tray.features
+    tray.run()
+    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
+    record = window.runs.records[-1]
+    assert record.label.name.endswith("1")
+    (result,) = record.folds.values()
+    assert sorted(result.selected) == sorted(left)
+    wait_until(lambda: tray.features and set(tray.features) == set(left))
+    assert not tray.edited  # the run's selection is the set now
+    assert not tray.trays[0].undo.isEnabled()
+
+
+def test_tables_and_menus_offer_the_changes(window: MainWindow, tray: SetTrayController) -> None:
+    selected = tray.features
+    (action,) = tray.actions(selected[0])
+    assert isinstance(action, QAction)
+    action.trigger()
+    assert selected[0] not in tray.features
+    known(tray)
+    (action,) = tray.actions(selected[0])
+    action.trigger()
+    assert selected[0] in tray.features
+    known(tray)
+    tray._show_menu(selected[0], window.pos())
+    entries = [action.text() for action in tray._menu.actions()]
+    inner = next(action.menu() for action in tray._menu.actions() if action.menu() is not None)
+    best = int(np.nanargmin(tray._changes.swapped[tray._changes.features.index(tray._column(selected[0]))]))
+    assert len(entries) == 2
+    assert inner.actions()[0].text().startswith(f"{tray._id(best)} ")
+    tray._menu.close()
+
+
+def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(
+    window: MainWindow, tray: SetTrayController
+) -> None:
+    tray.remove(tray.features[0])
+    window.session.look_at(2)
+    settle(window)
+    wait_until(lambda: not tray.edited)
+    assert set(tray._columns) == set(window.models.current.model.step.selected)
+    window.session.change("editing", method="fsmrank", parameters={})
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    wait_until(lambda: not tray.trays[0].isVisible())
+
+
+def test_the_line_is_on_both_pages_and_not_on_estimates(window: MainWindow, tray: SetTrayController) -> None:
+    first, second = tray.trays
+    assert first.isVisible()
+    window.workspace.show_page("evidence")
+    settle(window)
+    wait_until(second.isVisible)
+    assert [chip.feature_id for chip in second.chips] == list(tray.features)[: len(second.chips)]
+    window.workspace.show_page(ESTIMATES)
+    settle(window)
+    wait_until(lambda: not second.isVisible())

@@ -1,0 +1,70 @@
+"""Features selected for the listed queries alone, beside those for the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from queries_page import look
+from waiting import wait_until
+from windows import finish, settle
+
+from rankstudio.engine import GreedyRankRLS
+from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.queries.controller import QueriesController
+
+
+@pytest.fixture
+def queries(window: MainWindow) -> QueriesController:
+    """The page with the queries of fold 1."""
+    finish(window)
+    window.session.look_at(1)
+    shown = look(window)
+    assert not shown.list.select_for.isVisible()  # all are listed
+    return shown
+
+
+def test_marked_queries_have_the_path_of_their_documents_alone(
+    window: MainWindow, queries: QueriesController
+) -> None:
+    size = len(queries.queries)
+    queries.list.brush(tuple(range(size // 2)))
+    assert queries.list.select_for.isVisible()
+    queries.list.select_for.click()
+    wait_until(lambda: getattr(queries, "paths", None) is not None)
+    asked = queries._shown[0]
+    part = asked.fold(1).parts[asked.part]
+    qid = np.repeat(np.arange(part.n_queries), np.diff(part.query_ptr))
+    marked = np.isin(qid, [query.position for query in queries.queries[: size // 2]])
+    own = queries._greedy(1)
+    assert own["regularization"] == window.runs.records[0].folds[1].chosen.unit.parameters["regularization"]
+    rows = queries.paths.table.rows()
+    for rows_of, texts in ((marked, [r.marked for r in rows]), (~marked, [r.others for r in rows])):
+        *_, last = GreedyRankRLS(**own).steps(part.X[rows_of], part.y[rows_of], qid=qid[rows_of])
+        ids = [str(part.feature_ids[column]) for column in last.selected]
+        assert [text.split()[0] for text in texts if text] == ids
+    for row in rows:
+        before = rows[: row.k]
+        assert row.marked_shared == (row.marked in [other.others for other in before] and bool(row.marked))
+    queries.paths.close()
+
+
+def test_fewer_than_two_queries_on_a_side_are_not_offered(
+    window: MainWindow, queries: QueriesController
+) -> None:
+    size = len(queries.queries)
+    for marked, offered in ((1, False), (2, True), (size - 2, True), (size - 1, False)):
+        queries.list.brush(tuple(range(marked)))
+        assert queries.list.select_for.isVisible() is offered
+
+
+def test_queries_of_several_folds_are_refused_in_a_sentence(window: MainWindow) -> None:
+    finish(window)
+    window.session.look_at(None)
+    shown = look(window)
+    said: list[str] = []
+    shown.failed.connect(said.append)
+    shown.list.brush(tuple(range(len(shown.queries) - 2)))
+    shown.list.select_for.click()
+    settle(window)
+    assert len(said) == 1
+    assert "single fold" in said[0]
