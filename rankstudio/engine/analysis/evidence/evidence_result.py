@@ -191,7 +191,7 @@ class SelectionEvidence:
                     "{n} other set ({share} %) is not distinguishable from the best.",
                     "{n} other sets ({share} %) are not distinguishable from the best.",
                     others,
-                ).format(n=f"{others:,}", share=f"{100 * others / max(best.n_sets, 1):.2g}")
+                ).format(n=f"{others:,}", share=_percent(others / max(best.n_sets, 1)))
             )
         return tuple(sentences)
 
@@ -200,7 +200,7 @@ class SelectionEvidence:
             return tr(
                 "The selection is {above} % above the lowest left-out error found so far, which may be up to "
                 "{gap} % too high."
-            ).format(above=f"{100 * above:.2g}", gap=f"{100 * gap:.2g}")
+            ).format(above=_percent(above), gap=_percent(gap))
         if above < _ROUNDING:
             return trn(
                 "No other single feature has a lower left-out error.",
@@ -208,7 +208,7 @@ class SelectionEvidence:
                 self.k,
             ).format(k=self.k)
         return tr("The selection is {above} % above the lowest possible left-out error.").format(
-            above=f"{100 * above:.2g}"
+            above=_percent(above)
         )
 
     @property
@@ -265,3 +265,8 @@ class SelectionEvidence:
 
 
 _ROUNDING = 1e-9  # share of the criterion up to which two are equal
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, with two digits at least."""
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
