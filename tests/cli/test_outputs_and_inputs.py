@@ -16,7 +16,7 @@ from rankstudio.cli import COMMANDS, command_line, main
 READS = {"completion", "evaluate", "lab", "methods", "permute", "studies"}
 """Commands that write no file."""
 
-MAKES = {"generate", "figures", "reproduce"}
+MAKES = {"evidence", "generate", "figures", "reproduce"}
 """Commands whose files have names of their own, or that read published data only."""
 
 

@@ -97,7 +97,24 @@ def _ask(act: Callable[[], object], look: Callable[[QDialog], None]) -> None:
 def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
     """Return what opens dialogs, and may wait for their end."""
     backend = window.commands.submenus["backend"].actions()
+
+    def ask_sizes() -> None:
+        window.sections.compare.panel.selected.emit(1)  # of greedy RankRLS
+        wait_until(lambda: window.models.evidence.wanted is not None)
+        window.sections.evidence.show_sizes()
+
+    def select_for_queries() -> None:
+        window.session.look_at(1)
+        window.workspace.show_page("queries")
+        queries = window.sections.queries
+        queries.bar.scope._buttons()[-1].click()
+        wait_until(lambda: {query.fold for query in queries.queries} == {1})
+        queries.list.brush(tuple(range(len(queries.queries) // 2)))
+        queries.list.select_for.click()
+
     return {
+        "sizes": ask_sizes,
+        "query paths": select_for_queries,
         "open": window.open_controller.ask,
         "table": window.sections.compare.table.open,
         "palette": window._open_palette,

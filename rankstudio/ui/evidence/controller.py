@@ -114,6 +114,8 @@ class EvidenceController(Controller):
 
     def tables(self) -> tuple[ShownTable, ...]:
         """Return the evidence."""
+        if not self.panel.table.rows():
+            return ()
         about = tr("How sure each selected feature is, with its verdict.")
         return (ShownTable("evidence", tr("Evidence"), about, self.panel.table),)
 

@@ -31,7 +31,7 @@ from rankstudio.ui.process.turns import turns
 from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.number_format import fixed, signed
-from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import emptied, fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
@@ -86,7 +86,8 @@ class SetChip(Chip):
 
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
         super().__init__(theme, feature_id, name if shows_name else "")
-        self.setToolTip(f"{feature_id} {name}")
+        self._said = f"{feature_id} {name}"
+        self.setToolTip(plain(self._said))
         wide = self.fontMetrics().horizontalAdvance(f"{feature_id}  {name}") + _CROSS
         self.setFixedWidth(min(wide, _NAMED) if shows_name else _NUMBERED)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -120,7 +121,7 @@ class SetChip(Chip):
             return
         self._pressed = None
         drag, data = QDrag(self), QMimeData()
-        data.setText(self.toolTip())
+        data.setText(self._said)
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
         if drag.exec(Qt.DropAction.MoveAction) is not Qt.DropAction.MoveAction:
@@ -223,7 +224,7 @@ class SetTray(QFrame):
             self.chips.append(chip)
         others = features[self._most :]
         self._others.setText(tr("and {n} more").format(n=len(others)) if others else "")
-        self._others.setToolTip("\n".join(f"{feature} {name}" for feature, name in others))
+        self._others.setToolTip(plain("\n".join(f"{feature} {name}" for feature, name in others)))
         self._others.setVisible(bool(others))
 
     def _tool(self, icon: str, name: str, tip: str) -> QToolButton:

@@ -155,11 +155,13 @@ class BarsPlot(Plot):
     def figure(self) -> RowsFigure:
         """Return the candidates of a step, the best first."""
         bars = self.bars[:MOST_BARS]
-        more = tr("{title}, the first {n} of {of}") if len(self.bars) > len(bars) else "{title}"
+        title = self.axes.title
+        if len(self.bars) > len(bars):
+            title = tr("{title}, the first {n} of {of}").format(title=title, n=len(bars), of=len(self.bars))
         taken = frozenset(at for at, bar in enumerate(bars) if bar.id == self.winner)
         return RowsFigure(
             NAME,
-            more.format(title=self.axes.title, n=len(bars), of=len(self.bars)),
+            title,
             "",
             FigureAxis(self.axes.title),
             tuple(f"{bar.name} ({bar.id})" if str(bar.id) not in bar.name else bar.name for bar in bars),

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QCheckBox, QPushButton, QSizePolicy, Q
 from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import SmallestMark
-from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
@@ -36,8 +36,7 @@ class ChanceRow(QWidget):
         self.button = named(QPushButton(), "chance-button")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.asked)
-        self.sentence = named(PlainLabel(), "chance-sentence", role="caption")
-        self.sentence.setWordWrap(True)
+        self.sentence = named(WrappedLabel(), "chance-sentence", role="caption")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         fill(self.row, self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)

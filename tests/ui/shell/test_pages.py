@@ -173,6 +173,7 @@ def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: Mai
 
 
 def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWindow) -> None:
+    window.resize(1280, 760)
     shown = page(window)
     see_select(window)
     width = window.sections.select.curves.width()
