@@ -281,6 +281,7 @@ EXCEPTIONS: dict[str, frozenset[str] | None] = {
     ),
     "plots/pyqtgraph_parts.py": None,  # names of classes and modules
     "plots/pareto.py": frozenset({"not significantly worse", "one standard error"}),  # a key of its rules
+    "select/curves_panel.py": frozenset({"validation part"}),  # a term of the glossary
     "compare/pareto_view.py": frozenset({"one standard error", "not significantly worse"}),  # the same
 }
 """What looks like a text and is none, by module; None for all of it."""

@@ -26,6 +26,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, CoveredNumber, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 WEIGHT = 70
@@ -365,7 +366,8 @@ class FeaturesPanel(Panel):
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
         self.offered: Callable[[int], Sequence[QAction]] = lambda _: ()
-        self._test = named(PlainLabel(wraps=True, selectable=True), "features-test", role="caption")
+        self._test = named(WrappedLabel(), "features-test", role="caption")
+        self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._covered = CoveredNumber(self.unsealAsked)
         self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
         self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))

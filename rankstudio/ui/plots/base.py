@@ -125,6 +125,7 @@ class _TitleTerm(TermLabel):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
+        self._plot = plot
         self.setParent(plot)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
@@ -133,6 +134,12 @@ class _TitleTerm(TermLabel):
     def paintEvent(self, _: QPaintEvent) -> None:
         """Draw the underline alone."""
         self.underline()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Stay below the title, which is drawn in a font of its own, with another style."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._plot.place_term()
 
 
 class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
@@ -256,9 +263,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         if self._term is None:
             self._term = _TitleTerm(self)
         self._term.set_term(term, word)
-        self._place_term()
+        self.place_term()
 
-    def _place_term(self) -> None:
+    def place_term(self) -> None:
         """Put the underline below the title as it is drawn now."""
         if self._term is not None:
             frame = self.frame()
@@ -303,7 +310,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._timer.stop()
         turns().drop(self.flush)
         self.refresh()
-        self._place_term()
+        self.place_term()
         self.setAccessibleDescription("" if self.is_empty() else self.summary())
         self.redraw()
 
@@ -360,7 +367,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         for layer in getattr(self, "_layers", ()):
             layer.fit(self.frame().outer)
         if getattr(self, "_term", None) is not None:
-            self._place_term()
+            self.place_term()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Remember where a click may have begun."""

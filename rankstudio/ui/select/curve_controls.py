@@ -36,7 +36,7 @@ class ChanceRow(QWidget):
         self.button = named(QPushButton(), "chance-button")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self.asked)
-        self.sentence = named(WrappedLabel(), "chance-sentence", role="caption")
+        self.sentence = named(WrappedLabel(keeps=False), "chance-sentence", role="caption")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         fill(self.row, self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)

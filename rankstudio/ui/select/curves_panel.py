@@ -392,7 +392,7 @@ class CurvesPanel(Panel):
         self._measure = name
         title = tr("leave-query-out {name}") if self._alone else tr("validation {name}")
         self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
-        part = ("leave-query-out", tr("leave-query-out")), ("validation-part", tr("validation"))
+        part = ("leave-query-out", tr("leave-query-out")), ("validation part", tr("validation"))
         self.validation_plot.link_title(*part[not self._alone])
         for key in self._paths:
             self._draw(key)
