@@ -89,6 +89,7 @@ def test_a_window_that_opens_at_the_page_computes_what_is_there(window: MainWind
     wait_until(lambda: evidence.progress(Package.FEATURES) is Progress.DONE)
 
 
+@pytest.mark.thorough
 def test_stop_stops_keeps_what_is_known_and_going_on_ends(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +113,7 @@ def test_stop_stops_keeps_what_is_known_and_going_on_ends(
     assert evidence.found.stability.n_paths == 100
 
 
+@pytest.mark.thorough
 def test_another_k_in_the_middle_ends_it_and_the_page_is_of_the_new_selection(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +136,7 @@ def test_another_k_in_the_middle_ends_it_and_the_page_is_of_the_new_selection(
     assert evidence.progress(Package.FEATURES) is Progress.DONE
 
 
+@pytest.mark.thorough
 def test_another_run_has_its_own_evidence(window: MainWindow, seen: EvidenceController) -> None:
     first = window.models.evidence.found
     window.session.change("other", parameters={"regularization": (2.0,), "n_features_to_select": 2})
@@ -171,6 +174,7 @@ def test_the_threshold_is_dragged_and_moved_by_keys(window: MainWindow, seen: Ev
             assert row.verdict == "secure"
 
 
+@pytest.mark.thorough
 def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen: EvidenceController) -> None:
     plot = seen.sets.plot
     feature = plot.columns[-1].feature
@@ -189,6 +193,7 @@ def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen:
     assert not seen.sets.sentence.isVisible() and any(row.own for row in plot.rows)
 
 
+@pytest.mark.thorough
 def test_the_matrix_is_read_and_used_by_keyboard(window: MainWindow, seen: EvidenceController) -> None:
     plot = seen.sets.plot
     QTest.keyClick(plot, Qt.Key.Key_Right)
@@ -198,6 +203,7 @@ def test_the_matrix_is_read_and_used_by_keyboard(window: MainWindow, seen: Evide
     assert plot.columns[0].wanted == 1
 
 
+@pytest.mark.thorough
 def test_a_set_becomes_a_run_and_two_of_them_are_compared(
     window: MainWindow, seen: EvidenceController
 ) -> None:
@@ -233,6 +239,7 @@ def test_a_set_becomes_a_run_and_two_of_them_are_compared(
     settle(window)
 
 
+@pytest.mark.thorough
 def test_comparing_leaves_what_is_looked_at(window: MainWindow, seen: EvidenceController) -> None:
     own = window.runs.shown
     seen.run_set((0, 3, 4), "By hand")
@@ -245,6 +252,7 @@ def test_comparing_leaves_what_is_looked_at(window: MainWindow, seen: EvidenceCo
     assert own is window.runs.records[0] and not window.models.marks.is_ticked(own.key)
 
 
+@pytest.mark.thorough
 def test_the_sizes_are_listed_and_one_is_used(window: MainWindow, seen: EvidenceController) -> None:
     seen.best.sizes.click()
     dialog = seen.sizes
@@ -261,6 +269,7 @@ def test_the_sizes_are_listed_and_one_is_used(window: MainWindow, seen: Evidence
     assert set(window.current.model.step.selected) == set(rows[1].found.features)
 
 
+@pytest.mark.thorough
 def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow) -> None:
     parameters = {"regularization": (1.0,), "n_features_to_select": 3}
     window.session.change("gas", method="gas", parameters=parameters)
@@ -299,6 +308,7 @@ def test_more_than_chance_leads_to_the_page(window: MainWindow) -> None:
     rest(window)
 
 
+@pytest.mark.thorough
 def test_another_measure_measures_the_losses_anew(window: MainWindow, seen: EvidenceController) -> None:
     stability = window.models.evidence.found.stability
     window.session.show_measure("NDCG@10")
@@ -322,6 +332,7 @@ def test_table_and_plots_are_exported(window: MainWindow, seen: EvidenceControll
     assert (tmp_path / "sets.png").stat().st_size > 1000
 
 
+@pytest.mark.thorough
 def test_all_folds_have_no_selection(window: MainWindow, seen: EvidenceController, opened: Opened) -> None:
     window.session.look_at(None)
     rest(window)

@@ -102,6 +102,7 @@ def test_tables_and_menus_offer_the_changes(window: MainWindow, tray: SetTrayCon
     tray._menu.close()
 
 
+@pytest.mark.thorough
 def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(
     window: MainWindow, tray: SetTrayController
 ) -> None:

@@ -88,6 +88,7 @@ def test_any_executor_gives_the_same() -> None:
             assert_same(stability_by_refitting(GAS_PLAN, data, n_halves=3, executor=executor), expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(find_spec("distributed") is None, reason="dask is not installed")
 def test_a_cluster_gives_the_same_though_a_worker_is_killed(tmp_path: Path) -> None:
     data = part()
@@ -196,6 +197,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("executor", ["on_threads(1)", "on_processes(2)"])
 def test_a_killed_process_loses_no_half_that_was_told_of(executor: str, tmp_path: Path) -> None:
     here, study = Path(__file__).parent, tmp_path / "halves.rankstudio"
