@@ -69,6 +69,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("train.txt", "test.txt"):
         (root / name).write_bytes((first / name).read_bytes())
     test = open_dataset(root / "test.txt").folds[0].train
+    kind = "org.apache.solr.ltr.feature.FieldValueFeature"
+    store = [{"name": f"f{i}", "class": kind, "params": {"field": f"f{i}"}} for i in range(1, 60)]
+    (root / "store.json").write_text(json.dumps(store))
     scores = "".join(f"{value}\n" for value in test.X[:, 0])
     for name in ("Fold1.test.score", "my.scores"):
         (root / name).write_text(scores)

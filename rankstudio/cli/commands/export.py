@@ -32,7 +32,7 @@ loads the file, ranks the test documents, and the number of identically ranked q
   rankstudio export results/models/fold1.json --to ranklib --out fold1.txt
   rankstudio export results/models/fold1.json --to python --out fold1.py --data MQ2008
   rankstudio export results/models/fold1.json --to sql --out fold1.sql --no-proof --json
-  rankstudio export results/models/fold1.json --to solr --feature-set features.json --out model.json
+  rankstudio export results/models/fold1.json --to solr --feature-set store.json --out model.json
 
 Without --data, the data of the model's plan are used if they are available. A feature set beside the data
 (featureset.json, features.json or features.profile) is used without --feature-set."""
