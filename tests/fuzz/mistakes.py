@@ -31,6 +31,7 @@ class Files:
             "run": ["run", "--data", data, "--lambda", "1"],
             "compare": ["compare", study],
             "report": ["report", study, "--out", "new.html"],
+            "evidence": ["evidence", study, "--halves", "2", "--permutations", "2", "--out", "judged"],
             "figures": ["figures", study, "--out", "drawn", "--only", "curves", "--to", "csv"],
             "plan": ["plan", study, "--run", "1"],
             "studies": ["studies", study],
@@ -47,7 +48,7 @@ class Files:
         }[name]
 
 
-_LONG = {("--permutations", "999999999999999999999"), ("--repetitions", "999999999999999999999")}
+_LONG = {(name, "9" * 21) for name in ("--halves", "--permutations", "--repetitions")}
 """What is no mistake, but takes for ever."""
 
 
