@@ -453,6 +453,7 @@ class EvidencePanel(Panel):
         super().__init__(theme, tr("Evidence"), padding=0)
         self.setObjectName("evidence-panel")
         self.table = EvidenceTable(theme)
+        self.table.setAccessibleName(tr("Evidence"))
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),

@@ -138,6 +138,7 @@ class SizesDialog(QDialog):
         self.setWindowTitle(tr("Best set of each size"))
         self._ids = tuple(ids)
         self.table = TableView(theme, _COLUMNS, "sizes-table", lambda row: row.size)
+        self.table.setAccessibleName(tr("Best set of each size"))
         self.table.placeholder = tr("Searching …")
         about = named(WrappedLabel(), role="caption")
         about.setText(

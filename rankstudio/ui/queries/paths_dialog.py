@@ -98,6 +98,7 @@ class QueryPathsDialog(QDialog):
             ),
         )
         self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k)
+        self.table.setAccessibleName(tr("Selection for some queries"))
         self.table.set_rows(rows)
         about = named(WrappedLabel(), "query-paths-about", role="caption")
         shared = len(set(found.marked[-1].selected) & set(found.others[-1].selected))

@@ -447,4 +447,4 @@ def about(entry: Method) -> str:
     """Return what hovering over a method tells: name, what it does and computes, paper; as rich text."""
     formula = f"<p><i>{html_text(entry.formula)}</i></p>" if entry.formula else ""
     said = f"<b>{entry.label}</b><br>{html_text(shortened(tr(entry.summary)))}"
-    return f"<p>{said}</p>{formula}<p>{html_text(entry.title)}. {html_text(entry.citation)}</p>"
+    return f"<p>{said}</p>{formula}<p><i>{html_text(entry.title)}.</i> {html_text(entry.citation)}</p>"
