@@ -6,13 +6,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from waiting import wait_until
-from windows import Opened, slowly
+from windows import Opened, settle, slowly
 
 from rankstudio.ui.main_window import MainWindow
 
 
 def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(window: MainWindow) -> None:
     strip = window.sections.strip
+    settle(window)  # the form takes the room that fields of the opened data need
     before = [_place(widget) for widget in (window.sections.select.curves, strip, window.toolbar)]
     for number in range(3):
         window.say_error(f"File {number} is damaged.")
