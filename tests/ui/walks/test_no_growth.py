@@ -17,8 +17,8 @@ from rankstudio.ui.style.theme import Theme
 
 _WARM_UP, _ROUNDS = 2, 4
 
-#: Qt opens a font at the first text that needs it and keeps it, once, until the program ends. Which round that
-#: is depends on what the window had time to draw.
+#: Qt opens a font at the first text that needs it and keeps it, once, until the program ends. Which round
+#: that is depends on what the window had time to draw.
 _KEPT = {".ttf", ".otf", ".ttc", ".pfb"}
 
 
