@@ -200,7 +200,7 @@ def test_a_crash_in_the_worker_is_a_message_and_the_window_goes_on(opened: Opene
         window.commands["run"].trigger()
         wait_until(lambda: window.runs.records[0].state is RunState.FAILED)
         assert window.notice.text() == (
-            "Greedy RankRLS on Small failed unexpectedly: RuntimeError: the matrix is upside down. "
+            "Greedy RankRLS on Small failed unexpectedly with RuntimeError: the matrix is upside down. "
             "See the log for details."
         )
         assert window.runs.records[0].paths  # what it had finished is kept

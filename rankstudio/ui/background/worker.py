@@ -278,7 +278,7 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
         return Outcome(Ending.FAILED, str(error), error=error)
     except Exception as error:
         _log.warning("%s failed unexpectedly", job.what, exc_info=True)
-        text = tr("{what} failed unexpectedly: {name}: {error}. See the log for details.").format(
+        text = tr("{what} failed unexpectedly with {name}: {error}. See the log for details.").format(
             what=job.what, name=type(error).__name__, error=str(error).rstrip(".")
         )
         return Outcome(Ending.FAILED, text)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
-_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see how sure they are.")
+_EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _SOON_MILLISECONDS = 60  # between two times that what grows is drawn

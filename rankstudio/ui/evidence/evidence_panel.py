@@ -408,7 +408,7 @@ def _position_hint(row: EvidenceRow) -> str:
     if position is None:
         return ""
     low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
-    return tr("Median {middle}, from {low} to {high}; – stands for not selected").format(
+    return tr("The median place is {middle}, from {low} to {high}. A dash means not selected.").format(
         middle=middle, low=low, high=high
     )
 

@@ -166,7 +166,7 @@ class SetTray(QFrame):
         self.chips: list[SetChip] = []
         self._row = fill(QHBoxLayout(), spacing=4)
         self._others = named(PlainLabel(), f"{name}-others", role="muted")
-        tip = tr("Add a feature: the best ones first")
+        tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
         self.said = named(ElidedLabel(), f"{name}-said", role="caption")
         self.undo = self._tool("undo", f"{name}-undo", tr("Undo the last change of the set"))

@@ -133,15 +133,15 @@ class SetsPanel(Panel):
     def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, asked: bool) -> None:
         text = ""
         if asked and constrained is None:
-            text = tr("Searching for the best set with these features …")
+            text = tr("Searching for the best set under these conditions …")
         elif asked and constrained is not None and not constrained.features:
-            text = tr("No set of this size has these features.")
+            text = tr("No set of this size meets these conditions.")
         elif asked and constrained is not None:
             above = f"{100 * (constrained.criterion / best - 1):.2g}"
             text = trn(
-                "The error of the best set with these features is {above} % above the lowest; "
+                "The error of the best set under these conditions is {above} % above the lowest; "
                 "{n} set is as good.",
-                "The error of the best set with these features is {above} % above the lowest; "
+                "The error of the best set under these conditions is {above} % above the lowest; "
                 "{n} sets are as good.",
                 n_sets,
             ).format(above=above, n=n_sets)

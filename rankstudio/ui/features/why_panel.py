@@ -155,9 +155,15 @@ class DensitiesView(QWidget):
 def _told(shown: ComparedDensities, name: str) -> str:
     """Return how the score of a feature comes about."""
     if shown.place:
-        said = tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, step {place} of the path")
+        said = tr(
+            "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
+            "step {place}"
+        )
     else:
-        said = tr("{name}: {importance:.4f} alone + {divergence:.4f} = {score:.4f}, not on the path")
+        said = tr(
+            "{name}: importance {importance:.4f} + divergence {divergence:.4f} = score {score:.4f}; "
+            "not selected"
+        )
     scores = {"importance": shown.importance, "divergence": shown.divergence, "score": shown.score}
     return said.format(name=name, place=shown.place, **scores)
 

@@ -188,7 +188,7 @@ class QueriesController(Controller):
         listed = self.list.listed()
         folds = {query.fold for query in listed}
         if self._shown is None or len(folds) != 1:
-            self.failed.emit(tr("The listed queries are of several folds. Choose a single fold first."))
+            self.failed.emit(tr("The listed queries are from several folds. Choose a single fold first."))
             return
         (fold,), asked = folds, self._shown[0]
         marked = tuple(query.position for query in listed)

@@ -192,9 +192,9 @@ class SmallestButton(QPushButton):
         self.setAccessibleName(self._texts[0])
         self.set_short(self._short)
         self.setToolTip(
-            tr("The best model of the curve: no smaller one is as good, tested at level 0.05")
+            tr("The best model on the curve. No smaller one is as good by a test at level 0.05.")
             if same
-            else tr("Choose the best model of the curve")
+            else tr("Choose the best model on the curve")
             if back
             else tr(
                 "Choose the smallest model that is not significantly worse than the best one: "

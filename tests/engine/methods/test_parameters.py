@@ -54,7 +54,7 @@ def test_values_come_out_canonical(name: str, value: object, canonical: object) 
         ("n_features_to_select", True, "features k: expected a whole number from 1 up"),
         ("pinned", "a", "pinned: expected feature ids, such as 25, 39, got 'a'"),
         ("pinned", [0], "pinned: expected feature ids"),
-        ("pinned", [3, 3], "each once"),
+        ("pinned", [3, 3], "given once"),
         ("pinned", 3, "pinned: expected feature ids"),
         ("pinned", [2**63], "pinned: expected feature ids"),
         ("n_features_to_select", 2**63, "features k: expected a whole number from 1 up"),

@@ -209,7 +209,7 @@ def test_a_task_that_fails_says_so_in_a_sentence(worker: Worker) -> None:
     failed: list[str] = []
     worker.task("Dividing", divmod, 1, 0, on_done=done.append, on_error=failed.append)
     wait_until(lambda: failed)
-    assert failed[0].startswith("Dividing failed unexpectedly: ZeroDivisionError: ")
+    assert failed[0].startswith("Dividing failed unexpectedly with ZeroDivisionError: ")
     assert done == []
 
 
@@ -265,7 +265,7 @@ def test_an_unexpected_error_becomes_a_sentence_and_the_worker_goes_on(worker: W
     [outcome] = heard.outcomes
     assert outcome.ending is Ending.FAILED
     assert outcome.text == (
-        "Counting failed unexpectedly: ZeroDivisionError: division by zero. See the log for details."
+        "Counting failed unexpectedly with ZeroDivisionError: division by zero. See the log for details."
     )
     assert heard.messages == [1]
     assert after.messages == [0, 1]

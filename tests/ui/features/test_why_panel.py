@@ -308,10 +308,10 @@ def test_two_features_stand_side_by_side_with_their_divergence(window: MainWindo
     scores = model.path.steps[0].candidates
     for place, (line, plot) in enumerate(zip(lines, view.plots, strict=True)):
         shown = float(plot.axes.title.removeprefix("d = "))
-        alone = float(line.split(": ")[1].split(" alone")[0])
+        alone = float(line.split(": importance ")[1].split(" + ")[0])
         assert alone + shown == pytest.approx(float(scores[order[place]]), abs=2e-4)
         assert line.startswith(names[order[place]])
-        assert line.endswith(f"step {place + 1} of the path")
+        assert line.endswith(f"; step {place + 1}")
         assert len(plot.densities) == 3
 
 

@@ -401,16 +401,33 @@ def _elsewhere(context: ChoiceContext, feature: int, inside: bool) -> str:
     if not parts:
         return ""
     other = [part for part in parts if part]
-    among = tr("in the model")
-    if context.path.step_kind is StepKind.FEATURES:
-        among = tr("among the first {size}").format(size=size) if size > 1 else tr("the first")
-    if inside:
-        text = (
-            tr("It would not be {among} {where}.") if other else tr("It is {among} on every path of the run.")
-        )
-        return text.format(among=among, where=either(other))
-    text = tr("It would be {among} {where}.") if other else tr("It is not {among} on any path of the run.")
-    return text.format(among=among, where=either(other))
+    kind = "model" if context.path.step_kind is not StepKind.FEATURES else "several" if size > 1 else "one"
+    text = _otherwise(kind, inside) if other else _same(kind, inside)
+    return text.format(size=size, where=either(other))
+
+
+def _otherwise(kind: str, inside: bool) -> str:
+    """Return where a feature would be with other parameters or in other folds."""
+    if kind == "model":
+        if inside:
+            return tr("It would not be in the model {where}.")
+        return tr("It would be in the model {where}.")
+    if kind == "several":
+        if inside:
+            return tr("It would not be among the first {size} {where}.")
+        return tr("It would be among the first {size} {where}.")
+    return tr("It would not be the first {where}.") if inside else tr("It would be the first {where}.")
+
+
+def _same(kind: str, inside: bool) -> str:
+    """Return that a feature is, or is not, in every path or model of the run."""
+    if kind == "model":
+        return tr("Every model of the run has it.") if inside else tr("No model of the run has it.")
+    if kind == "several":
+        if inside:
+            return tr("Every path of the run has it among the first {size}.")
+        return tr("No path of the run has it among the first {size}.")
+    return tr("Every path of the run begins with it.") if inside else tr("No path of the run begins with it.")
 
 
 def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:

@@ -112,7 +112,7 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
         tuple(rows),
         "",
         tr("number of the set"),
-        FigureAxis(tr("left-out error above the best (%)"), low=0.0, high=max(*above, 1e-9)),
+        FigureAxis(tr("left-out error above that of the best set (%)"), low=0.0, high=max(*above, 1e-9)),
         first_dark=True,
     )
 

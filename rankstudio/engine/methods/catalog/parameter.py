@@ -350,7 +350,7 @@ class Parameter:
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(self.label, value, self.expected) from None
         if not whole or not _ids(ids):
-            expected = tr("{expected}, each once, 1 or larger").format(expected=self.expected)
+            expected = tr("{expected}, each 1 or larger and given once").format(expected=self.expected)
             raise ParameterError(self.label, value, expected)
         return ids
 
