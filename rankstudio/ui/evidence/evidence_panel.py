@@ -461,8 +461,10 @@ class EvidencePanel(Panel):
             tr("Repeat the selection on 100 halves of the queries, and leave out each feature."),
         )
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
-        low = fill(QVBoxLayout(), self.work, self.foot, margins=(12, 4, 12, 6), spacing=4)
-        fill(self.body, (self.table, 1), low, spacing=0)
+        # Above the table: messages stand over the foot of a page, and must not hide its first button.
+        work = fill(QVBoxLayout(), self.work, margins=(12, 4, 12, 4), spacing=0)
+        foot = fill(QVBoxLayout(), self.foot, margins=(12, 4, 12, 6), spacing=4)
+        fill(self.body, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
 
@@ -506,6 +508,11 @@ def bound_sentence(found: SelectionEvidence) -> str:
     bound = found.false_bound if stability is not None and stability.n_paths > 1 else None
     if bound is None:
         return ""
+    if found.by_chance:
+        return tr(
+            "Line at {share:.0f} %: for a selection of this size, all features above it may be there by "
+            "chance (Shah and Samworth 2013)."
+        ).format(share=100 * found.rules.threshold)
     return tr(
         "Line at {share:.0f} %: at most {bound} features above it are expected to be there by chance "
         "(Shah and Samworth 2013)."

@@ -169,9 +169,9 @@ def test_the_threshold_is_dragged_and_moved_by_keys(window: MainWindow, seen: Ev
         QTest.keyClick(table, Qt.Key.Key_Left)
     assert evidence.threshold == pytest.approx(0.51)
     rest(window)
-    for row in table.rows():
-        if row.selected and row.found.probability >= 0.51:
-            assert row.verdict == "secure"
+    # As low as that, all may be there by chance.
+    assert evidence.found.by_chance and "by chance" in seen.panel.foot.text()
+    assert not any(row.verdict == "secure" for row in table.rows())
 
 
 @pytest.mark.thorough

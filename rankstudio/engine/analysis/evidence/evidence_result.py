@@ -153,6 +153,16 @@ class SelectionEvidence:
             return None
         return self.stability.bound(self.rules.threshold, unimodal=True, n_features=self._steps)
 
+    @cached_property
+    def by_chance(self) -> bool:
+        """Whether the bound lets all features at the threshold be there by chance.
+
+        It does where most features are selected: of 125 drawn from 131, each is among them 95 times in 100.
+        """
+        if self.stability is None or (bound := self.false_bound) is None:
+            return False
+        return bound >= len(self.stability.stable(self.rules.threshold, n_features=self._steps))
+
     def best_sentences(self, named: Named) -> tuple[str, ...]:
         """Return what is known of the best set of k features, as sentences; () where nothing is.
 
@@ -261,6 +271,8 @@ class SelectionEvidence:
                 row = replace(row, partner=pair[0], pair_probability=pair[1])
         if self.smaller is not None:
             row = replace(row, smaller=self.smaller.get(row.column))
+        if row.probability is not None and row.probability >= self.rules.threshold:
+            row = replace(row, by_chance=self.by_chance)
         return replace(row, verdict=verdict_of(row, self.rules))
 
 

@@ -160,6 +160,8 @@ class FeatureEvidence:
         The share of the halves on which it or its partner is among the first k.
     smaller : SetDifference or None
         The set of k - 1 features without it that was compared with the best set of k.
+    by_chance : bool
+        Whether so many features are selected that all of those above the threshold may be there by chance.
     verdict : Verdict or None
         None for a feature that is not selected, or that was required.
     """
@@ -177,6 +179,7 @@ class FeatureEvidence:
     partner: int | None = None
     pair_probability: float | None = None
     smaller: SetDifference | None = None
+    by_chance: bool = False
     verdict: Verdict | None = None
 
     def reason(self, named: Named) -> str:
@@ -205,6 +208,11 @@ class FeatureEvidence:
                 "Selected on only {share} % of the halves of the queries. The loss without it may be 0 "
                 "(95 % interval {low} to {high}), and a smaller set without it is as good."
             ).format(share=share, low=_number(self.loss.low), high=_number(self.loss.high))
+        if self.by_chance:
+            return tr(
+                "Selected on {share} % of the halves of the queries. For a selection of this size, "
+                "that may be chance."
+            ).format(share=share)
         return tr(
             "Selected on only {share} % of the halves of the queries, but neither a substitute nor a smaller "
             "set is shown to be as good."
@@ -219,7 +227,8 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     """Return the verdict on a selected feature by the first rule that applies.
 
     1. Interchangeable: it has a partner, see :func:`partner_of`.
-    2. Secure: its probability is at least the threshold.
+    2. Secure: its probability is at least the threshold, and not all features of which that is true may be
+       there by chance.
     3. Dispensable: the interval of the loss without it contains 0, or is below, and a set of k - 1 features
        without it is not distinguishable from the best set of k.
     4. Uncertain: the others.
@@ -242,7 +251,7 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     if row.partner is not None:
         return Verdict.INTERCHANGEABLE
     if row.probability >= rules.threshold:
-        return Verdict.SECURE
+        return Verdict.UNCERTAIN if row.by_chance else Verdict.SECURE
     no_loss = row.loss is not None and row.loss.low <= 0
     if no_loss and row.smaller is not None and row.smaller.near_best:
         return Verdict.DISPENSABLE

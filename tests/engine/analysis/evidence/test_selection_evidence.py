@@ -351,11 +351,11 @@ def test_verdicts_are_right_on_95_of_100_planted_datasets() -> None:
     assert counts["wrong"] <= 5
 
 
-def noise_evidence(seed: int) -> SelectionEvidence:
+def noise_evidence(seed: int, k: int = 6) -> SelectionEvidence:
     rng = np.random.default_rng(1000 + seed)
     X, y, qid = rng.normal(size=(640, 25)), rng.normal(size=640), np.repeat(np.arange(80), 8)
     method = GreedyRankRLS(regularization=4.0)
-    return selection_evidence(method, X, y, qid=qid, n_features=6, parts=("stability", "alternatives"))
+    return selection_evidence(method, X, y, qid=qid, n_features=k, parts=("stability", "alternatives"))
 
 
 def count_on_noise(seeds: int) -> tuple[float, float, Counter[str]]:
@@ -368,6 +368,15 @@ def count_on_noise(seeds: int) -> tuple[float, float, Counter[str]]:
 def test_noise_is_seldom_secure() -> None:
     secure, bound, _ = count_on_noise(4)
     assert secure <= bound
+
+
+def test_nothing_is_secure_where_nearly_all_features_are_selected() -> None:
+    """Catches noise that is called secure because hardly a feature is left out on any half."""
+    found = noise_evidence(0, 24)
+    above = [row for row in found.rows if row.selected and row.probability >= found.rules.threshold]
+    assert len(above) > 12 and found.false_bound >= len(above)
+    assert not any(row.verdict is Verdict.SECURE for row in found.rows)
+    assert "may be chance" in next(row for row in above if row.verdict is Verdict.UNCERTAIN).reason(str)
 
 
 @pytest.mark.thorough
