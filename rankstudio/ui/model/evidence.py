@@ -301,9 +301,9 @@ class Evidence(QObject):
             self._settled.start()
 
     def _measure_anew(self, known: Known) -> None:
-        """Forget losses by another measure than the one that is looked at."""
+        """Forget losses by another measure than the one that is looked at; other methods have none."""
         measured = self._session.measure, self._session.convention
-        if known.measured != measured:
+        if self.whole and known.measured != measured:
             if known.found is not None and self._working is None:
                 known.found = _without(known.found, "losses")
             elif self._working is not None and self._working == (self._key, Package.FEATURES):
