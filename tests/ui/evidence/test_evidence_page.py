@@ -286,9 +286,10 @@ def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow)
     keys = {column.key for column in page.panel.table.rows_model.columns}
     assert {"probability", "position", "verdict"} <= keys and "deciding" not in keys
     assert evidence.found.stability.n_paths == 100
+    before = evidence.found
     window.session.show_measure("P@10")  # which the halves do not depend on
     rest(window)
-    assert evidence.progress(Package.FEATURES) is Progress.DONE
+    assert evidence.found is before and evidence.progress(Package.FEATURES) is Progress.DONE
 
 
 def test_a_method_that_does_not_select_has_a_sentence(window: MainWindow) -> None:
