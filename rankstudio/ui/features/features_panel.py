@@ -591,13 +591,12 @@ class FeaturesPanel(Panel):
                 self.table.setColumnWidth(number, widths["weight"] + (0 if "bars" in out else widths["bars"]))
 
     def _width_of_names(self) -> int:
-        """Return with which width no name is cut, or only very long ones are."""
-        name = next(column for column in self.table.rows_model.columns if column.key == "name")
-        metrics = self.table.fontMetrics()
-        widest = max(
-            (metrics.horizontalAdvance(name.text(row)) for row in self.table.rows_model.rows), default=0
-        )
-        return min(_MOST_FOR_NAMES, widest + 2 * PAD + 2)
+        """Return with which width neither the header nor a name is cut, or only a very long one."""
+        model, metrics = self.table.rows_model, self.table.fontMetrics()
+        number, name = next((n, column) for n, column in enumerate(model.columns) if column.key == "name")
+        widest = max((metrics.horizontalAdvance(name.text(row)) for row in model.rows), default=0)
+        header = self.table.horizontalHeader().sectionSizeHint(number)
+        return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))
 
     def _actions(self, row: FeatureRow) -> list[QAction]:
         """Return what the context menu offers for a row."""

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
+from windows import settle
 
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
@@ -17,6 +18,7 @@ from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
 from rankstudio.ui.features.features_panel import Arrivals, FeaturesPanel, columns, path_rows
+from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.fonts import font
 from rankstudio.ui.widgets.columns import PAD
 
@@ -406,3 +408,13 @@ def test_other_columns_give_way_to_long_names_and_their_numbers_are_said(panel):
     ], "the id stays: features are pinned and banned here"
     name = panel.table.rows_model.columns[2]
     assert name.hint(panel.table.rows()[0]) == "30 three\nweight 0.5\npinned: in every model"
+
+
+def test_the_empty_path_fits_in_a_small_window(window: MainWindow) -> None:
+    """Catches a header that is cut, and a bar to scroll nothing, before the first run."""
+    window.resize(1280, 760)
+    window.workspace.show_page("select")
+    settle(window)
+    panels = [panel for panel in window.findChildren(FeaturesPanel) if panel.isVisible()]
+    assert panels and not any(panel.table.rows() for panel in panels)
+    assert [panel.table.horizontalScrollBar().maximum() for panel in panels] == [0] * len(panels)
