@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
@@ -25,6 +25,7 @@ HEIGHT = 38
 _ABOUT_FOLLOW = tr("Show the run and fold that are being computed. Ends when you choose another run or fold.")
 _WORKING = (RunState.RUNNING, RunState.PAUSED)
 _MOST_WAITING = 5  # of which there are buttons
+_BEFORE, _BETWEEN = 8, 4  # logical pixels beside the questions
 _WORDS = {
     RunState.DONE: tr("done"),
     RunState.FAILED: tr("failed"),
@@ -76,7 +77,7 @@ class RunStrip(QFrame):
         why = _link(tr("Why these features?"), "strip-why", self.featuresAsked)
         sure = _link(tr("How sure?"), "strip-sure", self.evidenceAsked)
         another = _link(tr("Compare with another method"), "strip-another", self.comparisonAsked)
-        self._why, self._sure, self._next = why, sure, _NextQuestions(why, sure, another)
+        self._links, self._next = (why, sure, another), _NextQuestions(why, sure, another)
         self.follow = named(QPushButton(tr("Follow")), "strip-follow", tip=_ABOUT_FOLLOW, role="quiet")
         self.follow.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.follow.setCheckable(True)
@@ -125,9 +126,7 @@ class RunStrip(QFrame):
         result = shown.result if shown is not None else None
         self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
         self._all.setEnabled(bool(records))
-        self._why.setVisible(shown is not None and not shown.plan.entry.featureless)
-        self._sure.setVisible(shown is not None and shown.plan.entry.selects)
-        self._next.offer(shown is not None and shown.state is RunState.DONE and not current and not queued)
+        self._next.offer(() if shown is None or current or queued else self._questions(shown))
         self._bar.setVisible(shown is not None and shown.state in _WORKING)
         self.follow.setVisible(current is not None)
         if shown is None:
@@ -153,6 +152,14 @@ class RunStrip(QFrame):
         left = len(queued) - _MOST_WAITING
         self._more.setText(tr("and {left} more").format(left=left) if left > 0 else "")
 
+    def _questions(self, shown: RunRecord) -> tuple[QWidget, ...]:
+        """Return the links to what can be asked of a run, the most important first."""
+        if shown.state is not RunState.DONE:
+            return ()
+        entry = shown.plan.entry
+        asked = not entry.featureless, entry.selects, True
+        return tuple(link for link, applies in zip(self._links, asked, strict=True) if applies)
+
     def _chip(self) -> QPushButton:
         chip = named(QPushButton(), role="quiet")
         chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -161,30 +168,42 @@ class RunStrip(QFrame):
 
 
 class _NextQuestions(QWidget):
-    """The questions that a finished run leads to, as links; nothing where there is no room for them."""
+    """The questions that a finished run leads to, as links: the first ones where there is no room for all."""
 
     def __init__(self, *links: QWidget) -> None:
         super().__init__()
-        self._line = QWidget(self)
-        self._wanted = False
-        said = named(PlainLabel(tr("Next:")), role="muted")
-        fill(QHBoxLayout(self._line), said, *links, margins=(0, 0, 0, 0), spacing=4)
-        fill(QHBoxLayout(self), self._line, 1, margins=(8, 0, 0, 0))
+        self._links = links
+        self._wanted: tuple[QWidget, ...] = ()
+        self._said = named(PlainLabel(tr("Next:")), role="muted")
+        fill(QHBoxLayout(self), self._said, *links, 1, margins=(_BEFORE, 0, 0, 0), spacing=_BETWEEN)
         # It takes the room that is left and asks for none: the outcome comes first.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
-    def offer(self, wanted: bool) -> None:
-        """Offer the questions as soon as there is room for them, or nothing."""
+    def offer(self, wanted: tuple[QWidget, ...]) -> None:
+        """Offer some of the questions, as soon as there is room for them."""
         self._wanted = wanted
         self._fit()
 
+    def minimumSizeHint(self) -> QSize:
+        """Return a width of 0: a layout asks for the room of what is seen, which would keep it."""
+        return QSize(0, super().minimumSizeHint().height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the links where they fit."""
+        """Show the links that fit."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        self._line.setVisible(self._wanted and self.width() >= self._line.sizeHint().width() + 8)
+        room = self.width() - _BEFORE - self._said.sizeHint().width()
+        seen = set()
+        for link in self._wanted:
+            room -= _BETWEEN + link.sizeHint().width()
+            if room < 0:
+                break
+            seen.add(link)
+        for link in self._links:
+            link.setVisible(link in seen)
+        self._said.setVisible(bool(seen))
 
 
 def _link(text: str, name: str, asked: SignalInstance) -> QPushButton:

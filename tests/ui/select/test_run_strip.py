@@ -83,6 +83,8 @@ def test_a_finished_run_offers_the_next_questions(
     another.click()
     assert asked == ["compare"]
     window.workspace.show_page("select")
+    strip._next.resize(strip._next.sizeHint().width() - 20, strip._next.height())
+    assert why.isVisible() and not another.isVisible(), "the first questions stay where not all have room"
     strip._next.resize(40, strip._next.height())
     assert not why.isVisible(), "the outcome needs the room"
     window.commands["run"].trigger()
