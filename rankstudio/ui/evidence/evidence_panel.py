@@ -253,9 +253,7 @@ class EvidenceTable(TableView):
                 tr("position"),
                 value=lambda row: row.middle,
                 format=lambda _: "",
-                tooltip=tr(
-                    "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
-                ),
+                tooltip=tr("Position on the path over the halves: median, and 5 % to 95 % quantile"),
                 width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
@@ -290,14 +288,14 @@ class EvidenceTable(TableView):
                 tr("queries"),
                 "right",
                 value=lambda row: row.found.n_deciding,
-                tooltip=tr("How many queries have to be left out for the step to select another feature"),
+                tooltip=tr("Minimum number of queries to leave out before the step selects another feature"),
                 width=56,
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
             ),
             Column(
                 "verdict",
                 tr("verdict"),
-                tooltip=tr("What the halves, the near-best sets and the loss say together"),
+                tooltip=tr("Verdict from the halves, the near-best sets and the loss"),
                 width=146,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
@@ -408,7 +406,7 @@ def _position_hint(row: EvidenceRow) -> str:
     if position is None:
         return ""
     low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
-    return tr("The median place is {middle}, from {low} to {high}. A dash means not selected.").format(
+    return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
         middle=middle, low=low, high=high
     )
 

@@ -198,8 +198,8 @@ class SelectionEvidence:
             others = len(near.sets) - 1
             sentences.append(
                 trn(
-                    "{n} other set ({share} %) is not distinguishable from the best.",
-                    "{n} other sets ({share} %) are not distinguishable from the best.",
+                    "{n} other set ({share} %) is not significantly different from the best.",
+                    "{n} other sets ({share} %) are not significantly different from the best.",
                     others,
                 ).format(n=f"{others:,}", share=_percent(others / max(best.n_sets, 1)))
             )

@@ -25,7 +25,7 @@ _WIDEST = 0.08
 
 @dataclass(frozen=True)
 class NearBestSet:
-    """A set that is not distinguishable from the best one of its size.
+    """A set that is not significantly different from the best one of its size.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class NearBestSet:
 
 @dataclass(frozen=True, eq=False)
 class SizedNearBestSets:
-    """The sets of one size that are not distinguishable from the best one.
+    """The sets of one size that are not significantly different from the best one.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def near_best_sets(
     weighting: str = "size",
     window: float | None = None,
 ) -> tuple[SizedNearBestSets, ...]:
-    """Find all sets of features that are not distinguishable from the best one of their size.
+    """Find all sets of features that are not significantly different from the best one of their size.
 
     Parameters
     ----------

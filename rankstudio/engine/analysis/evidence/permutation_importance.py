@@ -205,7 +205,7 @@ def importance_steps(
     convention: str | Convention = DEFAULT,
     level: float = 0.95,
 ) -> Generator[WorkProgress, None, PermutationImportance]:
-    """Yield progress, with what is known so far, and return as :func:`permutation_importance`.
+    """Yield progress with the results so far, and return as :func:`permutation_importance`.
 
     Yields
     ------

@@ -142,7 +142,7 @@ def refitting_steps(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Generator[WorkProgress, None, StabilitySelection]:
-    """Yield progress with what is known so far, and return as :func:`stability_by_refitting`.
+    """Yield progress with the results so far, and return as :func:`stability_by_refitting`.
 
     Yields
     ------

@@ -104,7 +104,7 @@ def repeated_left_out(
 def left_out_steps(
     estimator: LinearRanker, data: GivenData, known: RepeatedLeftOut | None = None
 ) -> Generator[WorkProgress, None, RepeatedLeftOut]:
-    """Yield progress with what is known so far, and return the whole of :func:`repeated_left_out`.
+    """Yield progress with the results so far, and return the whole of :func:`repeated_left_out`.
 
     Parameters
     ----------

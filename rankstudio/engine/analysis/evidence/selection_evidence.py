@@ -158,7 +158,7 @@ def evidence_steps(
     options: EvidenceOptions | None = None,
     known: SelectionEvidence | None = None,
 ) -> Gathering:
-    """Yield progress with what is known so far, and return the whole of :func:`selection_evidence`.
+    """Yield progress with the results so far, and return the whole of :func:`selection_evidence`.
 
     Parameters
     ----------

@@ -209,7 +209,7 @@ def stability_steps(
     seed: int = 0,
     known: StabilitySelection | None = None,
 ) -> Generator[WorkProgress, None, StabilitySelection]:
-    """Yield progress with what is known so far, and return the whole of :func:`stability_selection`.
+    """Yield progress with the results so far, and return the whole of :func:`stability_selection`.
 
     Parameters
     ----------

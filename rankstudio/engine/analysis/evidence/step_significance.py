@@ -144,7 +144,7 @@ def significance_steps(
     seed: int = 0,
     known: StepSignificance | None = None,
 ) -> Generator[WorkProgress, None, StepSignificance]:
-    """Yield progress with what is known so far, and return the whole of :func:`step_significance`.
+    """Yield progress with the results so far, and return the whole of :func:`step_significance`.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ class FeatureEvidence:
             pair = f"{100 * self.pair_probability:.0f}"
             return tr(
                 "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
-                "Either can stand for the other."
+                "The two are interchangeable."
             ).format(share=share, other=named(self.partner), pair=pair)
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
@@ -230,7 +230,7 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     2. Secure: its probability is at least the threshold, and not all features of which that is true may be
        there by chance.
     3. Dispensable: the interval of the loss without it contains 0, or is below, and a set of k - 1 features
-       without it is not distinguishable from the best set of k.
+       without it is not significantly different from the best set of k.
     4. Uncertain: the others.
 
     Parameters
@@ -265,7 +265,8 @@ def partner_of(
 
     It is not in the set, and on at least τ of the halves it or the selected one is among the first k.
     Besides, the two are twins; or the selected one alone is below τ, the other takes its place, and the set
-    with the other is not distinguishable from the best set. That takes the place which is among the first k
+    with the other is not significantly different from the best set. That takes the place which is among the
+    first k
     on more than half of the halves without the selected one, while both are so on at most 1 - τ of all.
 
     Parameters

@@ -39,7 +39,7 @@ NO_SWAPS = (
     "The effect of a swap is computed only if RankRLS ranks with the features; this model would have "
     "to be trained again for each swap."
 )
-NOT_LEARNED = "This run only has given scores: there are no features to substitute."
+NOT_LEARNED = "This run has only given scores, so there are no features to substitute."
 NOT_SWAPPED = "Too many features: computing all swaps would take too long."
 
 

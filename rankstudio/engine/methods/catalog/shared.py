@@ -37,8 +37,8 @@ SIZE = Parameter(
     kind=Kind.INTEGER,
     default=None,
     help=(
-        "Maximum number of features to select; a group counts as one. Models of every size up to this "
-        "maximum are compared."
+        "Maximum number of features to select; a group counts as one. Models of all sizes up to this maximum "
+        "are compared."
     ),
     symbol="k",
     source="Pahikkala et al. 2010, Algorithm 1",
