@@ -26,15 +26,15 @@ _MOST_SETS, _MOST_FEATURES = 20, 30
 
 
 def evidence_figures(found: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
-    """Yield the figures of what is known of a selection.
+    """Yield the figures of the evidence for a selection.
 
     Parameters
     ----------
     found : SelectionEvidence
     of : str
-        The data and the method, for titles.
+        Data and method, for titles.
     named : callable
-        Returns what a column is called.
+        Returns the name of a column.
     """
     for make in (_probabilities, _losses, _near_best, _steps, _left_out):
         figure = make(found, of, named)
