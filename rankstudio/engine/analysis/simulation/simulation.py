@@ -194,12 +194,11 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
     plan : Plan, optional
         Plan that states how the data are opened, for a simulation on data.
     test : bool, default True
-        Whether the test part of a single fold is among them.
+        Whether the test part of a single fold is included.
 
     Returns
     -------
-    str
-        One line for a POSIX shell, without what has its default anyway.
+    str One line for a POSIX shell, without default values.
     """
     kind, values = simulation.kind, simulation.counting
     words = ["rankstudio", "lab", kind, *(_data_words(plan, test) if plan is not None else ())]
@@ -231,14 +230,13 @@ def simulation_as_python(
     test: bool = True,
     computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
-    """Return a short program that does a simulation with the library, and prints all it found as JSON.
+    """Return a short program that runs a simulation with the library and prints all results as JSON.
 
     Parameters
     ----------
-    simulation, plan, test
-        As of :func:`simulation_as_command`.
+    simulation, plan, test As in :func:`simulation_as_command`.
     computed_with : Mapping of str to str
-        Versions that give the same bits, where these are known.
+        Versions that give the same bits, if known.
     """
     names = "Simulation" if test else "Simulation, without_test"
     imports = ["import json", ""]
