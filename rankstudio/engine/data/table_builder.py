@@ -314,8 +314,7 @@ class TableInMemory(TableBuilder):
 
         Raises
         ------
-        DatasetError
-            Where the sizes are not those of so many documents.
+        DatasetError If the sizes do not add up to the number of documents.
         """
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _none() if scattered is None else self._runs.order()
@@ -369,7 +368,7 @@ class TableInMemory(TableBuilder):
 
 
 class TableOnDisk(TableBuilder):
-    """Writes a table of which no more than a piece is in memory; see `TableBuilder`.
+    """Writes a table with at most one piece in memory; see `TableBuilder`.
 
     Parameters
     ----------
@@ -400,7 +399,7 @@ class TableOnDisk(TableBuilder):
 
     @property
     def width(self) -> int:
-        """Number of columns so far; of those that are written, some at the end may be of no feature."""
+        """Number of columns so far; trailing columns of the written ones may be unused."""
         return 0 if self._X is None or self._X.width is None else self._X.width
 
     def finish(
@@ -412,26 +411,23 @@ class TableOnDisk(TableBuilder):
         n_features: int,
         sizes: Ints | None = None,
     ) -> Table:
-        """Bring the documents into order, fill in what is missing, and return the table.
+        """Sort the documents, fill missing values, and return the table.
 
         Parameters
         ----------
         facts : TableFacts
         key : str
-            By what the table is found.
+            Key of the table in the cache.
         sources : sequence of (int, str)
-            Size and checksum of each file that it was read from.
+            Size and checksum of each source file.
         n_features : int
-            Least number of columns.
+            Minimum number of columns.
         sizes : ndarray of shape (Q,), optional
-            How many documents each query has, where the documents do not say their query.
+            Number of documents per query, if the documents do not contain their query.
 
         Raises
         ------
-        DatasetError
-            Where there is too little memory, or room on the disk, to do so.
-        OSError
-            Where it cannot be written.
+        DatasetError If there is not enough memory or disk space. OSError If the table cannot be written.
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
@@ -568,7 +564,7 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
 
 
 def check_memory(where: object, rows: int, width: int) -> None:
-    """Raise `DatasetError` where so many features of so many documents do not fit into memory."""
+    """Raise `DatasetError` if the features of that many documents do not fit into memory."""
     needed, free = 8.0 * rows * width, memory.available()
     if rows < 0 or needed > free:  # of a file that is damaged there may be less than none
         raise too_large(where, rows, width, needed, free)
