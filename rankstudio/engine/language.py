@@ -86,15 +86,15 @@ def language() -> str:
 def install(key: str, catalog: Path | None = None) -> None:
     """Set the language of this process, before any text is translated.
 
-    Texts translated earlier keep their language. This gives a `RuntimeWarning`, and no error: a window in two
-    languages can be used, and one that does not open keeps its user out.
+    Texts translated earlier keep their language. A failure gives a `RuntimeWarning` instead of an error: a
+    window in two languages is better than none.
 
     Parameters
     ----------
     key : str
         "de".
     catalog : Path, optional
-        Its compiled catalog; without one texts stay English.
+        Compiled catalog of the language; without one texts stay English.
     """
     if _language.used and key != _language.key:
         warnings.warn(
@@ -108,7 +108,7 @@ def install(key: str, catalog: Path | None = None) -> None:
 
 @contextmanager
 def in_english() -> Iterator[None]:
-    """Leave texts English meanwhile, on this thread."""
+    """Keep texts in English temporarily, on this thread."""
     before = _english.set(True)
     try:
         yield

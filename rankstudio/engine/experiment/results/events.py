@@ -72,7 +72,7 @@ class StepDone:
 
     @property
     def x_value(self) -> int:
-        """X of the curves."""
+        """Position on the x axis of the curves."""
         return len(self.step.selected) if self.step_kind is StepKind.FEATURES else self.step.number
 
 

@@ -151,7 +151,7 @@ PAIRS = Parameter(
 def max_iter(
     default: int, high: int, what: str = "Maximum number of iterations.", source: str = ""
 ) -> Parameter:
-    """Return the parameter that bounds a method's iterations."""
+    """Return the parameter that limits a method's iterations."""
     return Parameter(
         name="max_iter",
         label="iterations",
@@ -168,7 +168,7 @@ def max_iter(
 
 
 def rounds(default: int, source: str) -> Parameter:
-    """Return the parameter that bounds the rounds of boosting."""
+    """Return the parameter that limits the rounds of boosting."""
     return Parameter(
         name="n_rounds",
         label="rounds",

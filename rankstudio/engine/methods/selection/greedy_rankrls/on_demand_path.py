@@ -50,22 +50,22 @@ from rankstudio.engine.support.work import WorkProgress, finish
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """Begins with nothing selected, and asks for the criterion; ``total`` (n + 1, n + 1) is of all shards."""
+    """Starts without selection, and requests the criterion; ``total`` (n + 1, n + 1) is over all shards."""
 
     total: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Compare:
-    """Makes a selection of groups, and asks for its criterion and what it would be with or without others.
+    """Changes the selection of groups, and requests its criterion with and without others.
 
     Attributes
     ----------
     selected : tuple of int
     candidates : ndarray of shape (c,)
-        Groups that could be added.
+        Candidate groups.
     removals : bool
-        Whether it is asked for without each of the selected ones, too.
+        Whether the criterion without each selected group is also requested.
     """
 
     selected: tuple[int, ...]
@@ -78,7 +78,7 @@ Message = Totals | Begin | Compare
 
 @dataclass(frozen=True)
 class OnDemandWork:
-    """The part of a shard for one λ.
+    """Part of a shard for one λ.
 
     Attributes
     ----------
