@@ -93,7 +93,7 @@ class PathResult:
 
     @property
     def x_values(self) -> Ints:
-        """X of each step on the curves, shape (K,)."""
+        """Position of each step on the x axis of the curves, shape (K,)."""
         return self.steps.sizes if self.step_kind is StepKind.FEATURES else self.steps.numbers
 
     def to_frame(self) -> pd.DataFrame:
