@@ -43,7 +43,7 @@ from rankstudio.ui.style.fonts import family, scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import Segmented
 from rankstudio.ui.widgets.choices import choice_box
-from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.layout import fill, named, set_role
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.source import DataOpener
@@ -164,9 +164,7 @@ class TableDialog(QDialog):
     def say(self, sentence: str, role: str = "muted") -> None:
         """Show a sentence under the preview."""
         self.message.setText(sentence)
-        self.message.setProperty("role", role)
-        self.message.style().unpolish(self.message)
-        self.message.style().polish(self.message)
+        set_role(self.message, role)
 
     def refuse(self, why: str) -> None:
         """Show why there is no table."""
