@@ -68,6 +68,7 @@ class _Decomposed:
         return self.alike[0]
 
 
+@dataclass(eq=False, repr=False)
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     """Kernel RankRLS fits a ranker that is a sum of kernel functions, by least squares on pairs.
 
@@ -131,36 +132,22 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     entry = KERNEL_RANKRLS
 
-    criterion_: float
-    dual_coef_: Floats
-    basis_: Ints
-    basis_vectors_: Floats
+    criterion_: float = field(init=False)
+    dual_coef_: Floats = field(init=False)
+    basis_: Ints = field(init=False)
+    basis_vectors_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float = 2.0**-6,
-        degree: int = 3,
-        coef0: float = 1.0,
-        regularization: float = 1.0,
-        n_basis: int | None = None,
-        basis: str = "uniform",
-        seed: int = 0,
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.regularization = regularization
-        self.n_basis = n_basis
-        self.basis = basis
-        self.seed = seed
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
+    kernel: str | KernelFunction = "rbf"
+    gamma: float = 2.0**-6
+    degree: int = 3
+    coef0: float = 1.0
+    regularization: float = 1.0
+    n_basis: int | None = None
+    basis: str = "uniform"
+    seed: int = 0
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1

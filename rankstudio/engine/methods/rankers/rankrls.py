@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -68,6 +69,7 @@ from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress, finish
 
 
+@dataclass(eq=False, repr=False)
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
@@ -131,29 +133,18 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     accepts_sparse: ClassVar[bool] = True
 
-    criterion_: float | Floats
-    n_iter_: int
-    _sums: Sums | None
+    criterion_: float | Floats = field(init=False)
+    n_iter_: int = field(init=False)
+    _sums: Sums | None = field(init=False)
 
-    def __init__(
-        self,
-        regularization: float = 1.0,
-        solver: str = "auto",
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-        pairs: str = "query",
-    ) -> None:
-        self.regularization = regularization
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
-        self.pairs = pairs
+    regularization: float = 1.0
+    solver: str = "auto"
+    tol: float = 1e-10
+    max_iter: int = 1000
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
+    pairs: str = "query"
 
     @property
     def _gradients(self) -> ConjugateGradients:

@@ -46,6 +46,7 @@ class _Similarities:
     by_kind: dict[str, Floats] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class FSMRank(Selector):
     """FSMRank selects features and learns their weights jointly, by convex optimisation (Lai et al. 2013).
 
@@ -113,28 +114,17 @@ class FSMRank(Selector):
 
     entry = selectors.FSMRANK
 
-    objective_: float
-    n_iter_: int
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        lambda1: float = 0.1,
-        lambda2: float = 1e-4,
-        importance: str = "pearson",
-        similarity: str = "pearson",
-        project: bool = False,
-        solver: str = "nesterov",
-        tol: float = 1e-10,
-        max_iter: int = 400,
-    ) -> None:
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.importance = importance
-        self.similarity = similarity
-        self.project = project
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+    lambda1: float = 0.1
+    lambda2: float = 1e-4
+    importance: str = "pearson"
+    similarity: str = "pearson"
+    project: bool = False
+    solver: str = "nesterov"
+    tol: float = 1e-10
+    max_iter: int = 400
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
@@ -256,6 +246,7 @@ def _without_notes(work: Generator[WorkProgress, None, Value]) -> Generator[Work
             yield told
 
 
+@dataclass(eq=False, repr=False)
 class FSMRankTop(GrowingSelector):
     """FSMRank cut to the k features of the greatest weight, whose weights stay as they are.
 
@@ -306,27 +297,16 @@ class FSMRankTop(GrowingSelector):
 
     entry = selectors.FSMRANK_TOP
 
-    n_iter_: int
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        lambda1: float = 0.1,
-        lambda2: float = 1e-4,
-        importance: str = "pearson",
-        similarity: str = "pearson",
-        project: bool = False,
-        tol: float = 1e-10,
-        max_iter: int = 400,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.importance = importance
-        self.similarity = similarity
-        self.project = project
-        self.tol = tol
-        self.max_iter = max_iter
+    n_features_to_select: int | None = None
+    lambda1: float = 0.1
+    lambda2: float = 1e-4
+    importance: str = "pearson"
+    similarity: str = "pearson"
+    project: bool = False
+    tol: float = 1e-10
+    max_iter: int = 400
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS)
@@ -384,6 +364,7 @@ _TOL = 1e-6  # duality gap of a refitted model beside its objective
 _MAX_ITER = 1000  # truncated Newton takes some 20; this only ends what cannot converge
 
 
+@dataclass(eq=False, repr=False)
 class FSMSVM(GrowingSelector):
     """FSMSVM orders features by FSMRank's weights and refits RankSVM, squared hinge, on the first k.
 
@@ -431,29 +412,17 @@ class FSMSVM(GrowingSelector):
 
     entry = selectors.FSMSVM
 
-    n_iter_: int
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        C: float = 1.0,
-        lambda1: float = 0.1,
-        lambda2: float = 1e-4,
-        importance: str = "pearson",
-        similarity: str = "pearson",
-        project: bool = False,
-        tol: float = 1e-10,
-        max_iter: int = 400,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.importance = importance
-        self.similarity = similarity
-        self.project = project
-        self.tol = tol
-        self.max_iter = max_iter
+    n_features_to_select: int | None = None
+    C: float = 1.0
+    lambda1: float = 0.1
+    lambda2: float = 1e-4
+    importance: str = "pearson"
+    similarity: str = "pearson"
+    project: bool = False
+    tol: float = 1e-10
+    max_iter: int = 400
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS)

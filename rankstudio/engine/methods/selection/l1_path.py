@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from rankstudio.engine.support.work import WorkProgress
 _AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
 
 
+@dataclass(eq=False, repr=False)
 class L1Path(PathSelector):
     """The L1 path orders features by their entry into the lasso path.
 
@@ -59,19 +61,13 @@ class L1Path(PathSelector):
 
     entry = L1_PATH
 
-    alphas_: Floats
-    lasso_alphas_: Floats
-    lasso_coefs_: Floats
+    alphas_: Floats = field(init=False)
+    lasso_alphas_: Floats = field(init=False)
+    lasso_coefs_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        scaling: str = "unit",
-        regularization: float = 1.0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.scaling = scaling
-        self.regularization = regularization
+    n_features_to_select: int | None = None
+    scaling: str = "unit"
+    regularization: float = 1.0
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int

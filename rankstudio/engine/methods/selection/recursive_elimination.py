@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +24,7 @@ what is left of the duality gap."""
 _TOL, _MAX_ITER = 1e-10, 1000
 
 
+@dataclass(eq=False, repr=False)
 class RecursiveElimination(PathSelector):
     """Recursive feature elimination repeatedly removes the least important feature of a ranker.
 
@@ -65,21 +67,13 @@ class RecursiveElimination(PathSelector):
 
     entry = RECURSIVE_ELIMINATION
 
-    ranking_: Ints
+    ranking_: Ints = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        importance: str = "weight",
-        regularization: float = 1.0,
-        ranker: str = "rankrls",
-        C: float = 0.01,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.ranker = ranker
-        self.C = C
-        self.importance = importance
-        self.regularization = regularization
+    n_features_to_select: int | None = None
+    importance: str = "weight"
+    regularization: float = 1.0
+    ranker: str = "rankrls"
+    C: float = 0.01
 
     @property
     def orders_by_lambda(self) -> bool:  # noqa: D102 - inherited

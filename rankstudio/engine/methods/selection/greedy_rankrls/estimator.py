@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
@@ -31,6 +32,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 
 
+@dataclass(eq=False, repr=False)
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
@@ -135,41 +137,22 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     accepts_sparse: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        regularization: float = 1.0,
-        pinned: Sequence[int] = (),
-        banned: Sequence[int] = (),
-        algorithm: str = "auto",
-        search: str = "forward",
-        fitting: str = "pre",
-        n_candidates: int | None = None,
-        seed: int = 0,
-        costs: ArrayLike | None = None,
-        budget: float | None = None,
-        size_penalty: float = 0.0,
-        groups: Sequence[Sequence[int]] = (),
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.regularization = regularization
-        self.pinned = pinned
-        self.banned = banned
-        self.algorithm = algorithm
-        self.search = search
-        self.fitting = fitting
-        self.n_candidates = n_candidates
-        self.seed = seed
-        self.costs = costs
-        self.budget = budget
-        self.size_penalty = size_penalty
-        self.groups = groups
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
+    n_features_to_select: int | None = None
+    regularization: float = 1.0
+    pinned: Sequence[int] = ()
+    banned: Sequence[int] = ()
+    algorithm: str = "auto"
+    search: str = "forward"
+    fitting: str = "pre"
+    n_candidates: int | None = None
+    seed: int = 0
+    costs: ArrayLike | None = None
+    budget: float | None = None
+    size_penalty: float = 0.0
+    groups: Sequence[Sequence[int]] = ()
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         groups = ColumnGroups.of(n_features, self.groups)
