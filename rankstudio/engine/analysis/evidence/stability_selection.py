@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY, pool, share
-from rankstudio.engine.support.work import Note, WorkProgress, finish
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
 MOST_HALVES = 1_000_000
@@ -208,7 +208,7 @@ def stability_steps(
     n_halves: int = 50,
     seed: int = 0,
     known: StabilitySelection | None = None,
-) -> Generator[WorkProgress, None, StabilitySelection]:
+) -> Waiting[StabilitySelection]:
     """Yield progress with what is known so far, and return the whole of :func:`stability_selection`.
 
     Parameters

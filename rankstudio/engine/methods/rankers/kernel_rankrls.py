@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -41,7 +41,7 @@ from rankstudio.engine.methods.pair_learners import (
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Note, WorkProgress, finish
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
 _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
 
@@ -234,7 +234,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Return on what the decomposition depends."""
         return (kernel, *basis_of(self), self.pair_cost())
 
-    def _decomposed(self, data: QueryData, kernel: Kernel) -> Generator[WorkProgress, None, _Decomposed]:
+    def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose, or find what other settings of λ have decomposed."""
         settings = self._settings(kernel)
         yield WorkProgress("decomposing the kernel", 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -66,7 +66,7 @@ from rankstudio.engine.methods.scikit_learn import validate_data
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool, share, worthwhile
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
 @dataclass(eq=False, repr=False)
@@ -410,7 +410,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Waiting[LeftOutScorer | None]:
         if self.checked("pairs") != "query":
             return None
         return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -160,9 +160,7 @@ class FSMRank(Selector):
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
 
-    def objectives(
-        self, data: TrainingData, coefs: Sequence[Floats]
-    ) -> Generator[WorkProgress, None, list[float]]:
+    def objectives(self, data: TrainingData, coefs: Sequence[Floats]) -> Waiting[list[float]]:
         """Return the objective of some models, shape (n,) each; a weight is the feature's or its negative's.
 
         The data are those of :meth:`work`, which has warned of similarities that are not convex.
@@ -180,15 +178,13 @@ class FSMRank(Selector):
                 values.append((yield from objective.value(w)))
         return values
 
-    def _penalties(
-        self, data: TrainingData
-    ) -> Generator[WorkProgress, None, tuple[Floats, Floats, float, float]]:
+    def _penalties(self, data: TrainingData) -> Waiting[tuple[Floats, Floats, float, float]]:
         """Return similarity, importance, λ1 and λ2."""
         lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
         s = yield from weighing_features(data, self.checked("importance"))
         return (yield from self._similarity(data)), s, lambda1, lambda2
 
-    def _similarity(self, data: TrainingData) -> Generator[WorkProgress, None, Floats]:
+    def _similarity(self, data: TrainingData) -> Waiting[Floats]:
         kind, project = self.checked("similarity"), self.checked("project")
         known = data.shared.of(_Similarities).by_kind
         matrix: Floats = yield from once(known, kind, comparing_features(data, kind))
@@ -234,7 +230,7 @@ def by_weight(coef: Floats) -> Ints:
     return chosen
 
 
-def _without_notes(work: Generator[WorkProgress, None, Value]) -> Generator[WorkProgress, None, Value]:
+def _without_notes(work: Waiting[Value]) -> Waiting[Value]:
     """Give the signs of life of a generator, but not its notes, and return its value."""
     while True:
         try:
@@ -336,9 +332,7 @@ class _LastSteps:
     by_parameters: dict[tuple[tuple[str, Any], ...], Step] = field(default_factory=dict)
 
 
-def last_step(
-    parameters: dict[str, Any], data: TrainingData
-) -> Generator[WorkProgress, None, tuple[FSMRank, Step]]:
+def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[FSMRank, Step]]:
     """Return FSMRank with those of some parameters that are its own, and its last step.
 
     It is found once for all that begin with it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +15,7 @@ from rankstudio.engine.methods.selection.single_feature import measuring_feature
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
 
@@ -87,7 +86,7 @@ class GAS(PathSelector):
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
+    ) -> Waiting[Ordering]:
         c, measure = self.checked("c"), _MEASURES[self.checked("importance")]
         importance, directions = yield from measuring_features(data, measure, self.convention)
         yield WorkProgress("ranking features", 0.0)

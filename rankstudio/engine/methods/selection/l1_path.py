@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +12,7 @@ from rankstudio.engine.methods.catalog.selectors import L1_PATH
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
 
@@ -71,7 +71,7 @@ class L1Path(PathSelector):
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
+    ) -> Waiting[Ordering]:
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, right = yield from sums_of_products(data)

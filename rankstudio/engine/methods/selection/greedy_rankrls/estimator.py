@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,7 +29,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 @dataclass(eq=False, repr=False)
@@ -238,7 +238,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Waiting[LeftOutScorer | None]:
         return self._ranker.left_out_scorer(data, columns)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -45,7 +45,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +255,7 @@ def _varying(groups: ColumnGroups, total: Floats) -> Bools:
     return np.isin(np.arange(len(groups.groups)), varying)
 
 
-def _all_matrices(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+def _all_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK); each shard has own blocks."""
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
