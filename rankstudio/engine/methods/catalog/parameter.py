@@ -119,7 +119,7 @@ class Parameter:
     symbol, source : str
         The paper's symbol, and where in the paper it stands.
     option : str
-        The terminal's option.
+        The terminal's option; where it is not given, that of the argument's name.
     low, high : float
         Range of the numbers; ``low`` is excluded where ``open_low``.
     choices : tuple of (key, label)
@@ -161,6 +161,10 @@ class Parameter:
     changes_criterion: bool = False
     basic: bool = True
     offers_several: bool = True
+
+    def __post_init__(self) -> None:
+        """Name the option."""
+        object.__setattr__(self, "option", self.option or f"--{self.name.replace('_', '-')}")
 
     @property
     def expected(self) -> str:
