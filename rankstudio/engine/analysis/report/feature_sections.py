@@ -27,7 +27,11 @@ from rankstudio.engine.analysis.report.source import (
     fixed,
     listed,
 )
-from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
+from rankstudio.engine.analysis.selection_stability import (
+    SelectionStability,
+    stability_of_run,
+    stability_table,
+)
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
@@ -53,11 +57,11 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     if not runs:
         yield Paragraph("No run has selected features on two or more folds.", muted=True)
         return
-    found = [stability_of_run(run.result) for run in runs]
-    yield _indices(runs, found)
-    for run, one in list(zip(runs, found, strict=True))[:_MOST_MAPS]:
-        if len(one.folds) <= _MOST_FOLDS and one.features:
-            yield ReportFigure(fold_features_figure(run.result, one))
+    yield stability_table("Agreement of the folds", [(run.number, run.title, run.result) for run in runs])
+    for run in runs[:_MOST_MAPS]:
+        found = stability_of_run(run.result)
+        if len(found.folds) <= _MOST_FOLDS and found.features:
+            yield ReportFigure(fold_features_figure(run.result, found))
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Block]:
@@ -149,26 +153,6 @@ def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fo
         return f"{found} the {score.criterion}{where}"
     how = "ahead of" if margin.share > 0 else "behind"
     return f"{percent(abs(margin.share))} {how} {rival}{where}"
-
-
-def _indices(runs: Sequence[ReportedRun], found: Sequence[SelectionStability]) -> TextTable:
-    rows = []
-    for run, one in zip(runs, found, strict=True):
-        s = one.indices
-        corrected = [fixed(s.consistency, 3) if s.index == index else NOTHING for index in _CORRECTED]
-        interval = f"{fixed(s.nogueira.low, 3)} … {fixed(s.nogueira.high, 3)}"
-        agree = (fixed(s.jaccard, 3), *corrected, fixed(s.nogueira.value, 3), interval)
-        rows.append((str(run.number), run.title, range_text(run.result.sizes), *agree))
-    note = (
-        "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
-        "applies to selections of equal size, Lustgarten's to different sizes."
-    )
-    warning = next((one.warning for one in found if one.warning), "")
-    header = ("run", "method", "features", "Jaccard", *_CORRECTED, "Nogueira", "95 % interval")
-    return TextTable("Agreement of the folds", header, tuple(rows), (1,), f"{note} {warning}".strip())
-
-
-_CORRECTED = ("Kuncheva", "Lustgarten")
 
 
 def _substitutes(run: ReportedRun) -> Iterator[Block]:
