@@ -11,6 +11,7 @@ from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Named
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import NOTHING, significant
 
 HEADER = (
     "feature",
@@ -82,17 +83,17 @@ def evidence_text(
 
     def place(row: FeatureEvidence) -> str:
         if row.position is None:
-            return _NOTHING
+            return NOTHING
         low, median, high = (f">{steps}" if one == inf else f"{one:g}" for one in row.position)
         return f"{median} ({low}–{high})"
 
     def substitute(row: FeatureEvidence) -> str:
         if row.substitute is None or row.price is None:
-            return _NOTHING
+            return NOTHING
         return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
 
     def verdict(row: FeatureEvidence) -> str:
-        said = _NOTHING if row.verdict is None else row.verdict.label
+        said = NOTHING if row.verdict is None else row.verdict.label
         return said if row.partner is None else f"{said} with {id_of(row.partner)}"
 
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
@@ -100,18 +101,17 @@ def evidence_text(
         "selected on": lambda row: _percent(row.probability),
         "place": place,
         "share": lambda row: _percent(row.share),
-        lost: lambda row: f"{row.loss.value:.4f}" if row.loss else _NOTHING,
-        "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else _NOTHING,
-        "queries": lambda row: _NOTHING if row.n_deciding is None else str(row.n_deciding),
+        lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
+        "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
+        "queries": lambda row: NOTHING if row.n_deciding is None else str(row.n_deciding),
         "substitute": substitute,
         "verdict": verdict,
     }
     told = {header: [text(row) for row in shown] for header, text in columns.items()}
-    there = {header: texts for header, texts in told.items() if any(text != _NOTHING for text in texts)}
+    there = {header: texts for header, texts in told.items() if any(text != NOTHING for text in texts)}
     return TextTable(title, tuple(there), list(zip(*there.values(), strict=True)), (0, len(there) - 1), _NOTE)
 
 
-_NOTHING = "–"
 _NOTE = (
     "Selected on: share of halves of the queries. Lost: without the feature, on left-out queries. "
     "Queries: how many decide the step."
@@ -119,7 +119,7 @@ _NOTE = (
 
 
 def _percent(share: float | None) -> str:
-    return _NOTHING if share is None else f"{100 * share:.0f} %"
+    return NOTHING if share is None else f"{100 * share:.0f} %"
 
 
 def _verdict(row: FeatureEvidence) -> str | None:
@@ -143,7 +143,7 @@ def evidence_sentences(found: SelectionEvidence, named: Named) -> list[str]:
             "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
         )
         optimism = 100 * float(found.repeated.optimism[found.k - 1])
-        said.append(text.format(k=found.k, share=f"{optimism:.2g}".replace("-", "−")))
+        said.append(text.format(k=found.k, share=significant(optimism, 2)))
     if found.false_bound is not None:
         text = tr(
             "Of the features selected on at least {threshold} % of the halves, at most {bound} are expected "
