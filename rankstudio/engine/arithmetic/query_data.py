@@ -80,6 +80,14 @@ class QueryData:
         ptr = self.ptr[first : end + 1] - rows.start
         return QueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
 
+    def taken(self, queries: Ints) -> QueryData:
+        """Return the documents of some queries, in the order in which these are given, as a copy."""
+        sizes = np.diff(self.ptr)[queries]
+        ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        graded = self.grading.taken(rows)
+        return QueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
+
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
         """X and y, each column minus its mean inside its query: X^ (m, n) and y^ (m,)."""

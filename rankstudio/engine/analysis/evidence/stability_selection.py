@@ -306,7 +306,7 @@ def _learned_paths(
 ) -> Iterator[list[Path] | WorkProgress]:
     """Yield the paths of any method on some halves, one at a time, and what it says in between."""
     for number in halves.numbers:
-        half = taken_queries(data, halves.queries(number))
+        half = data.taken(halves.queries(number))
         fresh = type(estimator)(**estimator.get_params(deep=False))
         steps: list[Step] = []
         for told in fresh.work(half):
@@ -324,13 +324,3 @@ def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
     last = steps[-1]
     order = sorted(last.selected, key=lambda column: (-abs(last.coef[column]), column))
     return [tuple(order[:size]) for size in range(1, len(order) + 1)] or [()]
-
-
-def taken_queries(data: QueryData, queries: Ints) -> QueryData:
-    """Return the documents of some queries, given in ascending order, as a copy."""
-    sizes = np.diff(data.ptr)[queries]
-    ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    rows = np.repeat(data.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
-    return QueryData(
-        data.X[rows], data.y[rows], ptr, validation=data.validation, part_of=data.grading.taken(rows)
-    )
