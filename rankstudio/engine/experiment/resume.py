@@ -32,7 +32,7 @@ def run_stored(
     anew: bool = False,
     key: RunKey | None = None,
     executor: Executor | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Carry out a plan, or go on with it where the study has a run of it.
 
     Parameters
