@@ -366,13 +366,18 @@ class QueryStatistics:
         -----
         w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k selected features.
         """
-        coef = np.zeros(self.n_features)
-        if selected:
-            index = np.array(selected)
-            left = self.total[np.ix_(index, index)].copy()
-            left[np.diag_indices_from(left)] += regularization
-            coef[index] = np.linalg.solve(left, self.total[index, -1])
-        return coef
+        return weights_with(self.total, selected, regularization)
+
+
+def weights_with(total: Floats, selected: Sequence[int], regularization: float) -> Floats:
+    """Return the weights of :meth:`QueryStatistics.weights`, by its ``total``."""
+    coef = np.zeros(total.shape[0] - 1)
+    if selected:
+        index = np.array(selected)
+        left = total[np.ix_(index, index)]
+        left[np.diag_indices_from(left)] += regularization
+        coef[index] = np.linalg.solve(left, total[index, -1])
+    return coef
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.query_data import QueryData, weights_with
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
@@ -331,13 +331,7 @@ class OnDemandGroups:
 
     def weights(self) -> Floats:
         """Return the weights of the features, learned from all queries, shape (n,)."""
-        coef = np.zeros(self._total.shape[0] - 1)
-        if self.selected:
-            index = np.array(self._groups.columns(self.selected))
-            left = self._total[np.ix_(index, index)]
-            left[np.diag_indices_from(left)] += self._regularization
-            coef[index] = np.linalg.solve(left, self._total[index, -1])
-        return coef
+        return weights_with(self._total, self._groups.columns(self.selected), self._regularization)
 
     def _ask(self, message: Compare) -> Sums:
         sums = finish(self._session.sum(message, WHAT))
