@@ -17,6 +17,13 @@ _EXPECTED = (
     "ignore"
 )
 
+COLUMN_OPTIONS = {
+    **{name: f"--{name}" for name in ("qid", "label", "ignore", "part")},
+    "features": "--columns",
+    "ids_from": "--ids-from",
+}
+"""The options by which the terminal has what is said of columns."""
+
 
 @dataclass(frozen=True)
 class DataColumns:

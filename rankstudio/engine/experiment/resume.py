@@ -32,7 +32,7 @@ def run_stored(
     anew: bool = False,
     key: RunKey | None = None,
     executor: Executor | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Run a plan, or resume it if the study contains a run of it.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.methods.selection.base import without
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 Columns = tuple[int, ...]
 
@@ -147,7 +147,7 @@ class _Models:
 
 def _learned(
     ranker: LinearRanker, data: TrainingData, columns: Columns, share: float
-) -> Generator[WorkProgress, None, Step | None]:
+) -> Waiting[Step | None]:
     """Learn a model of some columns, once for whoever selects them; None without a column."""
     models, key = data.shared.of(_Models).learned, (type(ranker), repr(ranker.get_params()), columns)
     if key in models:

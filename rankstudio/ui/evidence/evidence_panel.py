@@ -11,11 +11,11 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr, trn
@@ -22,7 +23,6 @@ from rankstudio.ui.queries.comparison_panel import PART_NAMES, paint_difference,
 from rankstudio.ui.queries.model_bar import ChosenModels
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView

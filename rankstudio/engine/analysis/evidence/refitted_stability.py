@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 
@@ -32,7 +32,7 @@ from rankstudio.engine.methods.base import MOST_SEED, between
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
 
@@ -139,7 +139,7 @@ def refitting_steps(
     n_halves: int = 50,
     seed: int = 0,
     executor: Executor | None = None,
-) -> Generator[WorkProgress, None, StabilitySelection]:
+) -> Waiting[StabilitySelection]:
     """Yield progress with the results so far, and return as :func:`stability_by_refitting`.
 
     Yields

@@ -35,9 +35,9 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_second
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.compilation import announced
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-Work = Generator[WorkProgress, None, None]
+Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
 
 PARTS = (
@@ -364,9 +364,7 @@ class _Evidence:
         sizes = self.found.best.sizes if self.found.best is not None else ()
         return next((one.features for one in sizes if one.size == size and one.proved), ())
 
-    def _best_without(
-        self, column: int, rest: tuple[int, ...]
-    ) -> Generator[WorkProgress, None, tuple[int, ...]]:
+    def _best_without(self, column: int, rest: tuple[int, ...]) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown."""
         best = self._best_of(len(rest))
         if not best or column not in best:

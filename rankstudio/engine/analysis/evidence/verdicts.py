@@ -10,6 +10,7 @@ from rankstudio.engine.analysis.evidence.near_best_sets import NORMAL
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import significant
 
 Named = Callable[[int], str]
 """Returns what a column is called."""
@@ -207,7 +208,7 @@ class FeatureEvidence:
             return tr(
                 "Selected on only {share} % of the halves of the queries. The loss without it may be 0 "
                 "(95 % interval {low} to {high}), and a smaller set without it is as good."
-            ).format(share=share, low=_number(self.loss.low), high=_number(self.loss.high))
+            ).format(share=share, low=significant(self.loss.low), high=significant(self.loss.high))
         if self.by_chance:
             return tr(
                 "Selected on {share} % of the halves of the queries. For a selection of this size, "
@@ -217,10 +218,6 @@ class FeatureEvidence:
             "Selected on only {share} % of the halves of the queries, but neither a substitute nor a smaller "
             "set is shown to be as good."
         ).format(share=share)
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
 
 
 def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
-Objective = Callable[[Floats], Generator[WorkProgress, None, tuple[float, Floats]]]
+Objective = Callable[[Floats], Waiting[tuple[float, Floats]]]
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _LINE_STEPS = 60  # evaluations of a line search at most; one is usual
@@ -79,7 +79,7 @@ def _line_search(
     direction: Floats,
     first: float,
     steps: int,
-) -> Generator[WorkProgress, None, tuple[Floats, float, Floats] | None]:
+) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
     slope = float(gradient @ direction)
     low, high, length = 0.0, np.inf, first

@@ -157,7 +157,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
         query_ids=tuple(grades),
-        comments=_comments([document for _, document in rows]),
+        comments=TextComments.of(f"docid = {document}" for _, document in rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
@@ -214,12 +214,6 @@ def _said(
     if negative:
         said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
     return tuple(said)
-
-
-def _comments(documents: list[str]) -> TextComments:
-    content = [f"docid = {document}".encode() for document in documents]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
 
 
 PREFIX = "ir_datasets:"

@@ -357,10 +357,9 @@ def _comments(table: TableColumns, found: RecognisedColumns) -> TextComments:
     """Return what is kept of each document: its comment, or its id as LETOR writes it."""
     if found.comment is None:
         return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
-    texts = [_comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()]
-    content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
+    return TextComments.of(
+        _comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()
+    )
 
 
 def _comment(value: Any, is_id: bool) -> str:

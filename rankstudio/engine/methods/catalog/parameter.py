@@ -118,7 +118,7 @@ class Parameter:
     symbol, source : str
         The paper's symbol, and its place in the paper.
     option : str
-        Option in the terminal.
+        Option in the terminal; by default derived from ``name``.
     low, high : float
         Range of the numbers; ``low`` is excluded if ``open_low`` is True.
     choices : tuple of (key, label)
@@ -161,6 +161,10 @@ class Parameter:
     changes_criterion: bool = False
     basic: bool = True
     offers_several: bool = True
+
+    def __post_init__(self) -> None:
+        """Name the option."""
+        object.__setattr__(self, "option", self.option or f"--{self.name.replace('_', '-')}")
 
     @property
     def expected(self) -> str:

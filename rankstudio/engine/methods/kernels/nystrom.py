@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -334,6 +334,7 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     )
 
 
+@dataclass(eq=False, repr=False)
 class NystromMap(Estimator):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, of some documents R (thesis, section 5.6).
 
@@ -379,27 +380,17 @@ class NystromMap(Estimator):
     True
     """
 
-    basis_: Ints
-    basis_vectors_: Floats
-    factor_: Floats
+    basis_: Ints = field(init=False)
+    basis_vectors_: Floats = field(init=False)
+    factor_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float = 2.0**-6,
-        degree: int = 3,
-        coef0: float = 1.0,
-        n_basis: int | None = None,
-        basis: str = "uniform",
-        seed: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_basis = n_basis
-        self.basis = basis
-        self.seed = seed
+    kernel: str | KernelFunction = "rbf"
+    gamma: float = 2.0**-6
+    degree: int = 3
+    coef0: float = 1.0
+    n_basis: int | None = None
+    basis: str = "uniform"
+    seed: int = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, qid: ArrayLike | None = None) -> Self:
         """Draw basis vectors.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 class Search(Protocol):
@@ -125,9 +125,7 @@ class FloatingSearch(Search, Protocol):
         """Change to another selection."""
 
 
-def greedy_steps(
-    path: Iterator[Step | WorkProgress], rules: Constraints
-) -> Generator[WorkProgress, None, list[Step]]:
+def greedy_steps(path: Iterator[Step | WorkProgress], rules: Constraints) -> Waiting[list[Step]]:
     """Return the steps of a greedy path, with its progress events and one for each step."""
     steps: list[Step] = []
     for told in path:
