@@ -152,8 +152,8 @@ class RunsPanel(Panel):
         Key of the run that is to be hidden, or shown again.
     referenceAsked : Signal(int)
         Key of the run that the others are to be compared with (R).
-    comparisonAsked : Signal()
-        Several runs at once are wanted.
+    several : QPushButton
+        Pressed where several runs at once are wanted.
     cancelRequested : Signal(int)
         Key of the run that the user wants to stop.
     goOnRequested : Signal(int)
@@ -166,7 +166,6 @@ class RunsPanel(Panel):
     written = Signal(int, str, str)
     hiddenAsked = Signal(int)
     referenceAsked = Signal(int)
-    comparisonAsked = Signal()
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
 
@@ -211,9 +210,8 @@ class RunsPanel(Panel):
         columns.setMenu(self._menu)
         self.tools.addWidget(self.filter)
         self.tools.addWidget(columns)
-        compare = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
-        compare.clicked.connect(self.comparisonAsked)
-        self.tools.addWidget(compare)
+        self.several = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
+        self.tools.addWidget(self.several)
         self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(lambda row: self.selected.emit(row.key))

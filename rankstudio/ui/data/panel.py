@@ -189,14 +189,11 @@ class DataPanel(Panel):
     """
 
     foldChosen = Signal(object)
-    sourcesAsked = Signal()
-    """The user wants to know where other data are to be had."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Data"))
         self.setObjectName("data-panel")
-        self._sources = self.add_tool("info", tr("Where to get data"))
-        self._sources.clicked.connect(self.sourcesAsked)
+        self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._convention = self._opening = ""

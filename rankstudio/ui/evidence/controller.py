@@ -52,8 +52,6 @@ class EvidenceController(Controller):
     models : Models
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at (its id)."""
     comparisonShown = Signal()
     """Two runs are compared: the Compare page is to be seen."""
 
@@ -65,19 +63,20 @@ class EvidenceController(Controller):
         self.evidence = models.evidence
         self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
         self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
+        self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
         self._wanted_of: object = None
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
-            panel.inspected.connect(self.inspected)
+            panel.inspected.connect(self._session.inspectAsked)
         self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
-        self.sets.toggled.connect(self._toggle)
-        self.best.useAsked.connect(self.use_best)
-        self.best.compareAsked.connect(self.compare_best)
-        self.best.sizesAsked.connect(self.show_sizes)
-        self.stop.chance.asked.connect(self._tests.toggle)
+        self.sets.plot.picked.connect(self._toggle)
+        self.best.use.clicked.connect(self.use_best)
+        self.best.compare.clicked.connect(self.compare_best)
+        self.best.sizes.clicked.connect(self.show_sizes)
+        self.stop.chance.button.clicked.connect(self._tests.toggle)
         self._rows = {
             Package.FEATURES: self.panel.work,
             Package.BEST: self.best.work,
@@ -85,8 +84,8 @@ class EvidenceController(Controller):
             Package.STOP: self.stop.work,
         }
         for package, line in self._rows.items():
-            line.started.connect(lambda package=package: self.evidence.start(package))
-            line.stopped.connect(self.evidence.stop)
+            line.button.clicked.connect(lambda _=False, package=package: self.evidence.start(package))
+            line.stop.clicked.connect(lambda _=False: self.evidence.stop())
         self._best_with = OnDemand(
             models.task_worker, self._asked_key, self._search, slot="best-with", panel=self.sets, parent=self
         )
@@ -94,6 +93,7 @@ class EvidenceController(Controller):
         for signal in (self.evidence.changed, self.evidence.grew, self._tests.changed, self._tests.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
+        self._session.inspected.connect(self._mark)
         models.absence.changed.connect(self._ask)
         self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
@@ -130,7 +130,7 @@ class EvidenceController(Controller):
         return tuple(shown for shown in every if shown.plot.isVisible())
 
     @Slot(int)
-    def mark(self, feature: int) -> None:
+    def _mark(self, feature: int) -> None:
         """Let the feature that is looked at stand out."""
         self.probability.plot.mark(feature)
         rows = [one for one in self.panel.table.rows() if one.feature == feature]

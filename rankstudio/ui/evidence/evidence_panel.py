@@ -8,7 +8,7 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.ui.evidence.work_row import WorkRow
@@ -467,11 +467,6 @@ class EvidencePanel(Panel):
         fill(self.body, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what came while nobody looked: a window opens at the page where it was left."""
-        super().showEvent(event)
-        self.appeared.emit()
 
     def show_evidence(
         self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Signal
 
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
@@ -38,14 +37,7 @@ class SetsPanel(Panel):
     Parameters
     ----------
     theme : Theme
-
-    Attributes
-    ----------
-    toggled : Signal(int)
-        Id of a feature that is to be required, excluded or neither.
     """
-
-    toggled = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Sets as good as the best"))
@@ -60,7 +52,6 @@ class SetsPanel(Panel):
         self.sentence = named(WrappedLabel(), "sets-sentence", role="caption")
         fill(self.body, (self.plot, 1), self.work, self.sentence)
         self.body.setSpacing(4)
-        self.plot.picked.connect(self.toggled)
         self.clear()
 
     def show_sets(

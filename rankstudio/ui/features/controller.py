@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.feature_groups import Groups
@@ -45,9 +45,6 @@ class FeaturesController(Controller):
         What is shown, and where profiles of features are computed.
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at closely (its id)."""
-
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, current, worker = models.session, models.current, models.task_worker
@@ -62,6 +59,7 @@ class FeaturesController(Controller):
         self._described.failed.connect(self.failed)
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
         self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
+        self.panels = self.path, self.profile, self.features, self.inspector
         self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
         for path in self._paths:
             path.chosen.connect(self._choose)
@@ -70,6 +68,7 @@ class FeaturesController(Controller):
             path.appeared.connect(self.update)
         for inspector in self._inspectors:
             inspector.inspected.connect(self.inspect)
+        session.inspectAsked.connect(self.inspect)
         session.datasetChanged.connect(self._forget)
         session.foldChanged.connect(self._inspect_again)
         session.planChanged.connect(self._inspect_again)
@@ -108,7 +107,7 @@ class FeaturesController(Controller):
         return self._feature, id(fold), session.convention, session.sealed, self._selected()
 
     def _describe(self) -> Computation | None:
-        self.inspected.emit(self._feature)
+        self._session.inspected.emit(self._feature)
         fold, column = self._fold(), self.column
         if fold is None or column is None or not self._session.has_documents:
             return None

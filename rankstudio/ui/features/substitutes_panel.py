@@ -8,7 +8,7 @@ from math import floor, isnan, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import selection_matrix
@@ -283,15 +283,7 @@ def _floored(value: float) -> str:
 
 
 class SubstitutesPanel(Panel):
-    """Sentences about the features, or a map of them in the order of their clusters.
-
-    Attributes
-    ----------
-    inspected : Signal(int)
-        Id of the feature whose row the user picked.
-    """
-
-    inspected = Signal(int)
+    """Sentences about the features, or a map of them in the order of their clusters."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Substitutes"))
@@ -316,7 +308,6 @@ class SubstitutesPanel(Panel):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         fill(self.body, self.switch, (self._scroll, 1), (self.plot, 1))
         self.switch.chosen.connect(self._draw)
-        self.plot.inspected.connect(self.inspected)
         self.clear()
 
     def show_substitutes(
@@ -481,6 +472,7 @@ class SubstitutesController(Controller):
         self._session, self._runs, self._current = session, runs, current
         self._fold_cache, self._absence = models.fold_cache, models.absence
         self.panel = SubstitutesPanel(theme)
+        self.panels = (self.panel,)
         self._substitutes = OnDemand(
             worker,
             self._model_key,
@@ -503,11 +495,8 @@ class SubstitutesController(Controller):
         )
         for demand in (self._substitutes, self._selections):
             demand.failed.connect(self.failed)
-
-    @Slot(int)
-    def mark(self, feature: int) -> None:
-        """Mark the row of the feature that is inspected."""
-        self.panel.plot.mark_feature(feature)
+        self.panel.plot.inspected.connect(session.inspectAsked)
+        session.inspected.connect(self.panel.plot.mark_feature)
 
     @Slot()
     def update(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QTabBar
 
 from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
@@ -71,9 +71,9 @@ class SimulationTab(Controller):
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(worker, what, form.objectName(), self)
-        form.startAsked.connect(self.start)
-        form.pauseAsked.connect(self.simulation.toggle_pause)
-        form.stopAsked.connect(self.simulation.stop)
+        form.start.clicked.connect(self.start)
+        form.pause.clicked.connect(self.simulation.toggle_pause)
+        form.stop.clicked.connect(self.simulation.stop)
         self.simulation.grew.connect(self._grow)
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
@@ -265,25 +265,21 @@ class LabController(Controller):
 
     Attributes
     ----------
-    tabChosen : Signal(int)
-        Number of the tab that is seen now.
     tabs : QTabBar
     auc : AucTab
     selection : SelectionTab
     """
 
-    tabChosen = Signal(int)
-
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, worker = models.session, models.task_worker
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
+        self.panels = self.auc.form, self.selection.form
         self.tabs = named(QTabBar(), "lab-tabs", tr("simulations"))
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
         self.tabs.addTab(tr("AUC estimates"))
         self.tabs.addTab(tr("My data"))
-        self.tabs.currentChanged.connect(self.tabChosen)
         self.tabs.currentChanged.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)

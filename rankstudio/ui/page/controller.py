@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.widgets.table import TableView
@@ -54,8 +55,12 @@ class ShownPlot:
 class Controller(QObject):
     """Feeds panels, and turns what the user does there into changes of the models.
 
+    It belongs to the page on which the first of them stands.
+
     Attributes
     ----------
+    panels : tuple of QWidget
+        What it feeds.
     failed : Signal(str)
         What went wrong, as a sentence.
     said : Signal(str)
@@ -64,6 +69,7 @@ class Controller(QObject):
 
     failed = Signal(str)
     said = Signal(str)
+    panels: tuple[QWidget, ...] = ()
 
     @Slot()
     def update(self) -> None:

@@ -49,7 +49,7 @@ class Page(QWidget):
     content : Splitter
         See `row` and `column`.
     controllers : sequence of Controller
-        What feeds the panels.
+        Of which those belong to the page that feed its panels.
     foot, head : QWidget, optional
         A line at the bottom or at the top, which stays when a panel has the page.
 
@@ -74,7 +74,6 @@ class Page(QWidget):
         head: QWidget | None = None,
     ) -> None:
         super().__init__()
-        self._controllers = controllers
         named(self, f"{name}-page", role="ground")
         self._content = content
         self._alone: Panel | None = None
@@ -85,10 +84,11 @@ class Page(QWidget):
         self._left_open: list[str] = []  # names of panels whose windows wait for the page to be seen
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
+        self._controllers = [one for one in controllers if one.panels and self.isAncestorOf(one.panels[0])]
         for panel in content.findChildren(Panel):
-            panel.headerDoubleClicked.connect(partial(self.toggle, panel))
-            panel.headerMenuAsked.connect(partial(self._show_menu, panel))
-        for controller in controllers:
+            panel.header.doubleClicked.connect(partial(self.toggle, panel))
+            panel.header.menuAsked.connect(partial(self._show_menu, panel))
+        for controller in self._controllers:
             controller.failed.connect(self.failed)
             controller.said.connect(self.said)
         for table in self.findChildren(TableView):

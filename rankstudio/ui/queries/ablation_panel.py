@@ -63,14 +63,13 @@ class AblationPanel(Panel):
 
     Attributes
     ----------
-    asked : Signal()
-        The user wants the models learned.
+    button : QPushButton
+        Pressed where the models are to be learned.
     inspected : Signal(int)
         Id of the feature that the user moved to.
     table : TableView
     """
 
-    asked = Signal()
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
@@ -81,7 +80,6 @@ class AblationPanel(Panel):
         self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
         named(self.table, said=tr("Effect of leaving out each feature"))
         self.button = named(QPushButton(), "query-ablation-run")
-        self.button.clicked.connect(self.asked)
         text = tr("Train A again without each of its features to see which queries each one helps.")
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
@@ -254,7 +252,7 @@ class AblationFeeder(QObject):
         self._begun = False
         self._demand = OnDemand(worker, self._key, self._compute, parent=self)
         self._demand.failed.connect(self._fail)
-        panel.asked.connect(self._begin_asked)
+        panel.button.clicked.connect(self._begin_asked)
 
     def begin(self, asked: QueryRequest, plan: Plan, models: ChosenModels) -> None:
         """Leave out each feature of some models from now on; :meth:`go_on` has the first one learned.

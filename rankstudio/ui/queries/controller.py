@@ -58,8 +58,6 @@ class QueriesController(Controller):
     models : Models
     """
 
-    inspected = Signal(int)
-    """The user looks at a feature (its id)."""
     emptied = Signal(bool)
     """Whether there is nothing that the panels could show."""
 
@@ -82,6 +80,7 @@ class QueriesController(Controller):
         fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
         self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
+        self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
         self._compared = OnDemand(
             worker, self._compared_key, self._compare, slot="queries", panel=self.head, parent=self
@@ -100,8 +99,8 @@ class QueriesController(Controller):
         self.comparison.plot.brushed.connect(self.list.brush)
         self.list.chosen.connect(self._on_picked)
         self.list.filtered.connect(self.comparison.plot.keep)
-        self.list.selectAsked.connect(self.select_for_listed)
-        self.ablation.inspected.connect(self.inspected)
+        self.list.select_for.clicked.connect(self.select_for_listed)
+        self.ablation.inspected.connect(session.inspectAsked)
         for signal in (
             runs.added,
             runs.ended,

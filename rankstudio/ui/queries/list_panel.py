@@ -36,14 +36,13 @@ class QueryListPanel(Panel):
         Position of the query that the user moved to, in the comparison's order.
     filtered : Signal(object)
         Which queries are listed (ndarray of bool).
-    selectAsked : Signal()
-        Features are to be selected for the listed queries alone.
+    select_for : QPushButton
+        Pressed where features are to be selected for the listed queries alone.
     table : TableView
     """
 
     chosen = Signal(int)
     filtered = Signal(object)
-    selectAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Queries"), padding=0)
@@ -66,7 +65,6 @@ class QueryListPanel(Panel):
             tip=tr("Select features for the listed queries alone, and for the others alone"),
             role="quiet",
         )
-        self.select_for.clicked.connect(self.selectAsked)
         self.field = named(
             QLineEdit(), "query-filter", tr("Query id"), tr("Show only queries whose id contains this text")
         )

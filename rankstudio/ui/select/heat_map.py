@@ -43,13 +43,10 @@ class HeatView(QWidget):
 
     Attributes
     ----------
-    picked : Signal(int, int)
-        Row and column of the cell that the user picked.
     viewChanged : Signal()
         The user wants another map, or another measure's.
     """
 
-    picked = Signal(int, int)
     viewChanged = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -73,7 +70,6 @@ class HeatView(QWidget):
         self.plot.placeholder = _NO_RUN
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
         fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
-        self.plot.picked.connect(self.picked)
         self.views.activated.connect(self._on_view)
         self.of.activated.connect(self._on_view)
 
@@ -227,7 +223,7 @@ class HeatController(QObject):
         self._grids: GridMap | None = None
         self._pair: Pair | None = None
         self._marked: tuple[RunRecord, int, int] | None = None
-        self.panel.picked.connect(self._pick)
+        self.panel.plot.picked.connect(self._pick)
         self.panel.viewChanged.connect(self.draw)
 
     def arrange(self, plan: Plan, measured: bool) -> bool:

@@ -56,6 +56,7 @@ class RunController(Controller):
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
+        self.panels = self.curves, self.candidates
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
@@ -68,6 +69,9 @@ class RunController(Controller):
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
         self.curves.picked.connect(self._pick)
+        self.candidates.picked.connect(session.inspectAsked)
+        session.inspected.connect(self.candidates.select)
+        session.foldChosen.connect(self.stop_following)
         self._heat.picked.connect(self._pick)
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.compare.controller import CompareController
@@ -19,6 +19,7 @@ from rankstudio.ui.lab.controller import LabController, SimulationTab
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Page, column, row
 from rankstudio.ui.page.tabs import PageTabs, Tab
 from rankstudio.ui.queries.controller import QueriesController
@@ -30,6 +31,7 @@ from rankstudio.ui.select.run_controller import RunController
 from rankstudio.ui.select.run_strip import RunStrip
 from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import CoveredNumber
 from rankstudio.ui.widgets.layout import fill
 
 _LEAST_RIGHT = 300  # pixels, with which the names of features can be read
@@ -60,7 +62,7 @@ class Sections(QObject):
         self.alone = AloneController(theme, models, self.features, self)
         self.substitutes = SubstitutesController(theme, models, self)
         self.evidence = EvidenceController(theme, models, self)
-        self.tray = SetTrayController(theme, models, self.evidence)
+        self.tray = SetTrayController(theme, models, self.evidence, self)
         self.compare = CompareController(theme, models, self)
         self.queries = QueriesController(theme, models, self)
         tested = self.compare.views.tests.hint, self.compare.views.folds.hint
@@ -70,31 +72,16 @@ class Sections(QObject):
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
-        paths = self.features.features, self.features.path
-        for shows in (self.strip, *paths, self.compare, self.report.preview):
-            shows.unsealAsked.connect(session.unsealAsked)
-        self.strip.followAsked.connect(self.select.follow)
+        self.strip.follow.clicked.connect(self.select.follow)
         self.select.followingChanged.connect(lambda: self.strip.follow.setChecked(self.select.following))
         session.measureChanged.connect(self.show_runs)
         runs.shownChanged.connect(self.show_runs)
         models.measured.changed.connect(self.show_runs)
-        self.select.candidates.picked.connect(self.features.inspect)
         self.select.grown.connect(self.features.show_growing)
-        self.features.inspected.connect(self.select.candidates.select)
-        self.features.inspected.connect(self.substitutes.mark)
-        self.evidence.inspected.connect(self.features.inspect)
-        self.features.inspected.connect(self.evidence.mark)
-        self.features.inspected.connect(self.tray.look_at)
-        self.tray.inspected.connect(self.features.inspect)
         for path in (self.features.features, self.features.path):
             path.offered = self.tray.actions
         judged = self.evidence.panel.table
         judged.row_actions = lambda row: self.tray.actions(row.feature)
-        self.substitutes.panel.inspected.connect(self.features.inspect)
-        self.data.foldChosen.connect(self.select.stop_following)
-        self.compare.foldChosen.connect(self.select.stop_following)
-        self.compare.inspected.connect(self.features.inspect)
-        self.queries.inspected.connect(self.features.inspect)
         self.workspace = self._lay_out()
 
     def _lay_out(self) -> Workspace:
@@ -123,31 +110,30 @@ class Sections(QObject):
         lab_auc, lab_own = _lab_tab("lab-auc", self.lab.auc), _lab_tab("lab-selection", self.lab.selection)
         lab_own.hide()
         lab = column("lab-page", (lab_auc, lab_own), (1, 1), (600, 600))
-        own = self.evidence.lay_out()
+        sets = self.evidence.lay_out()
         tabs = {
-            "evidence": Tab(tr("Evidence"), own),
+            "evidence": Tab(tr("Evidence"), sets),
             ESTIMATES: Tab(tr("Estimates"), lab, self.lab.tabs),
         }
         evidence_tabs = PageTabs("evidence-tabs", tr("parts of the page"), tabs)
-        evidence = column("evidence-and-estimates", (own, lab), (1, 1), (650, 650))
+        evidence = column("evidence-and-estimates", (sets, lab), (1, 1), (650, 650))
         head = QWidget()
         fill(QHBoxLayout(head), evidence_tabs, (self.tray.trays[1], 1), margins=(0, 0, 0, 0), spacing=8)
         foot = QWidget()
         fill(QVBoxLayout(foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
+        own = self.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly)
         self.pages = pages = {
-            "data": Page("data", data, [self.data, self.alone]),
-            "select": Page("select", columns, [self.select], foot),
-            "features": Page(
-                "features",
-                features,
-                [self.features, self.why, self.substitutes, self.tray],
-                head=self.tray.trays[0],
-            ),
-            "evidence": Page("evidence", evidence, [self.evidence, self.lab], head=head),
-            "compare": Page("compare", compare, [self.compare]),
-            "queries": Page("queries", queries, [self.queries], head=self.queries.head),
-            "report": Page("report", report, [self.report]),
+            "data": Page("data", data, own),
+            "select": Page("select", columns, own, foot=foot),
+            "features": Page("features", features, own, head=self.tray.trays[0]),
+            "evidence": Page("evidence", evidence, own, head=head),
+            "compare": Page("compare", compare, own),
+            "queries": Page("queries", queries, own, head=self.queries.head),
+            "report": Page("report", report, own),
         }
+        for page in pages.values():
+            for number in page.findChildren(CoveredNumber):
+                number.clicked.connect(self._session.unsealAsked)
         made = Workspace(self._theme, pages, {"evidence": evidence_tabs})
         evidence_tabs.left.connect(pages["evidence"].restore_panels)
         for controller in (self.evidence, self.lab):
@@ -160,20 +146,20 @@ class Sections(QObject):
             lab_auc.setVisible(not number)
             lab_own.setVisible(bool(number))
 
-        self.lab.tabChosen.connect(show_tab)
+        self.lab.tabs.currentChanged.connect(show_tab)
         self.queries.empty.pageAsked.connect(made.show_page)
-        self.strip.featuresAsked.connect(lambda: made.show_page("features"))
-        self.strip.evidenceAsked.connect(lambda: made.show_page("evidence"))
+        self.strip.why.clicked.connect(lambda: made.show_page("features"))
+        self.strip.sure.clicked.connect(lambda: made.show_page("evidence"))
 
         def show_chance() -> None:
             made.show_page("evidence")
             self.evidence.show_chance()
 
-        self.select.curves.chance.asked.connect(show_chance)
+        self.select.curves.chance.button.clicked.connect(show_chance)
         self.evidence.comparisonShown.connect(self.select.stop_following)
         self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
-        for asked in (self.strip.compareAsked, self.strip.comparisonAsked):
-            asked.connect(lambda: made.show_page("compare"))
+        for asked in (self.strip.every, self.strip.another):
+            asked.clicked.connect(lambda: made.show_page("compare"))
 
         def show_folds() -> None:
             made.show_page("select")
