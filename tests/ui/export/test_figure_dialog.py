@@ -78,11 +78,11 @@ def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path
     dialog.width_box.setCurrentIndex(1)
     before = (tmp_path / "mine.pdf").read_bytes()
     dialog.save_button.click()
-    assert naming("file already").search(dialog._message.text())
+    assert naming("file already").search(dialog.message.text())
     assert (tmp_path / "mine.pdf").read_bytes() == before
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
     dialog.save_button.click()
-    assert "could not be written" in dialog._message.text()
+    assert "could not be written" in dialog.message.text()
     assert dialog.isVisible()
 
 
@@ -129,7 +129,7 @@ def test_all_figures_of_the_study_are_those_of_the_terminal(
             dialog.say("")
             style = style_of("page", colors="print")
             window.export_controller.save_all(dialog, style, name, 100.0, here)
-            wait_until(lambda: "figures are in" in dialog._message.text())
+            wait_until(lambda: "figures are in" in dialog.message.text())
         dialog.deleteLater()
     asked = ["--width", "page", "--colors", "print", "--to", "png,pdf", "--dpi", "100", "--out", str(there)]
     assert main(["figures", str(study), *asked]) == 0
