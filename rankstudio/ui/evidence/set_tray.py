@@ -265,7 +265,7 @@ class SetTrayController(Controller):
         )
         self._computed.failed.connect(self.failed)
         evidence.evidence.changed.connect(self._ask)
-        self._session.inspected.connect(self._look_at)
+        self._session.inspected.connect(self.look_at)
 
     @property
     def features(self) -> tuple[int, ...]:
@@ -333,7 +333,7 @@ class SetTrayController(Controller):
         return [action]
 
     @Slot(int)
-    def _look_at(self, feature: int) -> None:
+    def look_at(self, feature: int) -> None:
         """Say what the feature that is looked at would change."""
         self._looked_at = feature
         self._ask()
