@@ -100,11 +100,11 @@ class EvidenceController(Controller):
 
     def lay_out(self) -> Splitter:
         """Return the panels, laid out."""
-        left = column("evidence-left", (self.panel, self.sets), (3, 2), (352, 243))
+        left = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
-            "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (132, 220, 243)
+            "evidence-right", (self.best, 0, 132), (self.probability, 1, 220), (self.stop, 1, 243)
         )
-        return row("evidence", (left, self._right), (5, 3), (750, 438))
+        return row("evidence", (left, 5, 750), (self._right, 3, 438))
 
     @Slot()
     def update(self) -> None:

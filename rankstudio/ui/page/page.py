@@ -25,6 +25,8 @@ GAP = 8
 _MOST = 1 << 16  # pixels: what is more was damaged
 _LEAST = QSize(420, 320)
 _Widget = TypeVar("_Widget", bound=QWidget)
+Part = tuple[QWidget, int, int]
+"""A widget between handles, its stretch and its size at first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,25 +290,22 @@ class Page(QWidget):
             self.maximise(panel)
 
 
-def row(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> Splitter:
+def row(name: str, *parts: Part) -> Splitter:
     """Return widgets side by side, with handles between them.
 
     Parameters
     ----------
     name : str
         Under which its sizes are remembered.
-    widgets : sequence of QWidget
-    stretch : sequence of int
-        How they share what there is more than `sizes`.
-    sizes : sequence of int
-        In pixels, at first.
+    *parts : (QWidget, int, int)
+        Each with its share of what there is more than the sizes, and with its size in pixels, at first.
     """
-    return Splitter(Qt.Orientation.Horizontal, name, widgets, stretch, sizes)
+    return Splitter(Qt.Orientation.Horizontal, name, parts)
 
 
-def column(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> Splitter:
+def column(name: str, *parts: Part) -> Splitter:
     """Return widgets under each other, as `row` has them side by side."""
-    return Splitter(Qt.Orientation.Vertical, name, widgets, stretch, sizes)
+    return Splitter(Qt.Orientation.Vertical, name, parts)
 
 
 class Splitter(QSplitter):
@@ -318,23 +317,16 @@ class Splitter(QSplitter):
         Whether it ever was on the screen: before that it is not as large as its page.
     """
 
-    def __init__(
-        self,
-        orientation: Qt.Orientation,
-        name: str,
-        widgets: Sequence[QWidget],
-        stretch: Sequence[int],
-        sizes: Sequence[int],
-    ) -> None:
+    def __init__(self, orientation: Qt.Orientation, name: str, parts: Sequence[Part]) -> None:
         super().__init__(orientation)
         self.seen = False
         self.setObjectName(name)
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
-        for position, widget in enumerate(widgets):
+        for position, (widget, stretch, _) in enumerate(parts):
             self.addWidget(widget)
-            self.setStretchFactor(position, stretch[position])
-        self.setSizes(list(sizes))
+            self.setStretchFactor(position, stretch)
+        self.setSizes([size for _, _, size in parts])
 
     def showEvent(self, event: QShowEvent) -> None:
         """Remember it."""

@@ -49,10 +49,8 @@ class Sections(QObject):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._runs, self._measured = theme, models.runs, models.measured
-        self._current = models.current
+        self._theme, self._models = theme, models
         session, runs, current = models.session, models.runs, models.current
-        self._session = session
         self.data = DataController(theme, models, self)
         self.method = MethodController(theme, session, self)
         self.select = RunController(theme, models, self)
@@ -86,37 +84,38 @@ class Sections(QObject):
 
     def _lay_out(self) -> Workspace:
         """Return the pages with their panels."""
-        about = column("data-left", (self.data.panel, self.alone.panel), (0, 1), (270, 400))
-        data = row("data-page", (about, self.data.statistics), (0, 1), (330, 900))
+        about = column("data-left", (self.data.panel, 0, 270), (self.alone.panel, 1, 400))
+        data = row("data-page", (about, 0, 330), (self.data.statistics, 1, 900))
         self.features.inspector.add_candidates(self.select.candidates)
         self.select.compared.connect(self.features.inspector.offer_candidates)
-        right = column("right", (self.features.features, self.features.inspector), (3, 2), (400, 320))
+        right = column("right", (self.features.features, 3, 400), (self.features.inspector, 2, 320))
         right.setMinimumWidth(_LEAST_RIGHT)
-        shown = self._current.changed
+        shown = self._models.current.changed
         shown.connect(lambda: self._hide_without_features(right))
         form = self.method.form.wished_width
-        columns = row("columns", (self.method.form, self.select.curves, right), (0, 5, 1), (form, 634, 400))
-        explanations = column("explanations", (self.why.panel, self.substitutes.panel), (1, 1), (380, 340))
+        columns = row("columns", (self.method.form, 0, form), (self.select.curves, 5, 634), (right, 1, 400))
+        explanations = column("explanations", (self.why.panel, 1, 380), (self.substitutes.panel, 1, 340))
         self.why.offered.connect(lambda _: _hide_where_empty(explanations))
-        explained = (self.features.path, explanations, self.features.profile)
-        features = row("features", explained, (3, 4, 1), (485, 415, 310))
-        beside = row("curves-views", (self.compare.curves, self.compare.views), (1, 1), (640, 640))
-        compare = column("compare", (self.compare.panel, beside), (2, 3), (280, 460))
-        above = row("queries-above", (self.queries.comparison, self.queries.list), (2, 3), (480, 840))
-        low = row("queries-below", (self.queries.ablation, self.queries.documents), (2, 3), (480, 840))
-        queries = column("queries", (above, low), (1, 1), (345, 395))
-        outline = column("report-outline", (self.report.words, self.report.outline), (2, 3), (290, 450))
-        report = row("report", (outline, self.report.preview), (0, 1), (320, 940))
+        features = row(
+            "features", (self.features.path, 3, 485), (explanations, 4, 415), (self.features.profile, 1, 310)
+        )
+        beside = row("curves-views", (self.compare.curves, 1, 640), (self.compare.views, 1, 640))
+        compare = column("compare", (self.compare.panel, 2, 280), (beside, 3, 460))
+        above = row("queries-above", (self.queries.comparison, 2, 480), (self.queries.list, 3, 840))
+        low = row("queries-below", (self.queries.ablation, 2, 480), (self.queries.documents, 3, 840))
+        queries = column("queries", (above, 1, 345), (low, 1, 395))
+        outline = column("report-outline", (self.report.words, 2, 290), (self.report.outline, 3, 450))
+        report = row("report", (outline, 0, 320), (self.report.preview, 1, 940))
         lab_auc, lab_own = _lab_tab("lab-auc", self.lab.auc), _lab_tab("lab-selection", self.lab.selection)
         lab_own.hide()
-        lab = column("lab-page", (lab_auc, lab_own), (1, 1), (600, 600))
+        lab = column("lab-page", (lab_auc, 1, 600), (lab_own, 1, 600))
         sets = self.evidence.lay_out()
         tabs = {
             "evidence": Tab(tr("Evidence"), sets),
             ESTIMATES: Tab(tr("Estimates"), lab, self.lab.tabs),
         }
         evidence_tabs = PageTabs("evidence-tabs", tr("parts of the page"), tabs)
-        evidence = column("evidence-and-estimates", (sets, lab), (1, 1), (650, 650))
+        evidence = column("evidence-and-estimates", (sets, 1, 650), (lab, 1, 650))
         head = QWidget()
         fill(QHBoxLayout(head), evidence_tabs, (self.tray.trays[1], 1), margins=(0, 0, 0, 0), spacing=8)
         foot = QWidget()
@@ -133,7 +132,7 @@ class Sections(QObject):
         }
         for page in pages.values():
             for number in page.findChildren(CoveredNumber):
-                number.clicked.connect(self._session.unsealAsked)
+                number.clicked.connect(self._models.session.unsealAsked)
         made = Workspace(self._theme, pages, {"evidence": evidence_tabs})
         evidence_tabs.left.connect(pages["evidence"].restore_panels)
         for controller in (self.evidence, self.lab):
@@ -170,7 +169,7 @@ class Sections(QObject):
 
     def _hide_without_features(self, column: QSplitter) -> None:
         """Hide path and inspector of a ranking that was given: there are no features behind it."""
-        sized = not self._current.shown.plan.entry.featureless
+        sized = not self._models.current.shown.plan.entry.featureless
         for panel in (self.features.features, self.features.inspector, self.features.profile):
             panel.setVisible(sized)
         self.substitutes.panel.setVisible(sized)
@@ -184,8 +183,8 @@ class Sections(QObject):
     @Slot()
     def show_runs(self) -> None:
         """Show how far the runs are."""
-        runs, sealed = self._runs, self._session.sealed
-        self.strip.show_runs(runs.records, runs.shown, self._measured.view, sealed=sealed)
+        runs, sealed = self._models.runs, self._models.session.sealed
+        self.strip.show_runs(runs.records, runs.shown, self._models.measured.view, sealed=sealed)
 
 
 def _hide_where_empty(column: QSplitter) -> None:
@@ -196,5 +195,5 @@ def _hide_where_empty(column: QSplitter) -> None:
 
 def _lab_tab(name: str, tab: SimulationTab) -> QSplitter:
     """Lay a tab of the Lab page out."""
-    measured = column(f"{name}-measured", (tab.deviations, tab.variation), (3, 2), (375, 255))
-    return row(name, (tab.form, measured), (0, 1), (260, 920))
+    measured = column(f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255))
+    return row(name, (tab.form, 0, 260), (measured, 1, 920))
