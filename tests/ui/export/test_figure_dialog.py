@@ -9,7 +9,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
-from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.export.figures.style import style_of
@@ -78,7 +77,7 @@ def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path
     dialog.width_box.setCurrentIndex(1)
     before = (tmp_path / "mine.pdf").read_bytes()
     dialog.save_button.click()
-    assert naming("file already").search(dialog.message.text())
+    assert "already exists" in dialog.message.text()
     assert (tmp_path / "mine.pdf").read_bytes() == before
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
     dialog.save_button.click()
