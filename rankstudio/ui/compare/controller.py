@@ -12,7 +12,7 @@ from rankstudio.ui.compare.runs_panel import RunsPanel, run_row
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
 
@@ -92,15 +92,6 @@ class CompareController(Controller):
             self._mark()
         for feeder in self._feeders:
             feeder.update()
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the runs, and the tables of the view that is seen."""
-        return (*self.panel.tables(), *(self.views.tables() if self.views.isVisible() else ()))
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots that are seen."""
-        plots = (*self.curves.plots(), *self.views.plots())
-        return tuple(shown for shown in plots if shown.plot.isVisible())
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:

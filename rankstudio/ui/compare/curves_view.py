@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QSizePolicy
 from rankstudio.engine.analysis.run_curves import RunCurve
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
-from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.shared import Shared
 
 _NOTHING = tr("Validation curves of the ticked runs appear here.")
 _ABOUT = {
@@ -55,6 +55,7 @@ class CurvesView(Panel):
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
         self.plot.placeholder = _NOTHING
+        self.plot.shared = Shared("curves", tr("Curves of the ticked runs"), compares=True)
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
@@ -110,10 +111,6 @@ class CurvesView(Panel):
                 self.plot.select((number, curve.places.index(place)))
                 return
         self.plot.select(None)
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return what can be exported."""
-        return (ShownPlot("curves", tr("Curves of the ticked runs"), self.plot, compares=True),)
 
     def _said(self, by: str) -> str:
         if not self._found:

@@ -25,12 +25,12 @@ from rankstudio.ui.compare.view import RUN_DOT, tick_column
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import ShownTable
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.shared import Shared
 
 _ACTIVE = ("queued", "running", "paused")
 Compared = Callable[["RunRow"], ComparedRun | None]
@@ -188,6 +188,7 @@ class RunsPanel(Panel):
         self.table = TableView(theme, (), "runs-table", lambda row: row.key)
         self.table.setAccessibleName(tr("Runs"))
         self.table.placeholder = tr("Runs appear here. Press Run to start one.")
+        self.table.shared = Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True)
         self.table.row_actions = self._actions
         self.filter = named(
             QLineEdit(),
@@ -254,10 +255,6 @@ class RunsPanel(Panel):
     def rows(self) -> tuple[RunRow, ...]:
         """Return the runs in the order of their numbers."""
         return tuple(self._rows.values())
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return what can be exported."""
-        return (ShownTable("runs", tr("Runs table"), tr("Every run with its measures."), self.table),)
 
     def _show(self) -> None:
         rows = self.rows()

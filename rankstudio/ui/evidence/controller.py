@@ -24,7 +24,7 @@ from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
@@ -111,23 +111,6 @@ class EvidenceController(Controller):
         """Show what is known of the selection that is looked at, and have it computed where it is seen."""
         self.evidence.look()
         self._ask()
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the evidence."""
-        if not self.panel.table.rows():
-            return ()
-        about = tr("How sure each selected feature is, with its verdict.")
-        return (ShownTable("evidence", tr("Evidence"), about, self.panel.table),)
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots that are seen."""
-        every = (
-            ShownPlot("probability", tr("Selection probability"), self.probability.plot),
-            ShownPlot("near-best", tr("Sets as good as the best"), self.sets.plot),
-            ShownPlot("step-p", tr("Significance of the steps"), self.stop.p_plot),
-            ShownPlot("repeated", tr("Left-out error with repeated selection"), self.stop.curve),
-        )
-        return tuple(shown for shown in every if shown.plot.isVisible())
 
     @Slot(int)
     def _mark(self, feature: int) -> None:

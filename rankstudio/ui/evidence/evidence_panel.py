@@ -21,6 +21,7 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.shared import Shared
 from rankstudio.ui.widgets.table import given_width
 
 if TYPE_CHECKING:
@@ -454,6 +455,8 @@ class EvidencePanel(Panel):
         self.setObjectName("evidence-panel")
         self.table = EvidenceTable(theme)
         self.table.setAccessibleName(tr("Evidence"))
+        about = tr("How sure each selected feature is, with its verdict.")
+        self.table.shared = Shared("evidence", tr("Evidence"), about, always=True)
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),

@@ -13,6 +13,7 @@ from rankstudio.ui.plots.step_curves import BEHIND, StepCurve, StepCurvesPlot, S
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
@@ -43,6 +44,7 @@ class ProbabilityPanel(Panel):
             "probability-plot",
         )
         self.plot.decimals = 2
+        self.plot.shared = Shared("probability", tr("Selection probability"))
         self.plot.placeholder = tr("The share of the halves that select each feature appears here.")
         self.set_content(self.plot)
         self.plot.picked.connect(lambda feature, _: self.inspected.emit(feature))

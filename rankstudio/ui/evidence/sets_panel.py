@@ -21,6 +21,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
@@ -43,6 +44,7 @@ class SetsPanel(Panel):
         super().__init__(theme, tr("Sets as good as the best"))
         self.setObjectName("sets-panel")
         self.plot = named(SetMatrixPlot(theme), "sets-matrix")
+        self.plot.shared = Shared("near-best", tr("Sets as good as the best"))
         self.work = WorkRow(
             "sets-work",
             tr("Find these sets"),

@@ -16,6 +16,7 @@ from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
@@ -46,8 +47,10 @@ class StopPanel(Panel):
         x = tr("features selected, k")
         self.p_plot = named(StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot")
         self.p_plot.decimals = 2
+        self.p_plot.shared = Shared("step-p", tr("Significance of the steps"))
         self.p_plot.placeholder = tr("The p value of each step appears here.")
         self.curve = named(StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot")
+        self.curve.shared = Shared("repeated", tr("Left-out error with repeated selection"))
         self.curve.placeholder = tr("The left-out error with the whole selection repeated appears here.")
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
         self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

@@ -19,9 +19,10 @@ from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
@@ -60,6 +61,9 @@ class FeaturesController(Controller):
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
         self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
         self.panels = self.path, self.profile, self.features, self.inspector
+        about = tr("The path with weights, gains and measures.")
+        self.features.table.shared = Shared("features", tr("Features table"), about, always=True)
+        self.inspector.plot.shared = Shared("density", tr("Density by relevance"), always=True)
         self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
         for path in self._paths:
             path.chosen.connect(self._choose)
@@ -185,15 +189,6 @@ class FeaturesController(Controller):
         """Show what there is by now on a page that was not seen."""
         self._show()
         self._show_test()
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the path."""
-        about = tr("The path with weights, gains and measures.")
-        return (ShownTable("features", tr("Features table"), about, self.features.table),)
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the densities of the feature that is inspected."""
-        return (ShownPlot("density", tr("Density by relevance"), self.inspector.plot),)
 
     def _seen(self) -> list[FeaturesPanel]:
         """Return the paths on the page that is shown; that of Select where neither is."""

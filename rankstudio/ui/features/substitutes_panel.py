@@ -18,7 +18,7 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.language import either, together, tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller, ShownPlot
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.maps.feature_map import (
     ColumnGroup,
     FeatureMapPlot,
@@ -32,6 +32,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import emptied, fill, named
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
@@ -296,6 +297,7 @@ class SubstitutesPanel(Panel):
         self._groups: tuple[ColumnGroup, ...] = ()
         self._folds: tuple[int, ...] = ()
         self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
+        self.plot.shared = Shared("substitutes", tr("Map of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
         self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._sentences = named(QWidget(), role="page")
@@ -508,11 +510,6 @@ class SubstitutesController(Controller):
     def refresh(self) -> None:
         """Show what the runs selected on the folds that they have finished, where the panel is seen."""
         self._selections.update()
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the map, where the panel is seen."""
-        plot = self.panel.plot
-        return (ShownPlot("substitutes", tr("Map of features"), plot),) if self.panel.isVisible() else ()
 
     def _model_key(self) -> Key | None:
         model, there = self._current.model, self._session.has_documents

@@ -28,10 +28,11 @@ from rankstudio.ui.lab.variation_panel import VariationPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
@@ -77,6 +78,8 @@ class SimulationTab(Controller):
         self.simulation.grew.connect(self._grow)
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
+        about = tr("Mean and standard deviation of each estimator.")
+        deviations.table.shared = Shared("lab-deviations", tr("Deviations by estimator"), about)
 
     @property
     def found(self) -> DeviationSummary | None:
@@ -283,6 +286,16 @@ class LabController(Controller):
         self.tabs.currentChanged.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
+        auc, own = self.auc, self.selection
+        for plot, key, label in (
+            (auc.deviations.plot, "lab-auc", tr("Deviations of AUC estimates")),
+            (auc.variation.bias, "lab-bias", tr("Bias of AUC estimates")),
+            (auc.variation.sd, "lab-sd", tr("Standard deviation of AUC estimates")),
+            (own.deviations.plot, "lab-selection", tr("Deviations of estimates on these data")),
+            (own.variation.bias, "lab-selection-bias", tr("Bias of estimates on these data")),
+            (own.variation.sd, "lab-selection-sd", tr("Standard deviation of estimates on these data")),
+        ):
+            plot.shared = Shared(key, label)
 
     @property
     def tab(self) -> SimulationTab:
@@ -293,27 +306,6 @@ class LabController(Controller):
     def update(self) -> None:
         """Bring the tab that comes to be seen up to date."""
         self.tab.update()
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots that are seen."""
-        auc, own = self.auc, self.selection
-        every = (
-            ShownPlot("lab-auc", tr("Deviations of AUC estimates"), auc.deviations.plot),
-            ShownPlot("lab-bias", tr("Bias of AUC estimates"), auc.variation.bias),
-            ShownPlot("lab-sd", tr("Standard deviation of AUC estimates"), auc.variation.sd),
-            ShownPlot("lab-selection", tr("Deviations of estimates on these data"), own.deviations.plot),
-            ShownPlot("lab-selection-bias", tr("Bias of estimates on these data"), own.variation.bias),
-            ShownPlot(
-                "lab-selection-sd", tr("Standard deviation of estimates on these data"), own.variation.sd
-            ),
-        )
-        return tuple(shown for shown in every if shown.plot.isVisible())
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the table that is seen."""
-        label, about = tr("Deviations by estimator"), tr("Mean and standard deviation of each estimator.")
-        table = self.tab.deviations.table
-        return (ShownTable("lab-deviations", label, about, table),) if table.isVisible() else ()
 
     def code(self) -> dict[str, str] | None:
         """Return a command and a program, by suffix, that simulate again what is seen.

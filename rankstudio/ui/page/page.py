@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.layout import fill, named
@@ -25,6 +25,7 @@ GAP = 8
 _MOST = 1 << 16  # pixels: what is more was damaged
 _LEAST = QSize(420, 320)
 _Widget = TypeVar("_Widget", bound=QWidget)
+_Shown = TypeVar("_Shown", TableView, Plot)
 Part = tuple[QWidget, int, int]
 """A widget between handles, its stretch and its size at first."""
 
@@ -113,13 +114,11 @@ class Page(QWidget):
         for controller in self._controllers:
             controller.leave()
 
-    def tables(self) -> list[ShownTable]:
-        """Return the tables that can be exported just now."""
-        return [shown for controller in self._controllers for shown in controller.tables()]
-
-    def plots(self) -> list[ShownPlot]:
-        """Return the plots that can be exported just now."""
-        return [shown for controller in self._controllers for shown in controller.plots()]
+    def shared(self, kind: type[_Shown]) -> list[_Shown]:
+        """Return the tables or the plots that can be exported just now."""
+        return [
+            one for one in self._inside(kind) if one.shared.key and (one.shared.always or one.isVisible())
+        ]
 
     @property
     def maximised(self) -> Panel | None:

@@ -40,6 +40,7 @@ from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.shared import NOT_SHARED
 
 MOST_ROWS = 40
 """Names below each other in a figure."""
@@ -159,6 +160,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         The user wants the plot as a figure: copied with its caption, or in a file.
     placeholder : str
         What an empty plot says.
+    shared : Shared
+        How it is listed among what can be exported; not at all by itself.
     under_mouse : object
         What :meth:`hit_test` finds under the mouse; None for nothing.
     """
@@ -171,6 +174,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.theme = theme
         self.axes = axes
         self.placeholder = ""
+        self.shared = NOT_SHARED
         self.under_mouse: Any = None
         self.setCentralItem(None)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -27,6 +27,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation
@@ -79,6 +80,8 @@ class AblationPanel(Panel):
         self._largest = 0.0
         self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
         named(self.table, said=tr("Effect of leaving out each feature"))
+        about = tr("Effect of training A again without each feature.")
+        self.table.shared = Shared("ablation", tr("Features left out"), about)
         self.button = named(QPushButton(), "query-ablation-run")
         text = tr("Train A again without each of its features to see which queries each one helps.")
         self._offer = QWidget()

@@ -27,6 +27,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
@@ -495,6 +496,7 @@ class ComparisonPanel(Panel):
         super().__init__(theme, tr("A against B"))
         self.setObjectName("query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
+        self.plot.shared = Shared("queries", tr("A against B, query by query"))
         self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
         self.mode = named(
             Segmented([(SCATTER, tr("scatter")), (SORTED, tr("differences"))], tr("plot type")),

@@ -19,6 +19,7 @@ from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
@@ -78,6 +79,7 @@ class QueryListPanel(Panel):
         self.table = named(
             TableView(theme, self._columns(several=False), "query-table", _identity), said=tr("Queries")
         )
+        self.table.shared = Shared("queries", tr("Queries"), tr("Measures of two models in every query."))
         self.set_content(self.table)
         self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
         self.clear("")

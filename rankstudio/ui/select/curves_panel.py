@@ -26,6 +26,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand
@@ -171,8 +172,10 @@ class CurvesPanel(Panel):
         self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
         self.criterion_plot.best_is_least = True
+        self.criterion_plot.shared = Shared("criterion", tr("Criterion curves"), always=True)
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
+        self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
         self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

@@ -27,6 +27,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.shared import Shared
 
 SIZES = "sizes"
 """The map of settings and numbers of features, among those that are offered."""
@@ -68,6 +69,7 @@ class HeatView(QWidget):
         title = tr("validation measure"), tr("features selected, k")
         self.plot = named(HeatMapPlot(theme, *title), "heat-map")
         self.plot.placeholder = _NO_RUN
+        self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # as its title has it
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
         fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
         self.views.activated.connect(self._on_view)
