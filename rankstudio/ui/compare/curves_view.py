@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import isnan
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QSizePolicy
 
 from rankstudio.engine.analysis.run_curves import RunCurve
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -51,7 +50,6 @@ class CurvesView(Panel):
         self.keep_title()
         self._found: tuple[tuple[int, RunCurve], ...] = ()
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
-        self.by.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
         self.plot.placeholder = _NOTHING

@@ -69,8 +69,6 @@ class ResultsPanel(Panel):
         tabs = [(tab, title) for tab, (title, _) in _TABS.items()]
         self._choice = named(Segmented(tabs, tr("view of the results")), "results-views")
         self._part = named(Segmented((), tr("part of the view")), "results-part")
-        for choice in (self._choice, self._part):
-            choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)

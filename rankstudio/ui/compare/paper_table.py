@@ -87,7 +87,9 @@ class TableDialog(SavingDialog):
             tr("Names of other measures, separated by commas"),
         )
         self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
-        self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("Content of the columns"))
+        self.by = named(
+            Segmented(_BY, tr("columns"), wide=True), "table-columns", tip=tr("Content of the columns")
+        )
         self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
         self.marks = _check("table-marks", tr("Significance &marks"), True)
         tests = tuple((key, tr(name)) for key, name in TESTS.items())
@@ -106,7 +108,7 @@ class TableDialog(SavingDialog):
             tr("Format"),
         )
         options = (("table", tr("table")), ("text", tr("text")))
-        self.shown = named(Segmented(options, tr("preview")), "table-preview-kind")
+        self.shown = named(Segmented(options, tr("preview"), wide=True), "table-preview-kind")
         self.sheet = named(TableSheet(), "table-preview", tr("Preview of the table"))
         named(self.message, "table-message", role="muted")
         self.copy = named(QPushButton(tr("&Copy")), "table-copy")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView, Tick
@@ -62,7 +62,6 @@ class View(QWidget):
     ) -> Segmented:
         """Return a choice that stands in the panel's header; options are pairs of value and label."""
         made = named(Segmented(options, name), object_name, tip=tooltip)
-        made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools = (*self.tools, made)
         return made
 

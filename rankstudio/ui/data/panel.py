@@ -199,7 +199,7 @@ class DataPanel(Panel):
         self._convention = self._opening = ""
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
-        self._folds = named(Segmented(name=tr("fold")), "data-folds")
+        self._folds = named(Segmented(name=tr("fold"), wide=True), "data-folds")
         # In the place of the buttons, where there are too many folds for a row.
         self._many = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
@@ -53,7 +53,6 @@ class StopPanel(Panel):
         self.curve.shared = Shared("repeated", tr("Left-out error with repeated selection"))
         self.curve.placeholder = tr("The left-out error with the whole selection repeated appears here.")
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
-        self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.view)
         self.keep_title()
         self.advice = named(WrappedLabel(), "stop-advice")

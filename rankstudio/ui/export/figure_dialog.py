@@ -71,7 +71,7 @@ class FigureDialog(SavingDialog):
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
         self.millimetres = named(QDoubleSpinBox(), "figure-millimetres", tr("Width in millimetres"))
         self.font_size = named(QDoubleSpinBox(), "figure-font", tr("Text size"))
-        self.colors = Segmented(_COLORS, tr("Colours"))
+        self.colors = Segmented(_COLORS, tr("Colours"), wide=True)
         self.format_box = named(choice_box(()), "figure-format", tr("Format"))
         self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))

@@ -48,7 +48,7 @@ class AlonePanel(Panel):
         super().__init__(theme, tr("Single features"))
         self.setObjectName("alone-panel")
         self.plot = named(AlonePlot(theme), "alone-plot", tr("Single features"))
-        self.switch = named(Segmented(_OPTIONS, tr("order")), "alone-switch")
+        self.switch = named(Segmented(_OPTIONS, tr("order"), wide=True), "alone-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.switch.chosen.connect(self.plot.set_by_id)

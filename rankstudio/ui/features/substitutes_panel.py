@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
@@ -299,7 +299,6 @@ class SubstitutesPanel(Panel):
         self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
         self.plot.shared = Shared("substitutes", tr("Map of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
-        self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._sentences = named(QWidget(), role="page")
         self._lines = fill(QVBoxLayout(self._sentences), margins=(0, 0, 4, 0), spacing=2)
         self._scroll = named(

@@ -187,7 +187,7 @@ class WhyPanel(Panel):
         self.plot.placeholder = NO_CANDIDATES
         self.densities = DensitiesView(theme)
         self.densities.hide()
-        self.switch = named(Segmented(_MAPS, tr("show")), "why-switch")
+        self.switch = named(Segmented(_MAPS, tr("show"), wide=True), "why-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.set_content(self.densities)

@@ -74,7 +74,9 @@ class LabForm(Panel):
         self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}
         self._again = SingleField(theme, REPEATED[kind])
         self.quantity = named(
-            Segmented((), tr("parameter to vary")), f"{name}-quantity", tip=tr("Parameter to vary afterwards")
+            Segmented((), tr("parameter to vary"), wide=True),
+            f"{name}-quantity",
+            tip=tr("Parameter to vary afterwards"),
         )
         self.start = named(QPushButton(tr("Start")), f"{name}-start", role="primary")
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)

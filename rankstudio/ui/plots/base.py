@@ -202,6 +202,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Return the x and y range to show."""
         return (0.0, 1.0), (0.0, 1.0)
 
+    def show_anew(self) -> None:
+        """Show other contents: nothing of them is under the mouse yet."""
+        self.under_mouse = None
+        self.box.silence()
+        self.mark_dirty()
+
     def is_empty(self) -> bool:
         """Return whether there is nothing to show yet."""
         raise NotImplementedError

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
@@ -183,10 +182,8 @@ class QueryPlot(Plot):
                 return None
             position = round(frame.x_at(at.x())) - 1
             return int(self._known[min(max(0, position), self._known.size - 1)])
-        px, py = frame.pixels(xs[self._known], ys[self._known])
-        far = np.hypot(px - at.x(), py - at.y())
-        near = int(far.argmin())
-        return int(self._known[near]) if far[near] <= _REACH else None
+        found = frame.nearest([(xs[self._known], ys[self._known])], at, _REACH)
+        return int(self._known[found[1]]) if found else None
 
     def click(self, at: QPointF) -> None:
         """Pick the query under the mouse, the next one where several lie there; on the ground list all."""
@@ -503,7 +500,6 @@ class ComparisonPanel(Panel):
             "query-plot-mode",
             tip=tr("One point per query, or sorted differences"),
         )
-        self.mode.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.mode)
         fill(self.body, (self.plot, 1), self.sentence, spacing=4)
         self.mode.chosen.connect(self.plot.set_mode)

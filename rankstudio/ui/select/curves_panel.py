@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
@@ -178,7 +178,6 @@ class CurvesPanel(Panel):
         self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
         self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
-        self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.view.chosen.connect(self._show_view)
         self._map: QWidget | None = None
         self._mapped, self._measurable = False, True
