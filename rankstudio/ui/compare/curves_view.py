@@ -13,10 +13,10 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.shared import Shared
 
 _NOTHING = tr("Validation curves of the ticked runs appear here.")
 _ABOUT = {

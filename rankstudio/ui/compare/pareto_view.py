@@ -16,10 +16,10 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.shared import Shared
 
 _NOTHING = tr(
     "The validation measures of finished runs appear here by number of features, as means over folds."

@@ -27,10 +27,10 @@ from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import signed, time_text
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.shared import Shared
 
 _ACTIVE = ("queued", "running", "paused")
 Compared = Callable[["RunRow"], ComparedRun | None]

@@ -15,11 +15,11 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Fact, KeyValue
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.shared import Shared
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _JACCARD = "Jaccard"

@@ -8,10 +8,10 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView, Tick
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.shared import Shared
 
 LEAST_PLOT = 44
 """Least height in pixels of a plot here: in the smallest window no view needs more room than the runs do."""

@@ -16,12 +16,12 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.shared import Shared
 from rankstudio.ui.widgets.table import given_width
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from PySide6.QtCore import Signal
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.step_curves import BEHIND, StepCurve, StepCurvesPlot, StepLevel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence

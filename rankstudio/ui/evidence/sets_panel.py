@@ -17,11 +17,11 @@ from rankstudio.ui.plots.maps.set_matrix import (
     MatrixRow,
     SetMatrixPlot,
 )
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset

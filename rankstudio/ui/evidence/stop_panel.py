@@ -11,12 +11,12 @@ from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.step_curves import StepCurve, StepCurvesPlot, StepLevel
 from rankstudio.ui.select.curve_controls import ChanceRow
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence

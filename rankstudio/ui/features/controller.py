@@ -21,8 +21,8 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import single_shot
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile

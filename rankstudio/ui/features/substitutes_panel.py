@@ -28,11 +28,11 @@ from rankstudio.ui.plots.maps.feature_map import (
 )
 from rankstudio.ui.style.number_format import correlation_text, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choices import Segmented
 from rankstudio.ui.widgets.layout import emptied, fill, named
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap

@@ -30,9 +30,9 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations

@@ -38,9 +38,9 @@ from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import NOT_SHARED
 from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.shared import NOT_SHARED
 
 MOST_ROWS = 40
 """Names below each other in a figure."""

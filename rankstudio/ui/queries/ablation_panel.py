@@ -24,10 +24,10 @@ from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.feature_ablation import AblatedQueries, FeatureAblation

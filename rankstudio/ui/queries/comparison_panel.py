@@ -22,11 +22,11 @@ from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison

@@ -19,12 +19,12 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
 from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import ROW_ROLE
 from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery

@@ -16,10 +16,10 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.queries.comparison_panel import paint_difference
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison

@@ -18,9 +18,9 @@ from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.shared import Shared
 
 NO_STEP = tr("Run a method to see the candidates of each step.")
 _NONE = tr("This step compared no candidates.")

@@ -23,10 +23,10 @@ from rankstudio.ui.select.curve_controls import ChanceRow, LeftOutBox, SmallestB
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.shared import Shared
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.permutation.criterion_band import CriterionBand

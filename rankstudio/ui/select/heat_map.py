@@ -24,10 +24,10 @@ from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.select.shown_paths import ShownPaths
 from rankstudio.ui.style.number_format import axis_value
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.shared import Shared
 
 SIZES = "sizes"
 """The map of settings and numbers of features, among those that are offered."""

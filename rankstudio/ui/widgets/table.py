@@ -54,6 +54,7 @@ from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import NOT_SHARED
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import (
     FLAGS,
@@ -72,7 +73,6 @@ from rankstudio.ui.widgets.columns import (
     separated,
     table_text,
 )
-from rankstudio.ui.widgets.shared import NOT_SHARED
 
 _BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
 
