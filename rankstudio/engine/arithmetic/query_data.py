@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arithmetic.magnitude import GREATEST, check_rows, column_name
-from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.blocks import VALUES
@@ -48,7 +48,7 @@ class QueryData:
         Preferences between rows, for learning from preferences; the labels are then 0.
     part_of : Grading or None
         Information about the dataset that these are a part of; None for a whole dataset.
-    shared : Shared
+    shared : SharedResults
         Cache of results that do not depend on the settings of a method. It is the argument ``sharing``, by
         default a new one: a copy with other labels shares nothing.
     """
@@ -60,12 +60,12 @@ class QueryData:
     validation: Floats | None = None
     preferences: Preferences | None = None
     part_of: Grading | None = None
-    sharing: InitVar[Shared | None] = None
-    shared: Shared = field(init=False, repr=False)
+    sharing: InitVar[SharedResults | None] = None
+    shared: SharedResults = field(init=False, repr=False)
 
-    def __post_init__(self, sharing: Shared | None) -> None:
+    def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep documents and queries as views through which nothing is written."""
-        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         for name in ("X", "y", "ptr"):
             object.__setattr__(self, name, unwritable(getattr(self, name)))
 
@@ -130,7 +130,7 @@ class QueryData:
             validation,
             preferences=self.preferences,
             part_of=self.part_of,
-            sharing=Shared(self.shared, tuple(chosen)),
+            sharing=SharedResults(self.shared, tuple(chosen)),
         )
         if self.has_statistics:
             narrow.shared.of(MadeStatistics).whole = self.statistics.narrowed(chosen)

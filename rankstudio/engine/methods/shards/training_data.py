@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.data import store
@@ -180,7 +180,7 @@ class TrainingData:
         As in :class:`QueryData`.
     given : QueryData or SparseQueryData or None
         Original object of a single shard, if there is one.
-    shared : Shared
+    shared : SharedResults
         As in :class:`QueryData`; shared with the original object.
     """
 
@@ -194,14 +194,14 @@ class TrainingData:
     columns: tuple[int, ...] = ()
     part_of: Grading | None = None
     given: QueryData | SparseQueryData | None = None
-    sharing: InitVar[Shared | None] = None
-    shared: Shared = field(init=False, repr=False)
-    _of_shards: dict[int, Shared] = field(default_factory=dict, init=False, repr=False)
+    sharing: InitVar[SharedResults | None] = None
+    shared: SharedResults = field(init=False, repr=False)
+    _of_shards: dict[int, SharedResults] = field(default_factory=dict, init=False, repr=False)
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
-    def __post_init__(self, sharing: Shared | None) -> None:
+    def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep documents and queries as views through which nothing is written; copies are still made."""
-        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         if self.given is None:
             for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
                 object.__setattr__(self, name, unwritable(getattr(self, name)))
@@ -235,7 +235,7 @@ class TrainingData:
             self.y[shard.rows],
             ptr,
             part_of=grading,
-            sharing=self._of_shards.setdefault(index, Shared()),
+            sharing=self._of_shards.setdefault(index, SharedResults()),
         )
 
     @cached_property
@@ -300,7 +300,7 @@ class TrainingData:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
         X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
-        own = Shared(self.shared, tuple(columns))
+        own = SharedResults(self.shared, tuple(columns))
         return replace(self, X=X, validation=None, source=self, columns=own.columns, sharing=own)
 
     def column(self, feature: int) -> Floats:
