@@ -155,7 +155,8 @@ def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
 
     Returns
     -------
-    ndarray of shape (n, F) Positions from 1; NaN if a model does not contain the feature.
+    ndarray of shape (n, F)
+        Positions from 1; NaN if a model does not contain the feature.
     """
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     ranks = np.full((len(columns), len(folds)), np.nan)

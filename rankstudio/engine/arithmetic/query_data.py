@@ -170,8 +170,9 @@ def group(
 
     Raises
     ------
-    DatasetError For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes
-    beyond the range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
+    DatasetError
+        For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes beyond the
+        range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
     -----

@@ -59,7 +59,8 @@ class DataColumns:
 
         Raises
         ------
-        ParameterError For invalid names of columns, or a name that occurs twice.
+        ParameterError
+            For invalid names of columns, or a name that occurs twice.
         """
         if isinstance(values, DataColumns):
             values = values.as_dict()

@@ -39,12 +39,15 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
     Returns
     -------
-    Model It has no measures, because no unseen documents remain.
+    Model
+        It has no measures, because no unseen documents remain.
 
     Raises
     ------
-    PlanError If no fold is finished, or the ranking was given. DatasetError If the test parts of the folds do
-    not contain all documents.
+    PlanError
+        If no fold is finished, or the ranking was given.
+    DatasetError
+        If the test parts of the folds do not contain all documents.
 
     Notes
     -----

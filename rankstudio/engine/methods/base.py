@@ -81,8 +81,8 @@ class LinearRanker(Estimator):
 
         Returns
         -------
-        iterator of Step and WorkProgress, or None One step per feature of all data; None if the method has no
-        faster way.
+        iterator of Step and WorkProgress, or None
+            One step per feature of all data; None if the method has no faster way.
         """
         return None
 
@@ -100,8 +100,8 @@ class LinearRanker(Estimator):
 
         Returns
         -------
-        ndarray of shape (m,) Scores in the order of the grouped rows; equal documents of a query have equal
-        scores.
+        ndarray of shape (m,)
+            Scores in the order of the grouped rows; equal documents of a query have equal scores.
         """
         raise NotImplementedError
 
@@ -137,7 +137,10 @@ class LinearRanker(Estimator):
 
         Raises
         ------
-        DatasetError For inconsistent data. ParameterError For a parameter out of range.
+        DatasetError
+            For inconsistent data.
+        ParameterError
+            For a parameter out of range.
         """
         yield from self.learn(self._group(X, y, qid))
 

@@ -37,8 +37,8 @@ def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | No
 
     Returns
     -------
-    ndarray of shape (m,) Each sum is computed from the first feature to the last, so that equal documents
-    have equal scores.
+    ndarray of shape (m,)
+        Each sum is computed from the first feature to the last, so that equal documents have equal scores.
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))

@@ -143,7 +143,8 @@ def measure(name: str | Measure) -> Measure:
 
     Raises
     ------
-    ParameterError For an unknown name; the message lists the measures.
+    ParameterError
+        For an unknown name; the message lists the measures.
     """
     if isinstance(name, Measure):
         return name

@@ -56,7 +56,8 @@ def deciding_queries(
 
     Returns
     -------
-    tuple of DecidedStep One per step. Steps that select a pinned feature have no deciding queries.
+    tuple of DecidedStep
+        One per step. Steps that select a pinned feature have no deciding queries.
 
     Notes
     -----
@@ -81,11 +82,13 @@ def deciding_steps(estimator: LinearRanker, data: GivenData) -> Waiting[tuple[De
 
     Parameters
     ----------
-    estimator, data As in :func:`deciding_queries`, grouped.
+    estimator, data
+        As in :func:`deciding_queries`, grouped.
 
     Yields
     ------
-    PartialResult :class:`DecidedStep` of the first steps.
+    PartialResult
+        :class:`DecidedStep` of the first steps.
     """
     rows: QueryData = training_data(data).whole("Deciding queries")
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")

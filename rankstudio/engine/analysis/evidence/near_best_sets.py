@@ -106,15 +106,16 @@ def near_best_sets(
 
     Parameters
     ----------
-    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting As in
-    :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
+    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
+        As in :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
     window : float, optional
         Sets with a criterion up to this share above the best one are compared. By default the window is
         doubled, up to 8 %, until its outer half contains no kept set.
 
     Returns
     -------
-    tuple of SizedNearBestSets One per size.
+    tuple of SizedNearBestSets
+        One per size.
 
     Notes
     -----

@@ -207,8 +207,9 @@ def importance_steps(
 
     Yields
     ------
-    WorkProgress One per group; after some of the queries a :class:`PartialResult` with a
-    :class:`PermutationImportance`.
+    WorkProgress
+        One per group; after some of the queries a :class:`PartialResult` with a
+        :class:`PermutationImportance`.
     """
     n, ptr = documents.X.shape[1], documents.ptr
     between("n_repeats", n_repeats, 1, _MOST_REPEATS)

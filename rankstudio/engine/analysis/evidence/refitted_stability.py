@@ -67,9 +67,10 @@ def stability_by_refitting(
 
     Returns
     -------
-    StabilitySelection Numbers as in
-    :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`, independent of the
-    executor; features that are constant in every query of a half count as not selected there.
+    StabilitySelection
+        Numbers as in :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`,
+        independent of the executor; features that are constant in every query of a half count as not selected
+        there.
 
     Notes
     -----
@@ -90,7 +91,8 @@ def refitting_seconds(
 
     Parameters
     ----------
-    plan, train, n_halves As in :func:`stability_by_refitting`.
+    plan, train, n_halves
+        As in :func:`stability_by_refitting`.
     workers : int
         Number of parallel workers.
     finished : sequence of RunResult
@@ -107,8 +109,8 @@ def plan_of_halves(plan: Plan) -> Plan:
 
     Raises
     ------
-    ParameterError If the method selects no features, has several parameter combinations, or learns from
-    preferences.
+    ParameterError
+        If the method selects no features, has several parameter combinations, or learns from preferences.
     """
     entry = plan.entry
     if not entry.selects or entry.given:
@@ -144,8 +146,9 @@ def refitting_steps(
 
     Yields
     ------
-    PartialResult :class:`StabilitySelection` of the finished halves, after each half; other progress in
-    between. Workers may finish halves in any order. Close the generator to stop.
+    PartialResult
+        :class:`StabilitySelection` of the finished halves, after each half; other progress in between.
+        Workers may finish halves in any order. Close the generator to stop.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)

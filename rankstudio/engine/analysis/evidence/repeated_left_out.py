@@ -106,13 +106,15 @@ def left_out_steps(
 
     Parameters
     ----------
-    estimator, data As in :func:`repeated_left_out`, grouped.
+    estimator, data
+        As in :func:`repeated_left_out`, grouped.
     known : RepeatedLeftOut, optional
         Result of an interrupted run with the same arguments.
 
     Yields
     ------
-    PartialResult :class:`RepeatedLeftOut` of the first queries, for both curves.
+    PartialResult
+        :class:`RepeatedLeftOut` of the first queries, for both curves.
     """
     rows: QueryData = training_data(data).whole("The repeated selection")
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")

@@ -125,7 +125,8 @@ def selection_evidence(
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
         Query of each document.
-    **options Attributes of :class:`EvidenceOptions`.
+    **options
+        Attributes of :class:`EvidenceOptions`.
 
     Returns
     -------
@@ -162,7 +163,8 @@ def evidence_steps(
 
     Parameters
     ----------
-    estimator, data As in :func:`selection_evidence`, grouped.
+    estimator, data
+        As in :func:`selection_evidence`, grouped.
     options : EvidenceOptions, optional
     known : SelectionEvidence, optional
         Result of an interrupted run with the same arguments; finished parts, halves, permutations and queries
@@ -170,7 +172,8 @@ def evidence_steps(
 
     Yields
     ------
-    PartialResult :class:`SelectionEvidence` so far.
+    PartialResult
+        :class:`SelectionEvidence` so far.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), known)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)

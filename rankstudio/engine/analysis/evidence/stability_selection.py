@@ -93,7 +93,8 @@ class StabilitySelection:
 
         Parameters
         ----------
-        threshold, n_features As in :meth:`stable`; the bound holds for values chosen beforehand.
+        threshold, n_features
+            As in :meth:`stable`; the bound holds for values chosen beforehand.
         unimodal : bool, default False
             Whether to assume that the share of pairs of halves that both select a feature is unimodal. If the
             theorem does not hold for the threshold or number of features, the bound without the assumption is
@@ -213,14 +214,16 @@ def stability_steps(
 
     Parameters
     ----------
-    estimator, n_halves, seed As in :func:`stability_selection`.
+    estimator, n_halves, seed
+        As in :func:`stability_selection`.
     data : QueryData or TrainingData
     known : StabilitySelection, optional
         Result of an interrupted run with the same arguments; its halves are not repeated.
 
     Yields
     ------
-    PartialResult :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
+    PartialResult
+        :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
     """
     if not isinstance(estimator, Selector):
         raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")

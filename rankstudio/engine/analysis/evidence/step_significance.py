@@ -147,14 +147,16 @@ def significance_steps(
 
     Parameters
     ----------
-    estimator, n_permutations, seed As in :func:`step_significance`.
+    estimator, n_permutations, seed
+        As in :func:`step_significance`.
     data : QueryData or TrainingData
     known : StepSignificance, optional
         Result of an interrupted run with the same arguments.
 
     Yields
     ------
-    PartialResult :class:`StepSignificance` with fewer permutations.
+    PartialResult
+        :class:`StepSignificance` with fewer permutations.
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)

@@ -163,7 +163,8 @@ class SubsetPaths:
 
     Raises
     ------
-    ParameterError For other methods, or if paths do not follow from sums of per-query statistics.
+    ParameterError
+        For other methods, or if paths do not follow from sums of per-query statistics.
 
     Notes
     -----

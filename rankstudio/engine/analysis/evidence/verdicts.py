@@ -276,8 +276,9 @@ def partner_of(
 
     Returns
     -------
-    tuple of int and float, or None The partner, and the share of the halves that select one of the two. Among
-    several partners the one with the largest share.
+    tuple of int and float, or None
+        The partner, and the share of the halves that select one of the two. Among several partners the one
+        with the largest share.
     """
     # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
     own, rounding = inside[:, column], 1e-9

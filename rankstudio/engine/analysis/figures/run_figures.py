@@ -64,8 +64,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
     Returns
     -------
-    CurvesFigure or None Means over the folds; None if paths have a single step, or there is no validation
-    part.
+    CurvesFigure or None
+        Means over the folds; None if paths have a single step, or there is no validation part.
     """
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):

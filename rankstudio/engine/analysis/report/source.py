@@ -187,7 +187,8 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
 
     Raises
     ------
-    StoreError If the study cannot be read.
+    StoreError
+        If the study cannot be read.
     """
     runs = []
     for summary in study.runs():

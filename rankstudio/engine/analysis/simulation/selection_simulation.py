@@ -81,8 +81,9 @@ def simulate_selection(
 
     Yields
     ------
-    Deviations or None All repetitions so far, after each repetition; the generator returns the last result.
-    None after each of the many models of a repetition, so that the caller can stop in between.
+    Deviations or None
+        All repetitions so far, after each repetition; the generator returns the last result. None after each
+        of the many models of a repetition, so that the caller can stop in between.
 
     Raises
     ------

@@ -30,8 +30,9 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
 
     Yields
     ------
-    point, value, gradient At the start, then after every iteration; progress events in between. It ends when
-    the gradient is 0, or when no step along the direction decreases the function in floating point.
+    point, value, gradient
+        At the start, then after every iteration; progress events in between. It ends when the gradient is 0,
+        or when no step along the direction decreases the function in floating point.
 
     Notes
     -----

@@ -114,7 +114,8 @@ def read_documents(
 
     Raises
     ------
-    DatasetError, FormatError If columns are ambiguous, or a value is invalid for its column.
+    DatasetError, FormatError
+        If columns are ambiguous, or a value is invalid for its column.
 
     Notes
     -----
@@ -173,7 +174,8 @@ class ColumnsReader:
 
         Raises
         ------
-        DataError As in `read_documents`, and if the columns change.
+        DataError
+            As in `read_documents`, and if the columns change.
         """
         part = self._part
         piece, found = read_documents(
@@ -210,7 +212,8 @@ class ColumnsReader:
 
         Raises
         ------
-        DatasetError If there are no rows, or no column is numeric in all of them.
+        DatasetError
+            If there are no rows, or no column is numeric in all of them.
         """
         if self._first is None:
             where = shown_path(self._part.paths[0])
@@ -393,7 +396,8 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
 
     Raises
     ------
-    DatasetError If a column is missing or contains other values, or a fold has no training part.
+    DatasetError
+        If a column is missing or contains other values, or a fold has no training part.
     """
     columns = frame_columns(frame)
     positions = {what: _position(columns, what) for what in (part, fold) if what}
@@ -436,7 +440,8 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
 
     Raises
     ------
-    ParameterError If the object is not a pandas or polars frame.
+    ParameterError
+        If the object is not a pandas or polars frame.
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__") or not hasattr(frame, "shape"):
         raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")

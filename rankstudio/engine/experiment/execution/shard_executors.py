@@ -121,7 +121,8 @@ class Elsewhere:
 
         Raises
         ------
-        OutputError If the data cannot be written for the workers.
+        OutputError
+            If the data cannot be written for the workers.
         """
         part = written(data)
         self._workers.give(part)
@@ -264,7 +265,8 @@ def written(data: TrainingData) -> PartFile:
 
     Raises
     ------
-    OutputError If they cannot be written.
+    OutputError
+        If they cannot be written.
     """
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)

@@ -38,7 +38,8 @@ def as_command(plan: Plan, out: str = "") -> str:
 
     Returns
     -------
-    str One line for a POSIX shell, without default values.
+    str
+        One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]

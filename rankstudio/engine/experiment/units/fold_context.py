@@ -71,8 +71,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
 
     Raises
     ------
-    DatasetError For features with magnitudes beyond the range of the arithmetic; the message names the
-    feature.
+    DatasetError
+        For features with magnitudes beyond the range of the arithmetic; the message names the feature.
     """
     train, vali = fold.train, fold.vali
     check_labels(train.X.shape, train.y)
@@ -130,7 +130,8 @@ class FoldContext:
 
         Raises
         ------
-        OutOfMemoryError If they exceed the memory limit.
+        OutOfMemoryError
+            If they exceed the memory limit.
         """
         whole: QueryData = self.train.whole(self.plan.entry.label)
         return whole
@@ -285,8 +286,9 @@ class FoldContext:
 
         Yields
         ------
-        WorkProgress or dict of str to float Progress events, and the measures of each step by
-        "leave-query-out MAP": identical to those of a run selected by one of them.
+        WorkProgress or dict of str to float
+            Progress events, and the measures of each step by "leave-query-out MAP": identical to those of a
+            run selected by one of them.
         """
         by = left_out_name(names[0])
         plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)

@@ -76,7 +76,8 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
 
     Returns
     -------
-    bytes With title and caption as metadata.
+    bytes
+        With title and caption as metadata.
 
     Raises
     ------

@@ -50,7 +50,8 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
 
     Raises
     ------
-    ParameterError For an invalid range of numbers.
+    ParameterError
+        For an invalid range of numbers.
     """
     lists = kind in (Kind.FEATURES, Kind.COSTS)
     if isinstance(value, str):
@@ -211,7 +212,8 @@ class Parameter:
 
         Raises
         ------
-        ParameterError If it is out of range; the message contains the estimator's name of the parameter.
+        ParameterError
+            If it is out of range; the message contains the estimator's name of the parameter.
         """
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
@@ -247,7 +249,8 @@ class Parameter:
 
         Raises
         ------
-        ParameterError If it is out of range; the message names the parameter, the range and the value.
+        ParameterError
+            If it is out of range; the message names the parameter, the range and the value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)

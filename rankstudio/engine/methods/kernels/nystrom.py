@@ -50,7 +50,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
 
     Returns
     -------
-    ndarray of shape (min(n_basis, m),) Rows, ascending.
+    ndarray of shape (min(n_basis, m),)
+        Rows, ascending.
     """
     m, rng = int(ptr[-1]), np.random.default_rng(seed)
     if n_basis >= m:
@@ -191,8 +192,8 @@ class NystromFeatures:
 
         Returns
         -------
-        NystromFeatures Features with the inner products K_ML K_LL^-1 K_LM, where L are the remaining basis
-        vectors.
+        NystromFeatures
+            Features with the inner products K_ML K_LL^-1 K_LM, where L are the remaining basis vectors.
 
         Notes
         -----
@@ -251,11 +252,14 @@ def nystrom_features(
 
     Returns
     -------
-    NystromFeatures str Note on dropped basis vectors; "" if there are none.
+    NystromFeatures
+    str
+        Note on dropped basis vectors; "" if there are none.
 
     Raises
     ------
-    OutOfMemoryError If they do not fit into memory.
+    OutOfMemoryError
+        If they do not fit into memory.
     """
     m = int(ptr[-1])
     refuse_too_large(m, n_basis)
@@ -419,8 +423,9 @@ class NystromMap(Estimator):
 
         Returns
         -------
-        NystromFeatures Its ``without(rows)`` removes the basis vectors among held-out documents, and its
-        ``dual(w)`` returns the weights of the kernel functions.
+        NystromFeatures
+            Its ``without(rows)`` removes the basis vectors among held-out documents, and its ``dual(w)``
+            returns the weights of the kernel functions.
         """
         return self._fit(X, qid)
 

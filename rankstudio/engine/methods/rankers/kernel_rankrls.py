@@ -195,13 +195,14 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        ndarray of shape (m,), or (L, m) for L values of λ Scores, centred within each query, in the order of
-        the rows of X. The basis vectors of a query
+        ndarray of shape (m,), or (L, m) for L values of λ
+            Scores, centred within each query, in the order of the rows of X. The basis vectors of a query
             are left out with it.
 
         Raises
         ------
-        DatasetError For documents of a single query, because no training data would remain.
+        DatasetError
+            For documents of a single query, because no training data would remain.
         """
         kernel = kernel_of(self)
         own = [self.checked("regularization")]

@@ -191,8 +191,10 @@ class LambdaMART(LinearRanker):
         ------
         MissingExtraError
             Without LightGBM.
-        ParameterError For a parameter out of range. DatasetError For labels or queries beyond LightGBM's
-        limits.
+        ParameterError
+            For a parameter out of range.
+        DatasetError
+            For labels or queries beyond LightGBM's limits.
         """
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}

@@ -246,7 +246,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Raises
         ------
-        DatasetError For a query of an earlier call.
+        DatasetError
+            For a query of an earlier call.
 
         Notes
         -----
@@ -371,12 +372,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ Scores, centred within each
-        query, in the order of the rows of X.
+        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ
+            Scores, centred within each query, in the order of the rows of X.
 
         Raises
         ------
-        DatasetError For documents of a single query, because no training data would remain.
+        DatasetError
+            For documents of a single query, because no training data would remain.
         """
         outputs = several_outputs(y)
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
@@ -444,7 +446,8 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
 
     Returns
     -------
-    ndarray of shape (Q, n) Weights; row q was trained on all queries except q.
+    ndarray of shape (Q, n)
+        Weights; row q was trained on all queries except q.
 
     Notes
     -----

@@ -144,7 +144,8 @@ class ExpectedDivergence(PathSelector):
 
         Parameters
         ----------
-        X, y, qid As in :meth:`steps`.
+        X, y, qid
+            As in :meth:`steps`.
         X_validation : array-like of shape (V, n), optional
             Documents at whose values the densities are compared; their labels are not used. By default the
             training documents.
@@ -206,7 +207,8 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
 
     Raises
     ------
-    DatasetError For more than 64 distinct labels.
+    DatasetError
+        For more than 64 distinct labels.
     """
     data = QueryData(X, y, np.array([0, y.size]), validation=at)
     return finish(_diverging(training_data(data), normalised=normalised, exact=exact))

@@ -467,8 +467,9 @@ def importance(data: QueryData, kind: str) -> Floats:
 
     Returns
     -------
-    ndarray of shape (2n,) Importance from 0 to 1; the second half is that of the negatives. 0 for constant
-    features, for which none of these is defined.
+    ndarray of shape (2n,)
+        Importance from 0 to 1; the second half is that of the negatives. 0 for constant features, for which
+        none of these is defined.
     """
     return finish(weighing_features(training_data(data), kind))
 

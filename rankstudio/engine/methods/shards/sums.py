@@ -70,8 +70,8 @@ def summed(
 
     Returns
     -------
-    tuple of ndarray For a :class:`Greatest`, the largest values; for a :class:`Joined`, the concatenation
-    over all shards.
+    tuple of ndarray
+        For a :class:`Greatest`, the largest values; for a :class:`Joined`, the concatenation over all shards.
     """
     # A single shard is called for as a whole: it keeps what it was centred to.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:

@@ -264,8 +264,9 @@ class TrainingData:
 
         Raises
         ------
-        OutOfMemoryError If there are several shards on the disk, and the documents with a centred copy exceed
-        the memory limit.
+        OutOfMemoryError
+            If there are several shards on the disk, and the documents with a centred copy exceed the memory
+            limit.
         """
         needed, free = 2.0 * self.X.nbytes if self.several else 0.0, budget()
         if needed > free and in_file(self.X):
@@ -292,7 +293,8 @@ class TrainingData:
 
         Raises
         ------
-        OSError If the disk is full.
+        OSError
+            If the disk is full.
         """
         if not self.several:
             return training_data(self._all.narrowed(columns))

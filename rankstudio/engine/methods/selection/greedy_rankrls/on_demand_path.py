@@ -211,7 +211,8 @@ def on_demand_path(
 
     Raises
     ------
-    ParameterError If there are too many sets to find the best ones.
+    ParameterError
+        If there are too many sets to find the best ones.
 
     Notes
     -----

@@ -49,8 +49,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 
     Yields
     ------
-    Step or WorkProgress One step per feature; if no feature may be added, one step of the empty model.
-    Progress events of the search.
+    Step or WorkProgress
+        One step per feature; if no feature may be added, one step of the empty model. Progress events of the
+        search.
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
@@ -151,9 +152,10 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
 
     Yields
     ------
-    Step or WorkProgress Progress events, then one step per size from 1 on. The sets need not be nested.
-    ``candidates`` contains the criterion of the best set with one feature less and each feature added; the
-    criterion of the step may be lower if its set resulted from a removal.
+    Step or WorkProgress
+        Progress events, then one step per size from 1 on. The sets need not be nested. ``candidates``
+        contains the criterion of the best set with one feature less and each feature added; the criterion of
+        the step may be lower if its set resulted from a removal.
 
     Notes
     -----
