@@ -41,7 +41,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import Segmented
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.saving import SavingDialog
+from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.source import DataOpener

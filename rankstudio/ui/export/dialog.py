@@ -27,7 +27,7 @@ from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.saving import SavingDialog
+from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 _ROW = 29
 _LIST, _WIDEST_LIST, _LIST_MARGIN = 210, 320, 36

@@ -30,7 +30,7 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.choices import Segmented, choice_box
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.saving import SavingDialog
+from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 _SIDE = 330  # pixels, of the column on the left
 _WIDTHS = (
