@@ -21,13 +21,14 @@ from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.compare.view import RUN_DOT, tick_column
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.page.controller import ShownTable
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import signed, time_text
+from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
 from rankstudio.ui.widgets.layout import named
@@ -422,7 +423,7 @@ def first_columns(is_ticked: Callable[[RunRow], bool]) -> list[Column]:
     """Return what a run is: tick, dot, number and method."""
     tick = tick_column(is_ticked, tr("Tick the runs to compare (Space)"))
     number = Column(
-        "key", tr("run"), "right", tooltip=tr("Number of the run in the other views"), tone="muted", width=44
+        "key", tr("run"), "right", tooltip=tr("Number of the run in other views"), tone="muted", width=44
     )
     method = Column(
         "method",

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots import HeatMapPlot
-from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Fact, KeyValue
@@ -50,7 +50,7 @@ class StabilityView(View):
             [(_JACCARD, _JACCARD)],
             tr("similarity"),
             "stability-index",
-            tr("What the map shows: the share of common features, or the similarity beyond chance"),
+            tr("Values of the map: share of common features, or similarity corrected for chance"),
         )
         self.plot = HeatMapPlot(
             theme,

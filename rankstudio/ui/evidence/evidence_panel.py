@@ -11,11 +11,11 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout
 
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
@@ -254,9 +254,7 @@ class EvidenceTable(TableView):
                 tr("position"),
                 value=lambda row: row.middle,
                 format=lambda _: "",
-                tooltip=tr(
-                    "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
-                ),
+                tooltip=tr("Position on the path over the halves: median, and 5 % to 95 % quantile"),
                 width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
@@ -291,14 +289,14 @@ class EvidenceTable(TableView):
                 tr("queries"),
                 "right",
                 value=lambda row: row.found.n_deciding,
-                tooltip=tr("How many queries have to be left out for the step to select another feature"),
+                tooltip=tr("Minimum number of queries to leave out before the step selects another feature"),
                 width=56,
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
             ),
             Column(
                 "verdict",
                 tr("verdict"),
-                tooltip=tr("What the halves, the near-best sets and the loss say together"),
+                tooltip=tr("Verdict from the halves, the near-best sets and the loss"),
                 width=146,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
@@ -409,7 +407,7 @@ def _position_hint(row: EvidenceRow) -> str:
     if position is None:
         return ""
     low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
-    return tr("The median place is {middle}, from {low} to {high}. A dash means not selected.").format(
+    return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
         middle=middle, low=low, high=high
     )
 

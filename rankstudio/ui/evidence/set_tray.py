@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
-from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.number_format import fixed, percent, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.language import tr
@@ -30,7 +30,6 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import emptied, fill, named

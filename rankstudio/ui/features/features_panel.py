@@ -11,16 +11,16 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
-from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
+from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names, with_their_groups
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.number_format import MINUS, fixed, percent, significant
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import MINUS, fixed, significant
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, CoveredNumber, Panel, TableView
@@ -39,7 +39,7 @@ _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first; a
 _ROOM_FOR_MARGIN = 300
 
 NO_PATH = tr("Run a method or move λ to see the selected features.")
-_GIVEN = tr("These are given scores: there are no features and no path.")
+_GIVEN = tr("Given scores have no features and no path.")
 
 
 @dataclass(frozen=True)

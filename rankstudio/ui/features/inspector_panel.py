@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.escaping import html_text
+from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Density, DensityPlot
-from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented

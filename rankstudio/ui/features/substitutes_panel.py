@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names
+from rankstudio.engine.support.number_format import correlation_text, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import either, together, tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -26,7 +27,6 @@ from rankstudio.ui.plots.maps.feature_map import (
     MapValues,
     ordinal,
 )
-from rankstudio.ui.style.number_format import correlation_text, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel

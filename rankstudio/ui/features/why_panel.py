@@ -15,14 +15,10 @@ from rankstudio.engine.analysis.features.candidate_map import (
     candidate_map,
     margins,
 )
-from rankstudio.engine.analysis.features.choice_explanation import (
-    TOSS_UP,
-    Alternative,
-    ChoiceContext,
-    percent,
-)
+from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
+from rankstudio.engine.support.number_format import percent
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.features.controller import FeaturesController

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import ARROWS, CellValue, Numbers, Plot, describe, floats
@@ -22,7 +23,6 @@ from rankstudio.ui.queries.sentences import comparison_sentence
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
-from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
@@ -305,7 +305,7 @@ class QueryPlot(Plot):
             self.set_axes(
                 Axes(
                     tr("{measure} of B − A").format(measure=found.measure),
-                    tr("queries, greatest loss first"),
+                    tr("queries, largest loss first"),
                     integer_x=True,
                 )
             )
@@ -323,7 +323,7 @@ class QueryPlot(Plot):
                 tr("B is better in {wins}, worse in {losses}, equal in {ties} queries").format(
                     wins=counts.wins, losses=counts.losses, ties=counts.ties
                 ),
-                tr("greatest loss: query {query_id}, {difference}").format(
+                tr("largest loss: query {query_id}, {difference}").format(
                     query_id=first.query_id, difference=signed(first.difference, 4)
                 ),
             ]

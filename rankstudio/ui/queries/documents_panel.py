@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rankstudio.engine.support.number_format import MINUS
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.queries.comparison_panel import BAR
@@ -17,7 +18,6 @@ from rankstudio.ui.queries.sentences import counted, decimals, number, pair_sent
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
-from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView

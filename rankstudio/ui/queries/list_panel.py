@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.queries.comparison_panel import paint_difference
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import named
@@ -23,7 +23,7 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 
-_HINT = tr("greatest loss first · draw around points to list some")
+_HINT = tr("largest loss first · draw around points to list some")
 _NUMBER = 62  # pixels for a difference
 
 

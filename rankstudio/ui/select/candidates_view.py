@@ -11,10 +11,10 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use
-from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, candidate_names, group_names
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
+from rankstudio.engine.support.number_format import percent
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.plain_text import PlainLabel

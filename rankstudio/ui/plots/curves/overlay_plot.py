@@ -17,6 +17,7 @@ from rankstudio.engine.export.figures.values import (
     FigureAxis,
     Series,
 )
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
@@ -25,7 +26,7 @@ from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import LEFT, SMALL, font
-from rankstudio.ui.style.number_format import plain, signed
+from rankstudio.ui.style.number_format import plain
 from rankstudio.ui.style.theme import Theme
 
 _REACH = 22.0  # pixels from a point in which the mouse means it
