@@ -73,7 +73,6 @@ class InspectorPanel(Panel):
         if self.tables is not None:
             self.body.insertWidget(1, self.tables, 1)
         self.switch = named(Segmented(_VIEWS, tr("show")), "inspector-switch")
-        self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.switch.chosen.connect(self._show_view)
         self.switch.hide()
         self.body.insertWidget(0, self.switch)

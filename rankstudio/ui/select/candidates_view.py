@@ -18,6 +18,7 @@ from rankstudio.engine.support.number_format import percent
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -42,6 +43,7 @@ class CandidatesView(QWidget):
         self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
         self._axes = self.plot.axes
         self.plot.placeholder = NO_STEP
+        self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
         self.verdict = named(PlainLabel(), "candidates-verdict")
         self.verdict.setWordWrap(True)
         fill(QVBoxLayout(self), self.verdict, (self.plot, 1), margins=(0, 0, 0, 0), spacing=2)

@@ -107,9 +107,8 @@ class OverlayPlot(Plot):
     def set_curves(self, curves: Sequence[OverlaidCurve]) -> None:
         """Show other curves."""
         self.curves = tuple(curves)
-        self.chosen = self.under_mouse = None
-        self.box.silence()
-        self.mark_dirty()
+        self.chosen = None
+        self.show_anew()
 
     def select(self, point: Point | None) -> None:
         """Ring the current choice; None takes the ring away."""
@@ -187,15 +186,7 @@ class OverlayPlot(Plot):
 
     def hit_test(self, at: QPointF) -> Point | None:
         """Return the point nearest to a pixel; None far from any."""
-        best, least = None, _REACH
-        frame = self.frame()
-        for number, curve in enumerate(self.curves):
-            px, py = frame.pixels(curve.x, curve.y)
-            far = np.hypot(px - at.x(), py - at.y())
-            i = int(far.argmin())
-            if far[i] < least:
-                best, least = (number, i), float(far[i])
-        return best
+        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], at, _REACH)
 
     def pick(self, point: Point) -> None:
         """Pick a point."""
