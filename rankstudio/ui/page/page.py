@@ -354,7 +354,7 @@ class PanelWindow(ClosedByEscape):
     def __init__(self, panel: Panel, main: QWidget) -> None:
         super().__init__(main, Qt.WindowType.Window)
         named(self, f"{panel.objectName()}-window", role="ground")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # or a plain widget has no background
         self.setWindowTitle(f"{panel.accessibleName()} – RankStudio")
         size = panel.size().expandedTo(_LEAST)
         fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))

@@ -75,6 +75,7 @@ class _RecentButton(QPushButton):
         where = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
         where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (name, where):
+            # A click on a label is one on the button.
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._theme, self._icon = theme, PlainLabel()
         theme.changed.connect(self._restyle)
