@@ -328,7 +328,8 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
             "criterion {measure}: fold {fold} of {data} has only one training query, so leaving it out "
             "leaves no training data."
         )
-        raise PlanError(text.format(measure=plan.select_by, fold=fold.number, data=data))
+        by = plan.criterion if plan.select_by == CRITERION else plan.select_by
+        raise PlanError(text.format(measure=by, fold=fold.number, data=data))
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:

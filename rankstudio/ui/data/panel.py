@@ -76,7 +76,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
 
 
 def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return that a dataset is read from the disk as needed, where it is."""
+    """Return that a dataset is read from disk as needed, where it is."""
     if not dataset.from_disk:
         return ()
     about = tr(
@@ -84,7 +84,7 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
         "needed. The results are identical. Change the limit with Run, Workers, Memory limit."
     ).format(size=memory.size(memory.budget()))
     return (
-        Fact(tr("read from the disk"), tr("as needed"), tooltip=about),
+        Fact(tr("read from disk"), tr("as needed"), tooltip=about),
         Fact(tr("memory limit"), memory.size(memory.budget()), tooltip=about),
     )
 

@@ -242,7 +242,14 @@ class EvidenceController(Controller):
 
     @Slot(int)
     def _toggle(self, feature: int) -> None:
-        """Require a feature, exclude it, or neither."""
+        """Require a feature, exclude it, or neither.
+
+        As the page appears it may still show the sets of another selection, perhaps of other data, for a
+        moment: a click on those asks nothing.
+        """
+        if self._shown.get("sets", (None,))[0] != self.evidence.key:
+            return
+        self._forget_wishes()
         state = _NEXT[self._wanted.pop(feature, FREE)]
         if state != FREE:
             self._wanted[feature] = state
@@ -260,7 +267,9 @@ class EvidenceController(Controller):
 
     def _asked_key(self) -> Key | None:
         key = self.evidence.key
-        return (*key, *sorted(self._wanted.items())) if key is not None and self._wanted else None
+        if key is None or key != self._wanted_of or not self._wanted:
+            return None
+        return (*key, *sorted(self._wanted.items()))
 
     def _search(self) -> Computation | None:
         wanted, dataset = self.evidence.wanted, self._session.dataset

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QEnterEvent,
     QMouseEvent,
+    QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
@@ -47,6 +48,7 @@ _MOST_NAMED, _MOST_CHIPS = 3, 16
 """Chips with names, and chips at all: the others are counted."""
 _MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
 _NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
+_AIR, _LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the error
 _SAME = 5e-6  # share of the error, up to which two are the same
 
 
@@ -88,7 +90,8 @@ class SetChip(Chip):
         self._said = f"{feature_id} {name}"
         self.setToolTip(plain(self._said))
         wide = self.fontMetrics().horizontalAdvance(f"{feature_id}  {name}") + _CROSS
-        self.setFixedWidth(min(wide, _NAMED) if shows_name else _NUMBERED)
+        numbered = self.fontMetrics().horizontalAdvance(str(feature_id)) + _CROSS - 4
+        self.setFixedWidth(min(wide, _NAMED) if shows_name else max(numbered, _NUMBERED))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._pressed: QPoint | None = None
 
@@ -153,15 +156,16 @@ class SetTray(QFrame):
     addAsked = Signal(QPoint)
     appeared = Signal()
 
+    _shown: ShownSet | None = None
+
     def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
         super().__init__()
         named(self, name, tr("Set of features"), role="panel")
         self._most_named, self._most = (0, _MOST_BESIDE) if shares_line else (_MOST_NAMED, _MOST_CHIPS)
         self.setAcceptDrops(True)
         self._theme = theme
-        self._shown: ShownSet | None = None
         self.chips: list[SetChip] = []
-        self._row = fill(QHBoxLayout(), spacing=4)
+        self._row = fill(QHBoxLayout(), spacing=_AIR)
         self._others = named(PlainLabel(), f"{name}-others", role="muted")
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
@@ -170,8 +174,8 @@ class SetTray(QFrame):
         self.reset = self._tool("reset", f"{name}-reset", tr("Show the selection again"))
         self.run = named(QToolButton(), f"{name}-run", tip=tr("Run RankRLS on this fold with this set"))
         self.run.setText(tr("Run this set"))
-        title = named(PlainLabel(tr("Set")), role="title")
-        line = title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
+        self._title = named(PlainLabel(tr("Set")), role="title")
+        line = self._title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
         fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
 
@@ -199,6 +203,17 @@ class SetTray(QFrame):
         """Leave a chip where it was."""
         event.acceptProposedAction()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many chips as fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Make the chips again in another text size."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange and self._shown is not None:
+            self._make_chips(self._shown.features)
+
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
         emptied(self._row)
         self.chips = []
@@ -213,7 +228,24 @@ class SetTray(QFrame):
             chip.menuAsked.connect(self.menuAsked)
             self._row.addWidget(chip)
             self.chips.append(chip)
-        others = features[self._most :]
+        self._fit()
+
+    def _fit(self) -> None:
+        """Hide the last chips where they would leave no room for the sentence, and count them."""
+        features = () if self._shown is None else self._shown.features
+        metrics = self._others.fontMetrics()
+        counted = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
+        beside = (self.add, self.undo, self.reset, self.run)
+        room = self.width() - sum(button.sizeHint().width() for button in beside) - self._title.width()
+        room -= _LEAST_SAID + 8 * (len(beside) + 4)
+        if len(features) > len(self.chips) or sum(chip.width() + _AIR for chip in self.chips) > room:
+            room -= counted
+        n_shown = 0
+        for chip in self.chips:
+            room -= chip.width() + _AIR
+            chip.setVisible(room >= 0 or not n_shown)
+            n_shown += not chip.isHidden()
+        others = features[n_shown:]
         self._others.setText(tr("and {n} more").format(n=len(others)) if others else "")
         self._others.setToolTip(plain("\n".join(f"{feature} {name}" for feature, name in others)))
         self._others.setVisible(bool(others))

@@ -48,7 +48,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
         _report_item(sections.report, name),
-        *(_table_item(table, name) for page in pages for table in page.shared(TableView)),
+        *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
         *(_plot_item(plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
         *_simulation_items(sections),
@@ -176,6 +176,10 @@ def _report_item(report: ReportController, name: str) -> ExportItem:
             for _, suffix in formats
         ),
     )
+
+
+def _there(table: TableView) -> bool:
+    return table.isVisible() or bool(table.rows())
 
 
 def _table_item(table: TableView, name: str) -> ExportItem:

@@ -152,7 +152,7 @@ class LabForm(Panel):
     def _lay_out(self) -> None:
         page = named(QWidget(), role="page")
         column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
-        heading = named(ElidedLabel(tr("then varied over these values")), role="caption")
+        heading = named(ElidedLabel(tr("then varied over")), role="caption")
         fill(column, heading, self.quantity, *self._lists.values(), self._again)
         column.addStretch(1)
         self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")

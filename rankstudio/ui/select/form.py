@@ -347,7 +347,7 @@ class MethodForm(Panel):
 
     def _caution(self, entry: Method) -> str:
         """Return why a method cannot run on the data, or that it takes long; "" for any other."""
-        slow = tr("{label} takes a minute or more per run.").format(label=entry.label)
+        slow = tr("A run takes a minute or more.")
         return entry.refusal_of_labels(self._greatest_label) or (slow if entry.slow else "")
 
     def _parameter_fields(self) -> list[Field]:

@@ -235,7 +235,7 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
             record.n_folds,
         ).format(where=where, name=name, average=average, n=record.n_folds)
     )
-    on_disk = tr("read from the disk") if record.dataset.from_disk else ""
+    on_disk = tr("read from disk") if record.dataset.from_disk else ""
     return " · ".join(text for text in (word, _learned_from(record), part, on_disk) if text)
 
 

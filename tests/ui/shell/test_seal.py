@@ -40,7 +40,7 @@ def shown_texts(window: MainWindow) -> str:
         window.workspace.show_page("compare")
         results.views.show_view(key)
         settle(window)
-        tables += [table.rows_as_csv() for table in results.views.findChildren(TableView)]
+        tables += [table.rows_as_csv() for table in window.sections.pages["compare"].shared(TableView)]
     panels = [
         window.sections.strip._state.text(),
         inspect.features._test.text(),

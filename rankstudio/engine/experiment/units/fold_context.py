@@ -288,7 +288,7 @@ class FoldContext:
         ------
         WorkProgress or dict of str to float
             Progress events, and the measures of each step by "leave-query-out MAP": identical to those of a
-            run selected by one of them.
+            run with one of them as its criterion.
         """
         by = left_out_name(names[0])
         plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)

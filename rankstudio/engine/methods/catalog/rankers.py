@@ -200,8 +200,8 @@ LISTNET = Method(
     citation="Cao et al. 2007",
     title="Learning to rank: from pairwise approach to listwise approach",
     summary=(
-        "Matches two probabilities of being ranked first in each query: that implied by the scores, "
-        "and that implied by the labels."
+        "Fits the scores so that each document's probability of being ranked first in its query matches that "
+        "of the labels."
     ),
     formula="minimise over w:  Σ_q Σ_{i∈q} −P_y(i) ln P_w(i) + λ/2 ‖w‖²,  P(i) = exp(s_i) / Σ_j exp(s_j)",
     criterion="objective",
