@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import Worker, ignore
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
@@ -268,6 +268,7 @@ class Evidence(QObject):
             self._known[key].stopped.add(package)
             self._known[key].asked.discard(package)
             self._end()
+            self._keep(key, self._known[key])
             self._go_on()
 
     @property
@@ -376,7 +377,11 @@ class Evidence(QObject):
             # They are compared anew, with the best set; until then those with the selection are shown.
             done = (*found.done, "alternatives")
             found = replace(found, exchanges=before.exchanges, smaller=before.smaller, done=done)
+        more = _n_halves(found) > _n_halves(before)
         known.found = found
+        if more and not self.whole:
+            # Each half is learned anew, which may take long: what ends the program loses one at most.
+            self._keep(self._working[0], known, tell=False)
         self.grew.emit()
 
     @Slot()
@@ -408,7 +413,7 @@ class Evidence(QObject):
         columns = ",".join(map(str, model.step.selected))
         return study, record.stored, model.fold.number, f"{model.key}:{columns}"
 
-    def _keep(self, key: _Key, known: Known) -> None:
+    def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
         """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
         place = self._place()
         found, model = known.found, self.model
@@ -418,7 +423,8 @@ class Evidence(QObject):
         if not study.read_only and self._session.convention == model.plan.convention:
             what = tr("Storing the evidence")
             given = study, run, fold, name, found
-            self._worker.task(what, _store, *given, on_done=self._note_kept, on_error=self.failed.emit)
+            done = self._note_kept if tell else ignore
+            self._worker.task(what, _store, *given, on_done=done, on_error=self.failed.emit)
 
     def _note_kept(self, _: None) -> None:
         self.n_kept += 1
@@ -467,7 +473,8 @@ class Evidence(QObject):
         record = self._current.shown.record
         if record is None or not record.units_done or not record.clock.seconds:
             return inf
-        return N_HALVES * record.clock.seconds / record.units_done / 2
+        left = N_HALVES - _n_halves(self.found)
+        return left * record.clock.seconds / record.units_done / 2
 
     def _key_now(self) -> _Key | None:
         dataset, model = self._session.dataset, self._current.model
@@ -505,6 +512,10 @@ def _restore(study: Study, run: RunKey, fold: int, place: str) -> SelectionEvide
     if found is not None:
         _ = found.losses and found.losses.losses  # which takes a while: not in the window
     return found
+
+
+def _n_halves(found: SelectionEvidence | None) -> int:
+    return found.stability.n_paths if found is not None and found.stability is not None else 0
 
 
 def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +15,9 @@ import pytest
 from letor_folder import save_folds
 
 from rankstudio.cli import main
-from rankstudio.engine import GreedyRankRLS, open_dataset, selection_evidence
+from rankstudio.engine import GAS, GreedyRankRLS, open_dataset, selection_evidence
 from rankstudio.engine.analysis.evidence import selection_evidence as gathering
+from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.storage.study import Study
 
 FAST = ["--halves", "5", "--permutations", "19"]
@@ -139,3 +144,62 @@ def test_what_cannot_be_asked_is_refused(study: Path, data: Path, tmp_path: Path
     refused(["evidence", "--data", str(data), "--threshold", "0.4"], "threshold 0.5 0.4")
     refused(["evidence", "--data", str(data), "--loss", "beauty"], "beauty")
     refused(["evidence", "--data", str(tmp_path / "nowhere")], "nowhere")
+
+
+def test_halves_that_were_learned_are_not_learned_again(
+    data: Path, tmp_path: Path, answer, monkeypatch
+) -> None:
+    """Catches halves that are lost when the command ends early, and numbers that depend on the workers."""
+    gas = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "6", "--json"]
+    expected = answer([*gas, "--workers", "1"])
+    out = ["--out", str(tmp_path / "out")]
+    first = GAS.work
+    learned: list[int] = []
+
+    def until_the_fifth(self, data):
+        learned.append(data.ptr.size)
+        if len(learned) == 6:  # the selection itself comes first
+            raise KeyboardInterrupt
+        yield from first(self, data)
+
+    monkeypatch.setattr(GAS, "work", until_the_fifth)
+    with suppress(KeyboardInterrupt):
+        main([*gas, "--workers", "1", *out])
+    assert not (tmp_path / "out" / "evidence.csv").exists()
+    with Study.open(tmp_path / "out" / "halves.rankstudio", reading=True) as study:
+        assert study.runs()[0].n_finished == 4
+    learned[:] = [0] * 10
+    assert answer([*gas, *out, "--workers", "1"]) == expected
+    assert len(learned) == 10 + 1 + 8
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_killed_command_loses_at_most_the_halves_in_flight(
+    data: Path, tmp_path: Path, answer, workers: str
+) -> None:
+    """Catches halves that are stored together at the end."""
+    gas = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "60", "--json"]
+    expected = answer(gas)
+    out, place = ["--out", str(tmp_path / "out")], tmp_path / "out" / "halves.rankstudio"
+    command = [sys.executable, "-m", "rankstudio", *gas, *out, "--workers", workers]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        while running.poll() is None and _finished(place) < 3:
+            time.sleep(0.01)
+        before = _finished(place)
+        running.kill()
+    assert 3 <= before and not (tmp_path / "out" / "evidence.csv").exists()
+    after = _finished(place)
+    assert before <= after < 120
+    assert answer([*gas, *out]) == expected
+    assert _finished(place) == 120
+
+
+def _finished(place: Path) -> int:
+    """Return how many halves a study has."""
+    try:
+        with Study.open(place, reading=True) as study:
+            runs = study.runs()
+            return runs[0].n_finished if runs else 0
+    except (OSError, RankStudioError):
+        return 0

@@ -21,7 +21,7 @@ from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
 from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
-from rankstudio.engine.analysis.evidence.stability_selection import stability_steps
+from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection, stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
 from rankstudio.engine.analysis.evidence.subset_paths import by_sums
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
@@ -39,6 +39,8 @@ from rankstudio.engine.support.work import WorkProgress, finish
 
 Work = Generator[WorkProgress, None, None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
+Refit = Callable[[Selector], Generator[WorkProgress, None, StabilitySelection]]
+"""Selects by a method on halves of the queries, as units of work elsewhere."""
 
 PARTS = (
     "losses",
@@ -157,6 +159,7 @@ def evidence_steps(
     data: GivenData,
     options: EvidenceOptions | None = None,
     known: SelectionEvidence | None = None,
+    refit: Refit | None = None,
 ) -> Gathering:
     """Yield progress with what is known so far, and return the whole of :func:`selection_evidence`.
 
@@ -168,13 +171,16 @@ def evidence_steps(
     known : SelectionEvidence, optional
         What an interrupted run with the same arguments had found: parts that are done are not repeated, nor
         are the halves, permutations and queries of those that are not.
+    refit : callable, optional
+        How methods that learn anew on each half do so: on other processors, or kept in a study. They learn
+        here, one half after the other, where it is not given.
 
     Yields
     ------
     PartialResult
         A :class:`SelectionEvidence` of what is done.
     """
-    work = _Evidence(estimator, data, options or EvidenceOptions(), known)
+    work = _Evidence(estimator, data, options or EvidenceOptions(), known, refit)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
@@ -193,12 +199,13 @@ class _Evidence:
         data: GivenData,
         options: EvidenceOptions,
         known: SelectionEvidence | None,
+        refit: Refit | None,
     ) -> None:
         if not isinstance(estimator, Selector):
             raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
         self._data: QueryData = training_data(data).whole("The evidence for a selection")
         several_queries(self._data.ptr, "The evidence for a selection")
-        self._estimator, self._options = estimator, options
+        self._estimator, self._options, self._refit = estimator, options, refit
         if known is None:
             required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
             selected, n_queries = self._selected(), int(self._data.ptr.size) - 1
@@ -299,7 +306,11 @@ class _Evidence:
 
     def _stability(self) -> Work:
         wanted = self._options.n_halves, self._options.seed, self.found.stability
-        for told in stability_steps(self._path, self._data, *wanted):
+        if self._refit is None or by_sums(self._path, self._data):
+            work = stability_steps(self._path, self._data, *wanted)
+        else:
+            work = self._refit(self._path)
+        for told in work:
             if isinstance(told, PartialResult):
                 self._keep(stability=told.found)
             yield told
