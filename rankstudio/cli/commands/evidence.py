@@ -44,8 +44,8 @@ and a verdict; for the whole set whether it is the best of its size, and where t
   rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
 
 For a study, the selection is that of the run's model on a fold; with --data it is that of the options.
-Greedy RankRLS has all evidence, other selectors what applies to them. These learn anew on each half, which may
-take long: with --out each half is stored as soon as it is done, and the same command resumes. Ctrl+C stops and
+Greedy RankRLS has all evidence, other selectors what applies to them. These learn anew on each half, which
+may take long: with --out each half is stored when it is done, and the same command resumes. Ctrl+C stops and
 prints what was found so far."""
 
 CSV = "evidence.csv"

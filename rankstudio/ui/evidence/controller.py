@@ -292,7 +292,7 @@ class EvidenceController(Controller):
         best_with = self._models.fold_cache.best_with
         return computation(what, self._take_best, best_with, wanted, required, excluded)
 
-    def _take_best(self, found: SizedSubset | None) -> None:
+    def _take_best(self, found: SizedSubset) -> None:
         self._constrained = found
         self._ask()
 

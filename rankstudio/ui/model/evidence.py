@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+import rankstudio
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
 from rankstudio.ui.background.worker import Worker, ignore
@@ -198,6 +199,32 @@ class Evidence(QObject):
     def threshold(self) -> float:
         """The selection probability from which a feature is secure."""
         return self.rules.threshold if self.rules is not None else THRESHOLD
+
+    def as_code(self) -> dict[str, str]:
+        """Return a command, a program and a notebook, by suffix, that gather the evidence again.
+
+        There is nothing where nothing is known, and for a set that was made by hand: no method selects it.
+        """
+        model = self.model
+        if model is None or self.found is None or model.plan.groups or model.plan.preferences:
+            return {}
+        from rankstudio.engine.analysis.evidence.evidence_code import (  # noqa: PLC0415 - first needed here
+            evidence_as_command,
+            evidence_as_notebook,
+            evidence_as_python,
+        )
+        from rankstudio.engine.analysis.permutation.criterion_band import single_plan  # noqa: PLC0415 - brings kernels
+
+        parameters = dict(model.plan.combination(model.values).parameters)
+        if "n_features_to_select" in parameters:
+            parameters["n_features_to_select"] = len(model.step.selected)
+        plan, measure = single_plan(model.plan, parameters, model.fold.number), self._session.measure
+        with_these = {"RankStudio": rankstudio.__version__}
+        return {
+            ".sh": evidence_as_command(plan, measure) + "\n",
+            ".py": evidence_as_python(plan, measure, with_these),
+            ".ipynb": evidence_as_notebook(plan, measure, with_these),
+        }
 
     def set_threshold(self, threshold: float) -> None:
         """Judge by another threshold."""

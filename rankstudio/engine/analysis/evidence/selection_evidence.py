@@ -421,16 +421,7 @@ class _Evidence:
         """Return which sets the method selects from."""
         method = self._estimator
         assert isinstance(method, GreedyRankRLS)  # for others there is no best set
-        costs = None if method.costs is None else tuple(np.asarray(method.costs, dtype=np.float64).tolist())
-        return SubsetSpace(
-            self.found.k if size is None else size,
-            method.checked("regularization"),
-            tuple(method.pinned),
-            tuple(method.banned),
-            costs=costs,
-            budget=method.budget,
-            cost=method.pair_cost(),
-        )
+        return SubsetSpace.of(method, self.found.k if size is None else size)
 
 
 def _difference(features: tuple[int, ...], by_query: Floats) -> SetDifference:
