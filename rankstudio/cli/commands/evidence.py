@@ -311,7 +311,8 @@ def _table(found: SelectionEvidence, names: _Names) -> str:
         cells.append(_percent(row.share))
         cells.append(f"{row.loss.value:.4f}" if row.loss else "–")
         cells.append(f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else "–")
-        cells.append("–" if row.n_deciding is None else str(row.n_deciding))
+        about = "≈" if found.deciding_by_margins else ""
+        cells.append("–" if row.n_deciding is None else f"{about}{row.n_deciding}")
         if row.substitute is None or row.price is None:
             cells.append("–")
         else:

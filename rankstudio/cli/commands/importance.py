@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 HELP = "show what a model loses when a feature is permuted"
 DESCRIPTION = """\
 Permute each feature of a model among the documents of each query, and print what the measure loses, with its
-95 % interval over queries. The model stays as it is, trees included: a feature that others can replace may show
-a loss all the same. Use documents that the model was not learned from.
+95 % interval over queries. The model stays as it is, trees included: a feature that others could replace may
+show a loss all the same. Use documents that the model was not learned from.
 
   rankstudio importance test.txt --model results/models/fold1.json
   rankstudio importance test.txt --model results/models/fold1.json --measure MAP --repeats 50 --json"""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
@@ -33,6 +33,7 @@ from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.layout import emptied, fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 EVIDENCE = "evidence"
 """Key of the page, and of its tab that shows sets."""
 
+FEATURE = "application/x-rankstudio-feature"
+"""Type of a drag that carries the id of a feature."""
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MOST_NAMED, _MOST_CHIPS = 3, 16
@@ -139,7 +142,7 @@ class SetTray(QFrame):
 
     Attributes
     ----------
-    removed, inspected, pointed : Signal(int)
+    removed, dropped, inspected, pointed : Signal(int)
         Ids of features.
     menuAsked : Signal(int, QPoint)
     addAsked : Signal(QPoint)
@@ -147,6 +150,7 @@ class SetTray(QFrame):
     """
 
     removed = Signal(int)
+    dropped = Signal(int)
     inspected = Signal(int)
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
@@ -200,13 +204,15 @@ class SetTray(QFrame):
         self.appeared.emit()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take chips back that are let go over the tray."""
-        if isinstance(event.source(), SetChip):
+        """Take features of tables, and chips back that are let go over the tray."""
+        if isinstance(event.source(), SetChip) or event.mimeData().hasFormat(FEATURE):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Leave a chip where it was."""
+        """Put a feature into the set, or leave a chip where it was."""
         event.acceptProposedAction()
+        if not isinstance(event.source(), SetChip):
+            self.dropped.emit(int(event.mimeData().data(FEATURE).toStdString()))
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
         emptied(self._row)
@@ -261,6 +267,7 @@ class SetTrayController(Controller):
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
         for tray in self.trays:
             tray.removed.connect(self.remove)
+            tray.dropped.connect(self.add)
             tray.inspected.connect(self.inspected)
             tray.pointed.connect(self._point)
             tray.menuAsked.connect(self._show_menu)
@@ -339,6 +346,11 @@ class SetTrayController(Controller):
         action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), self)
         action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
         return [action]
+
+    def serve(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
+        """Say what the feature under the mouse would change, and let the rows of a table be dragged here."""
+        table.pointed.connect(lambda row: self._point(0 if row is None else feature_of(row)))
+        table.dragged = lambda row: feature_data(feature_of(row))
 
     @Slot(int)
     def look_at(self, feature: int) -> None:
@@ -528,6 +540,13 @@ class SetTrayController(Controller):
         return (
             f"{feature} {dataset.feature_names[column]}" if dataset and column is not None else f"{feature}"
         )
+
+
+def feature_data(feature: int) -> QMimeData:
+    """Return what a drag of a feature carries, by its id."""
+    data = QMimeData()
+    data.setData(FEATURE, str(feature).encode())
+    return data
 
 
 def signed_percent(share: float) -> str:

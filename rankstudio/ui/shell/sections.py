@@ -88,14 +88,26 @@ class Sections(QObject):
         self.tray.inspected.connect(self.features.inspect)
         for path in (self.features.features, self.features.path):
             path.offered = self.tray.actions
+            self.tray.serve(path.table, lambda row: int(row.feature_id))
         judged = self.evidence.panel.table
-        judged.row_actions = lambda row: self.tray.actions(row.feature)
+        judged.row_actions = lambda row: [
+            *self.evidence.actions(row.feature),
+            *self.tray.actions(row.feature),
+        ]
+        self.tray.serve(judged, lambda row: int(row.feature))
         self.substitutes.panel.inspected.connect(self.features.inspect)
+        self.evidence.queriesAsked.connect(self._list_queries)
         self.data.foldChosen.connect(self.select.stop_following)
         self.compare.foldChosen.connect(self.select.stop_following)
         self.compare.inspected.connect(self.features.inspect)
         self.queries.inspected.connect(self.features.inspect)
         self.workspace = self._lay_out()
+
+    @Slot(int, object)
+    def _list_queries(self, fold: int, positions: tuple[int, ...]) -> None:
+        """List some queries of a fold's training part on their page."""
+        self.workspace.show_page("queries")
+        self.queries.list_training(fold, positions)
 
     def _lay_out(self) -> Workspace:
         """Return the pages with their panels."""
@@ -170,6 +182,7 @@ class Sections(QObject):
             self.evidence.show_chance()
 
         self.select.curves.chance.asked.connect(show_chance)
+
         self.evidence.comparisonShown.connect(self.select.stop_following)
         self.evidence.comparisonShown.connect(lambda: made.show_page("compare"))
         for asked in (self.strip.compareAsked, self.strip.comparisonAsked):

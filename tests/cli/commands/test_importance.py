@@ -25,7 +25,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("method", ["ranksvm", "lambdamart"])
 def test_json_is_what_the_function_returns(data: Path, method: str, tmp_path: Path, answer, done) -> None:
     """Catches another convention, seed, measure or number of permutations, and features of other columns."""
-    few = ["--n-estimators", "20"] if method == "lambdamart" else ["--C", "1"]
+    few = ["--rounds", "20"] if method == "lambdamart" else ["--C", "1"]
     out = tmp_path / "out"
     done(["run", "--data", str(data), "--method", method, *few, "--folds", "1", "--out", str(out)])
     model = next((out / "models").glob("*.json"))

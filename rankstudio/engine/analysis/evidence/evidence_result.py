@@ -89,6 +89,8 @@ class SelectionEvidence:
     stability : StabilitySelection or None
     deciding : tuple of DecidedStep or None
         One for each selected feature.
+    deciding_by_margins : bool
+        Whether these are approximate: by margins, of a filter.
     best : BestSubset or None
         Of each size up to k.
     exchanges : mapping or None
@@ -114,6 +116,7 @@ class SelectionEvidence:
     shares: ShapleyShares | None = None
     stability: StabilitySelection | None = None
     deciding: tuple[DecidedStep, ...] | None = None
+    deciding_by_margins: bool = False
     best: BestSubset | None = None
     exchanges: Mapping[int, tuple[Exchange, ...]] | None = None
     smaller: Mapping[int, SetDifference] | None = None

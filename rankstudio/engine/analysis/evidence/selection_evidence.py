@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
+from rankstudio.engine.analysis.evidence.deciding_by_margins import has_margins, margin_steps
 from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
@@ -266,6 +267,8 @@ class _Evidence:
             return k > 0 and n_queries >= 4
         if part in ("losses", "changes", "shares"):
             return self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+        if part == "deciding" and has_margins(method):
+            return labelled and k > 0 and n_queries >= 3
         if not isinstance(method, GreedyRankRLS) or not labelled or n_queries < 3:
             return False
         if part in ("best", "near_best"):
@@ -316,9 +319,10 @@ class _Evidence:
             yield told
 
     def _deciding(self) -> Work:
-        steps = yield from deciding_steps(_sized(self._path, self.found.k), self._data)
+        path, by_margins = _sized(self._path, self.found.k), has_margins(self._path)
+        steps = yield from (margin_steps if by_margins else deciding_steps)(path, self._data)
         if tuple(step.feature for step in steps) == self.found.selected:
-            self._keep(deciding=steps)
+            self._keep(deciding=steps, deciding_by_margins=by_margins)
 
     def _best(self) -> Work:
         began, share, compiled = inf, 0.0, list[str]()

@@ -39,13 +39,14 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
 def _features(run: ReportedRun, fold: int, found: SelectionEvidence) -> TextTable:
     """Return the evidence for each feature; columns of which nothing is known are not there."""
     ids, names = run.result.feature_ids.tolist(), run.result.feature_names
+    about = "≈ " if found.deciding_by_margins else ""
     columns: dict[str, Callable[[FeatureEvidence], str]] = {
         "selected on": lambda row: _percent(row.probability),
         "place": _place,
         "share": lambda row: _percent(row.share),
         "loss": lambda row: NOTHING if row.loss is None else fixed(row.loss.value),
         "95 %": _interval,
-        "queries": lambda row: NOTHING if row.n_deciding is None else str(row.n_deciding),
+        "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
         "verdict": lambda row: row.verdict.value if row.verdict is not None else NOTHING,
     }
     rows = [row for row in found.rows if row.selected]
