@@ -45,6 +45,7 @@ EVIDENCE = "evidence"
 
 FEATURE = "application/x-rankstudio-feature"
 """Type of a drag that carries the id of a feature."""
+_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MOST_NAMED, _MOST_CHIPS = 3, 16
@@ -125,6 +126,7 @@ class SetChip(Chip):
         self._pressed = None
         drag, data = QDrag(self), QMimeData()
         data.setText(self._said)
+        data.setData(_CHIP, b"")
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
         if drag.exec(Qt.DropAction.MoveAction) is not Qt.DropAction.MoveAction:
@@ -205,13 +207,13 @@ class SetTray(QFrame):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take features of tables, and chips back that are let go over the tray."""
-        if isinstance(event.source(), SetChip) or event.mimeData().hasFormat(FEATURE):
+        if any(event.mimeData().hasFormat(kind) for kind in (_CHIP, FEATURE)):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Put a feature into the set, or leave a chip where it was."""
         event.acceptProposedAction()
-        if not isinstance(event.source(), SetChip):
+        if event.mimeData().hasFormat(FEATURE):
             self.dropped.emit(int(event.mimeData().data(FEATURE).toStdString()))
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:

@@ -157,7 +157,8 @@ def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     assert entered.isAccepted()
     first.dropEvent(QDropEvent(QPointF(5, 5), action, data, button, key))
     assert tray.features == (*selected, other)
-    nothing = QDragEnterEvent(QPoint(5, 5), action, QMimeData(), button, key)
+    empty = QMimeData()  # which the event does not keep
+    nothing = QDragEnterEvent(QPoint(5, 5), action, empty, button, key)
     nothing.ignore()
     first.dragEnterEvent(nothing)
     assert not nothing.isAccepted()
