@@ -85,6 +85,8 @@ class EvidenceWanted:
         Of what the selection loses without a feature.
     most_sets : int
         Sets of a size that are searched for others that are as good.
+    max_seconds : float
+        Of a search for the best set.
     """
 
     plan: Plan
@@ -96,6 +98,7 @@ class EvidenceWanted:
     measure: str
     convention: str
     most_sets: int
+    max_seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +277,7 @@ class FoldCache:
             convention=wanted.convention,
             seed=plan.seed,
             most_sets=wanted.most_sets,
+            max_seconds=wanted.max_seconds,
             parts=wanted.parts,
         )
         for told in evidence_steps(method, data, options, known):

@@ -211,8 +211,9 @@ class EvidenceController(Controller):
         progress = permuted.progress if self._permutes else Progress.ABSENT
         doing = tr("Permuting features …")
         self.panel.permuting.show_state(progress, permuted.seconds, permuted.share, doing)
-        for panel in (self.best, self.sets):
-            panel.setVisible(evidence.whole or (model is None and not self._ranks))
+        selects = evidence.whole or (model is None and not self._ranks)
+        self.best.setVisible(selects)
+        self.sets.setVisible(selects and not evidence.too_many)
         self._show_chance()
         self.probability.setVisible(not self._ranks)
         self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))

@@ -15,7 +15,7 @@ from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
@@ -36,7 +36,7 @@ _LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
 _NAMES = 116  # pixels for names, for which other columns give way
-_GIVING_WAY = ("position", "deciding", "share", "feature")  # the first one first
+_GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
 DECIDING = "deciding"
 """Key of the column with the numbers of deciding queries."""
 _PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
@@ -58,6 +58,8 @@ class EvidenceRow:
         Of the verdict; "" without one.
     tone : str
         Role of the colour of the verdict.
+    substitute : str
+        Id of the best exchange, with what it does to the error; "" without one.
     """
 
     feature: int
@@ -66,6 +68,7 @@ class EvidenceRow:
     verdict: str
     reason: str
     tone: str
+    substitute: str = ""
 
     @property
     def selected(self) -> bool:
@@ -109,7 +112,15 @@ def evidence_rows(
         elif row.column in found.required:
             verdict = tr("pinned")
         shown = replace(row, loss=lost.get(row.column)) if row.loss is None else row
-        rows.append(EvidenceRow(int(ids[row.column]), names[row.column], shown, verdict, reason, tone))
+        other = ""
+        if row.substitute is not None and row.price is not None:
+            other = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
+            said = tr("Best substitute: {other}, which changes the left-out error by {price} %.").format(
+                other=called(row.substitute), price=signed(100 * row.price)
+            )
+            reason = f"{reason}\n{said}" if reason else said
+        own = int(ids[row.column]), names[row.column]
+        rows.append(EvidenceRow(*own, shown, verdict, reason, tone, other))
     return tuple(rows)
 
 
@@ -338,7 +349,7 @@ class EvidenceTable(TableView):
                 lambda value: fixed(value, 3),
                 value=lambda row: row.found.loss.value if row.found.loss is not None else None,
                 tooltip=shuffled if permuted else without,
-                width=(190 if self.k else 460) if permuted else 126,
+                width=(190 if self.k else 460) if permuted else 118,
                 tone=_faint,
                 paint=self._paint_loss,
                 hint=_loss_hint,
@@ -354,10 +365,18 @@ class EvidenceTable(TableView):
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
             ),
             Column(
+                "substitute",
+                tr("substitute"),
+                "right",
+                tooltip=tr("The best exchange for the feature, and what it does to the left-out error"),
+                width=118,
+                tone=_faint,
+            ),
+            Column(
                 "verdict",
                 tr("verdict"),
                 tooltip=tr("What the halves, the near-best sets and the loss say together"),
-                width=146,
+                width=134,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
                 hint=lambda row: row.reason,
@@ -450,6 +469,7 @@ def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
         _PROBABILITY: any(one.probability is not None for one in found),
         _POSITION: any(one.position is not None for one in found),
         "verdict": any(row.verdict for row in rows),
+        "substitute": any(row.substitute for row in rows),
         "share": any(one.share is not None for one in found),
         _LOST: any(one.loss is not None for one in found),
         DECIDING: any(one.n_deciding is not None for one in found),

@@ -92,8 +92,9 @@ class SetChip(Chip):
         super().__init__(theme, feature_id, name if shows_name else "")
         self._said = f"{feature_id} {name}"
         self.setToolTip(plain(self._said))
-        wide = self.fontMetrics().horizontalAdvance(f"{feature_id}  {name}") + _CROSS
-        self.setFixedWidth(min(wide, _NAMED) if shows_name else _NUMBERED)
+        advance = self.fontMetrics().horizontalAdvance
+        wide, number = advance(f"{feature_id}  {name}") + _CROSS, advance(str(feature_id)) + _CROSS
+        self.setFixedWidth(min(wide, _NAMED) if shows_name else max(number, _NUMBERED))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._pressed: QPoint | None = None
 

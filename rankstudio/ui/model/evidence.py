@@ -40,6 +40,7 @@ _SETTLED_MILLISECONDS = 150
 _STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
 _MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
+_FEW_SEARCHED = 0.01  # share of sets from which it is known how long the others take
 _FEW_SETS = 1_000_000  # that are searched by the way
 
 
@@ -272,11 +273,19 @@ class Evidence(QObject):
         sets = float(comb(n, k))
         seconds: dict[Package, float] = {
             Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2,
-            Package.BEST: min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3)),
+            Package.BEST: self._search_seconds(sets),
             Package.NEAR: 2e-8 * sets * q,
             Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2) + steps * (0.05 + 5e-6 * q * n),
         }
         return seconds[package]
+
+    def _search_seconds(self, sets: float) -> float:
+        """Return about how long the best of so many sets is searched for: by what a search took so far."""
+        best = self.found.best if self.found is not None else None
+        if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
+            return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
+        searched = sum(one.share * one.n_sets for one in best.sizes) / sum(one.n_sets for one in best.sizes)
+        return sum(one.seconds for one in best.sizes) / searched if searched > _FEW_SEARCHED else inf
 
     def start(self, package: Package) -> None:
         """Compute a package of the selection that is looked at, or go on with it."""
@@ -363,8 +372,8 @@ class Evidence(QObject):
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
         self._working, self._share = (key, package), 0.0
         wanted, known = self._wanted(model, package), self._known[key].found
-        if known is not None and package is Package.BEST and known.best is None:
-            known = _without(known, "alternatives")
+        if known is not None and package is Package.BEST:
+            known = _without(_without(known, "alternatives"), "best")
         self._work.start(lambda: self._fold_cache.evidence(wanted, known))
 
     def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
@@ -373,7 +382,11 @@ class Evidence(QObject):
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
         most = _MOST_SETS if package is Package.NEAR else _FEW_SETS
-        return EvidenceWanted(*given, parts, self._session.measure, self._session.convention, most)
+        known = self._known[self._key] if self._key is not None else Known.nothing()
+        again = package in known.asked and known.found is not None and known.found.best is not None
+        seconds = inf if again else MOST_SECONDS  # whoever asks again wants the proof
+        measured = self._session.measure, self._session.convention
+        return EvidenceWanted(*given, parts, *measured, most, seconds)
 
     @property
     def too_many(self) -> bool:
@@ -421,10 +434,18 @@ class Evidence(QObject):
         known = self._known[key]
         (known.done if done else known.stopped).add(package)
         if known.found is not None and "best" in known.found.done:
-            known.done.add(Package.BEST)
+            self._note_best(known)
         if done:
             self._keep(key, known)
         self._go_on()
+
+    def _note_best(self, known: Known) -> None:
+        """Note how far the best set is known: what ended by the time may be searched for on."""
+        proved = self._proved(known)
+        (known.done if proved else known.stopped).add(Package.BEST)
+        if not proved:
+            known.done.discard(Package.BEST)
+            known.asked.discard(Package.BEST)
 
     def _end(self) -> None:
         self._working = None
@@ -472,6 +493,8 @@ class Evidence(QObject):
             if found is not None and known is not None and known.found is None:
                 known.found = found
                 known.done |= {package for package, part in _LAST.items() if part in found.done}
+                if "best" in found.done:
+                    self._note_best(known)
                 known.measured = (found.losses.measure if found.losses is not None else "", convention)
             self.look()
 
@@ -547,5 +570,6 @@ def _n_halves(found: SelectionEvidence | None) -> int:
 
 def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:
     """Return what is known without a part, which is then computed again."""
-    values: dict[str, Any] = {"losses": {"losses": None}}.get(part, {"exchanges": None, "smaller": None})
+    named: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
+    values = named.get(part, {"exchanges": None, "smaller": None})
     return replace(found, done=tuple(one for one in found.done if one != part), **values)

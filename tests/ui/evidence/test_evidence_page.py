@@ -24,7 +24,7 @@ from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.evidence import Package, Progress
+from rankstudio.ui.model.evidence import MOST_SECONDS, Package, Progress
 
 
 @pytest.fixture(autouse=True)
@@ -329,6 +329,32 @@ def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindo
     rest(window)
     assert window.models.importance.found.measure.name == "P@10" != before.measure.name
     assert page.panel.table.rows()[0].found.loss.value == window.models.importance.found.mean.max()
+
+
+def test_a_search_that_ended_without_a_proof_goes_on(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a set that is never proved as nothing can be pressed, and a second search that ends early."""
+    finish(window)
+    window.session.select((1.0,), K)
+    evidence, asked = window.models.evidence, []
+    usual = window.models.fold_cache.evidence
+
+    def gather(wanted, known):
+        asked.append((wanted.parts, wanted.max_seconds))
+        return usual(wanted, known)
+
+    monkeypatch.setattr(window.models.fold_cache, "evidence", gather)
+    with monkeypatch.context() as unproved:
+        unproved.setattr(evidence, "_proved", lambda _: False)
+        window.workspace.show_page("evidence")
+        rest(window)
+        assert evidence.progress(Package.BEST) is Progress.STOPPED
+        assert window.sections.evidence.best.work.button.isVisible()
+    evidence.start(Package.BEST)
+    rest(window)
+    assert evidence.progress(Package.BEST) is Progress.DONE
+    assert asked[0][1] == MOST_SECONDS and [one for one in asked if "best" in one[0]][-1][1] == inf
 
 
 def test_deciding_queries_are_listed_by_a_click(window: MainWindow, seen: EvidenceController) -> None:

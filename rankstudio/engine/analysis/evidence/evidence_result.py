@@ -164,7 +164,7 @@ class SelectionEvidence:
         """
         if self.stability is None or (bound := self.false_bound) is None:
             return False
-        return bound >= len(self.stability.stable(self.rules.threshold, n_features=self._steps))
+        return 0 < len(self.stability.stable(self.rules.threshold, n_features=self._steps)) <= bound
 
     def best_sentences(self, named: Named) -> tuple[str, ...]:
         """Return what is known of the best set of k features, as sentences; () where nothing is.
@@ -183,12 +183,21 @@ class SelectionEvidence:
         inside, outside = sorted(set(best.features) - own), sorted(own - set(best.features))
         sentences = [self._above(above, best.proved, best.gap / best.criterion)]
         if inside:
-            sentences.append(
+            known = (
                 trn(
                     "Best set of {k}: {features}, one swap away ({added} for {removed}).",
                     "Best set of {k}: {features}, {n} swaps away ({added} for {removed}).",
                     len(inside),
-                ).format(
+                )
+                if best.proved
+                else trn(
+                    "Best set of {k} so far: {features}, one swap away ({added} for {removed}).",
+                    "Best set of {k} so far: {features}, {n} swaps away ({added} for {removed}).",
+                    len(inside),
+                )
+            )
+            sentences.append(
+                known.format(
                     k=self.k,
                     n=len(inside),
                     features=" ".join(map(named, best.features)),
@@ -209,6 +218,11 @@ class SelectionEvidence:
         return tuple(sentences)
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
+        if not proved and gap > _USELESS:
+            return tr(
+                "The selection is {above} % above the lowest left-out error found so far. How much lower an "
+                "error can be is not known yet."
+            ).format(above=_percent(above))
         if not proved:
             return tr(
                 "The selection is {above} % above the lowest left-out error found so far, which may be up to "
@@ -279,6 +293,7 @@ class SelectionEvidence:
         return replace(row, verdict=verdict_of(row, self.rules))
 
 
+_USELESS = 0.5  # share of the criterion: what may be lower by more says nothing
 _ROUNDING = 1e-9  # share of the criterion up to which two are equal
 
 
