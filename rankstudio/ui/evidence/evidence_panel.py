@@ -35,6 +35,7 @@ _NUMBER = 42  # pixels of "100 %" beside its bar
 _LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
+"""Of the threshold τ: the bound on the number of selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
 _NAMES = 116  # pixels for names, for which other columns give way
 _GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
 DECIDING = "deciding"
@@ -291,11 +292,11 @@ class EvidenceTable(TableView):
             "with the paired 95 % interval"
         )
         exactly = tr(
-            "How many queries have to be left out for the step to select another feature. Click a number to "
-            "list them on Queries."
+            "Minimum number of queries to leave out before the step selects another feature. Click a number "
+            "to list them on Queries."
         )
         about = tr(
-            "About how many queries have to be left out for the step to select another feature, by the "
+            "Approximate number of queries to leave out before the step selects another feature, by the "
             "margins of the scores. Click a number to list them on Queries."
         )
         shuffled = tr(
@@ -325,9 +326,7 @@ class EvidenceTable(TableView):
                 tr("position"),
                 value=lambda row: row.middle,
                 format=lambda _: "",
-                tooltip=tr(
-                    "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
-                ),
+                tooltip=tr("Position on the path over the halves: median, and 5 % to 95 % quantile"),
                 width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
@@ -375,7 +374,7 @@ class EvidenceTable(TableView):
             Column(
                 "verdict",
                 tr("verdict"),
-                tooltip=tr("What the halves, the near-best sets and the loss say together"),
+                tooltip=tr("Verdict from the halves, the near-best sets and the loss"),
                 width=134,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
@@ -490,7 +489,7 @@ def _position_hint(row: EvidenceRow) -> str:
     if position is None:
         return ""
     low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
-    return tr("The median place is {middle}, from {low} to {high}. A dash means not selected.").format(
+    return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
         middle=middle, low=low, high=high
     )
 
