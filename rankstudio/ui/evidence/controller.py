@@ -46,6 +46,9 @@ _DOING = {
     Package.NEAR: tr("Comparing sets with the best one …"),
     Package.STOP: tr("Testing the steps …"),
 }
+_RANKS = tr(
+    "This method uses all features. Permute them to see what the model loses without the values of each."
+)
 _SOON_MILLISECONDS = 60  # between two times that what grows is drawn
 _NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
@@ -331,7 +334,7 @@ class EvidenceController(Controller):
         if model is None:
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
         if not model.plan.entry.selects:
-            return _ALL
+            return _RANKS if self._permutes and self.importance.progress is not Progress.ABSENT else _ALL
         return self._absence.documents(_NO_DOCUMENTS)
 
     # Sets with some features
