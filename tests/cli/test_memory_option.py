@@ -1,4 +1,4 @@
-"""``--memory``: larger data are read from the disk as they are needed, with the same results."""
+"""``--memory``: larger data are read from disk as they are needed, with the same results."""
 
 from __future__ import annotations
 

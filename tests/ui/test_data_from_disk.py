@@ -60,11 +60,11 @@ def test_all_pages_show_data_that_are_read_from_the_disk(
         assert naming("disk").search(window.notice.text())
         walk(window)  # where it goes by itself
         facts = dict(fact_texts(window.sections.data.panel._facts))
-        assert facts["read from the disk"] == "as needed"
+        assert facts["read from disk"] == "as needed"
         assert facts["memory limit"] == "1.0 MB"
         finish(window)
         record = window.runs.records[-1]
-        assert record.remark == "data read from the disk"
+        assert record.remark == "data read from disk"
         assert record.result is not None
         assert inside.result is not None
         assert metrics_table(record.result) == metrics_table(inside.result)
@@ -96,7 +96,7 @@ def test_the_note_of_the_disk_goes_when_a_run_begins_and_the_strip_says_it_then(
         assert naming("disk").search(window.notice.text())
         finish(window)
         assert not window.notice.text()
-        assert window.sections.strip._state.text().endswith(" · read from the disk")
+        assert window.sections.strip._state.text().endswith(" · read from disk")
 
 
 def test_how_the_next_run_goes_is_said_as_its_plan_changes(

@@ -73,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="output format: "
         + "; ".join(f"{entry.key}: {entry.label}" for entry in WRITTEN)
-        + "; by default the format of OUT's ending, else letor",
+        + "; by default the format of OUT's ending, otherwise letor",
     )
     parser.add_argument(
         "--qrels",

@@ -22,7 +22,7 @@ and plans to repeat the runs. It is one HTML file without scripts or network acc
   rankstudio report results/study.rankstudio --out report.html
   rankstudio report results/study.rankstudio --out short.html --sections question,results,features
 
-By default the report has the sections and order set in the window, or else all sections."""
+By default the report has the sections and order set in the window, otherwise all sections."""
 
 EPILOG = (
     "sections:\n"

@@ -51,12 +51,15 @@ def evaluate_file(
 
     Returns
     -------
-    tuple Measures, data, and notes as sentences.
+    tuple
+        Measures, data, and notes as sentences.
 
     Raises
     ------
-    DatasetError If there is not one score per document. DataError If a file cannot be read, or the model
-    cannot score the data.
+    DatasetError
+        If there is not one score per document.
+    DataError
+        If a file cannot be read, or the model cannot score the data.
     """
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns)

@@ -47,7 +47,8 @@ class KernelDecomposition:
 
         Raises
         ------
-        DatasetError For any other shape.
+        DatasetError
+            For any other shape.
         """
         K = np.asarray(kernel, dtype=np.float64)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -157,8 +158,8 @@ class HeldOutPredictor:
 
         Raises
         ------
-        DatasetError For a row that does not exist or is repeated in a set, or a set that contains all
-        documents.
+        DatasetError
+            For a row that does not exist or is repeated in a set, or a set that contains all documents.
 
         Notes
         -----
@@ -228,7 +229,8 @@ class HeldOutPredictor:
 
         Raises
         ------
-        OutOfMemoryError If two such matrices do not fit.
+        OutOfMemoryError
+            If two such matrices do not fit.
 
         Notes
         -----
@@ -343,7 +345,8 @@ class HoldOutRanker(LinearRanker):
 
         Returns
         -------
-        list of ndarray of shape (u,) Scores as in :meth:`leave_pair_out`.
+        list of ndarray of shape (u,)
+            Scores as in :meth:`leave_pair_out`.
         """
         return self._held_out(X, y).sets(sets)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -16,12 +16,13 @@ from PySide6.QtGui import (
     QDropEvent,
     QEnterEvent,
     QMouseEvent,
+    QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
-from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.number_format import fixed, percent, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.language import tr
@@ -30,7 +31,6 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
@@ -52,6 +52,7 @@ _MOST_NAMED, _MOST_CHIPS = 3, 16
 """Chips with names, and chips at all: the others are counted."""
 _MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
 _NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
+_AIR, _LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the error
 _SAME = 5e-6  # share of the error, up to which two are the same
 
 
@@ -92,9 +93,9 @@ class SetChip(Chip):
         super().__init__(theme, feature_id, name if shows_name else "")
         self._said = f"{feature_id} {name}"
         self.setToolTip(plain(self._said))
-        advance = self.fontMetrics().horizontalAdvance
-        wide, number = advance(f"{feature_id}  {name}") + _CROSS, advance(str(feature_id)) + _CROSS
-        self.setFixedWidth(min(wide, _NAMED) if shows_name else max(number, _NUMBERED))
+        wide = self.fontMetrics().horizontalAdvance(f"{feature_id}  {name}") + _CROSS
+        numbered = self.fontMetrics().horizontalAdvance(str(feature_id)) + _CROSS - 4
+        self.setFixedWidth(min(wide, _NAMED) if shows_name else max(numbered, _NUMBERED))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._pressed: QPoint | None = None
 
@@ -149,7 +150,8 @@ class SetTray(QFrame):
         Ids of features.
     menuAsked : Signal(int, QPoint)
     addAsked : Signal(QPoint)
-    undoAsked, resetAsked, runAsked, appeared : Signal()
+    appeared : Signal()
+    undo, reset, run : QToolButton
     """
 
     removed = Signal(int)
@@ -158,10 +160,9 @@ class SetTray(QFrame):
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
     addAsked = Signal(QPoint)
-    undoAsked = Signal()
-    resetAsked = Signal()
-    runAsked = Signal()
     appeared = Signal()
+
+    _shown: ShownSet | None = None
 
     def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
         super().__init__()
@@ -169,9 +170,8 @@ class SetTray(QFrame):
         self._most_named, self._most = (0, _MOST_BESIDE) if shares_line else (_MOST_NAMED, _MOST_CHIPS)
         self.setAcceptDrops(True)
         self._theme = theme
-        self._shown: ShownSet | None = None
         self.chips: list[SetChip] = []
-        self._row = fill(QHBoxLayout(), spacing=4)
+        self._row = fill(QHBoxLayout(), spacing=_AIR)
         self._others = named(PlainLabel(), f"{name}-others", role="muted")
         tip = tr("Add a feature. The best ones are listed first.")
         self.add = self._tool("plus", f"{name}-add", tip)
@@ -180,16 +180,10 @@ class SetTray(QFrame):
         self.reset = self._tool("reset", f"{name}-reset", tr("Show the selection again"))
         self.run = named(QToolButton(), f"{name}-run", tip=tr("Run RankRLS on this fold with this set"))
         self.run.setText(tr("Run this set"))
-        title = named(PlainLabel(tr("Set")), role="title")
-        line = title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
+        self._title = named(PlainLabel(tr("Set")), role="title")
+        line = self._title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
         fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
-        for button, signal in (
-            (self.undo, self.undoAsked),
-            (self.reset, self.resetAsked),
-            (self.run, self.runAsked),
-        ):
-            button.clicked.connect(signal)
 
     def show_set(self, shown: ShownSet, *, undoable: bool) -> None:
         """Show a set."""
@@ -217,6 +211,17 @@ class SetTray(QFrame):
         if event.mimeData().hasFormat(FEATURE):
             self.dropped.emit(int(event.mimeData().data(FEATURE).toStdString()))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as many chips as fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Make the chips again in another text size."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange and self._shown is not None:
+            self._make_chips(self._shown.features)
+
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
         emptied(self._row)
         self.chips = []
@@ -231,7 +236,24 @@ class SetTray(QFrame):
             chip.menuAsked.connect(self.menuAsked)
             self._row.addWidget(chip)
             self.chips.append(chip)
-        others = features[self._most :]
+        self._fit()
+
+    def _fit(self) -> None:
+        """Hide the last chips where they would leave no room for the sentence, and count them."""
+        features = () if self._shown is None else self._shown.features
+        metrics = self._others.fontMetrics()
+        counted = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
+        beside = (self.add, self.undo, self.reset, self.run)
+        room = self.width() - sum(button.sizeHint().width() for button in beside) - self._title.width()
+        room -= _LEAST_SAID + 8 * (len(beside) + 4)
+        if len(features) > len(self.chips) or sum(chip.width() + _AIR for chip in self.chips) > room:
+            room -= counted
+        n_shown = 0
+        for chip in self.chips:
+            room -= chip.width() + _AIR
+            chip.setVisible(room >= 0 or not n_shown)
+            n_shown += not chip.isHidden()
+        others = features[n_shown:]
         self._others.setText(tr("and {n} more").format(n=len(others)) if others else "")
         self._others.setToolTip(plain("\n".join(f"{feature} {name}" for feature, name in others)))
         self._others.setVisible(bool(others))
@@ -253,37 +275,37 @@ class SetTrayController(Controller):
         Which runs sets.
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at (its id)."""
-
-    def __init__(self, theme: Theme, models: Models, evidence: EvidenceController) -> None:
-        super().__init__(evidence)
+    def __init__(
+        self, theme: Theme, models: Models, evidence: EvidenceController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
         self._models, self._session, self._evidence = models, models.session, evidence
         self._columns: tuple[int, ...] = ()
         self._before: list[tuple[int, ...]] = []  # for undo
         self._of: object = None
         self._changes: SetChanges | None = None
-        self._own_error = 0.0  # of the selection, for the comparison with an edited set
         self._pointed, self._looked_at = 0, 0
         self._menu: QMenu | None = None
         self._tab = EVIDENCE
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
+        self.panels = self.trays
         for tray in self.trays:
             tray.removed.connect(self.remove)
             tray.dropped.connect(self.add)
-            tray.inspected.connect(self.inspected)
+            tray.inspected.connect(self._session.inspectAsked)
             tray.pointed.connect(self._point)
             tray.menuAsked.connect(self._show_menu)
             tray.addAsked.connect(self._offer)
-            tray.undoAsked.connect(self.undo)
-            tray.resetAsked.connect(self.reset)
-            tray.runAsked.connect(self.run)
+            tray.undo.clicked.connect(self.undo)
+            tray.reset.clicked.connect(self.reset)
+            tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
         self._computed = OnDemand(
             models.task_worker, self._key, self._compute, slot="set-changes", parent=self
         )
         self._computed.failed.connect(self.failed)
         evidence.evidence.changed.connect(self._ask)
+        self._session.inspected.connect(self.look_at)
 
     @property
     def features(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, isinf
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
@@ -45,11 +45,8 @@ class WorkRow(QWidget):
 
     Attributes
     ----------
-    started, stopped : Signal()
+    button, stop : QPushButton
     """
-
-    started = Signal()
-    stopped = Signal()
 
     def __init__(self, name: str, offer: str, timed: str, tip: str) -> None:
         super().__init__()
@@ -69,8 +66,6 @@ class WorkRow(QWidget):
             spacing=8,
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.button.clicked.connect(self.started)
-        self.stop.clicked.connect(self.stopped)
 
     def show_state(self, progress: Progress, seconds: float, share: float, doing: str) -> None:
         """Show how far the work is.

@@ -227,7 +227,7 @@ class RunRecord:
         """What there is to say about its state: why it failed, how much is done, where it is from."""
         if self.state is RunState.UNFINISHED:
             return " · ".join(part for part in (self.units_text, self.origin, self.why_not_on) if part)
-        on_disk = tr("data read from the disk") if self.dataset.from_disk else ""
+        on_disk = tr("data read from disk") if self.dataset.from_disk else ""
         return self.failure or " · ".join(part for part in (self.origin, on_disk) if part)
 
     def wait_again(self) -> None:

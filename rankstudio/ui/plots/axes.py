@@ -170,7 +170,7 @@ def cut_texts(axes: Axes, frame: Frame, beside: float, placeholder: str | None) 
     title = axes.title if _width(metrics, axes.title) <= outer.width() - beside else axes.short or axes.title
     found = [title] if _width(metrics, title) > outer.width() - beside else []
     if placeholder is not None:
-        box = frame.area.adjusted(16, 0, -16, 0).toRect()
+        box = _placeholder_box(frame).toRect()
         drawn = metrics.boundingRect(box, Qt.TextFlag.TextWordWrap.value, placeholder)
         fits = drawn.width() <= box.width() and drawn.height() <= box.height()
         return [*found, *([] if fits else [placeholder])]
@@ -212,4 +212,19 @@ def _draw_placeholder(placeholder: str, painter: QPainter, frame: Frame, colors:
     painter.setFont(font(SMALL))
     painter.setPen(colors.q("muted"))
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-    painter.drawText(frame.area.adjusted(16, 0, -16, 0), flags, placeholder)
+    box, metrics = _placeholder_box(frame), painter.fontMetrics()
+    if (
+        metrics.boundingRect(box.toRect(), Qt.TextFlag.TextWordWrap.value, placeholder).height()
+        > box.height()
+    ):
+        flags, placeholder = (
+            Qt.AlignmentFlag.AlignCenter,
+            metrics.elidedText(placeholder, Qt.TextElideMode.ElideRight, int(box.width())),
+        )
+    painter.drawText(box, flags, placeholder)
+
+
+def _placeholder_box(frame: Frame) -> QRectF:
+    """Return where an empty plot says something: below its title, as it has no ticks."""
+    top = min(scaled(_LINE), frame.area.top())
+    return QRectF(16, top, frame.outer.width() - 32, frame.outer.height() - top)

@@ -171,7 +171,7 @@ class MethodForm(Panel):
         self._warning = named(PlainLabel(), "method-warning", role="caption")
         self._warning.setWordWrap(True)
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
-        self._preferences.removed.connect(partial(self._tell_attribute, "preferences", {}))
+        self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
         self._own = ParameterSection(theme)
         self._own_ranking = ParameterSection(theme, fold="ranking-options")
         self._ranker_section = ParameterSection(theme, prefix="ranker-")
@@ -347,7 +347,7 @@ class MethodForm(Panel):
 
     def _caution(self, entry: Method) -> str:
         """Return why a method cannot run on the data, or that it takes long; "" for any other."""
-        slow = tr("{label} takes a minute or more per run.").format(label=entry.label)
+        slow = tr("A run takes a minute or more.")
         return entry.refusal_of_labels(self._greatest_label) or (slow if entry.slow else "")
 
     def _parameter_fields(self) -> list[Field]:

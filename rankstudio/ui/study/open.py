@@ -56,7 +56,7 @@ class OpenController(Controller):
     """The data are there that were to be run at once."""
     warned = Signal(str)
     noted = Signal(str)
-    """That data are read from the disk, which is of interest as long as nothing else is done."""
+    """That data are read from disk, which is of interest as long as nothing else is done."""
 
     def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)

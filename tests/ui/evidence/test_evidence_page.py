@@ -25,6 +25,7 @@ from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import MOST_SECONDS, Package, Progress
+from rankstudio.ui.plots.maps.set_matrix import FREE, REQUIRED
 
 
 @pytest.fixture(autouse=True)
@@ -194,6 +195,24 @@ def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen:
     plot.picked.emit(feature)
     rest(window)
     assert not seen.sets.sentence.isVisible() and any(row.own for row in plot.rows)
+
+
+def test_a_click_on_the_sets_of_another_selection_asks_nothing(
+    window: MainWindow, seen: EvidenceController
+) -> None:
+    """As the page appears it shows them for a moment; their features may be none of the data any more."""
+    window.workspace.show_page("data")
+    window.session.select((1.0,), 1)
+    settle(window)
+    feature = seen.sets.plot.columns[0].feature
+    window.workspace.show_page("evidence")
+    seen.sets.plot.picked.emit(feature)
+    assert not seen._wanted and not seen._best_with.waits
+    rest(window)
+    assert all(column.wanted == FREE for column in seen.sets.plot.columns)
+    seen.sets.plot.picked.emit(seen.sets.plot.columns[0].feature)
+    rest(window)
+    assert [column.wanted for column in seen.sets.plot.columns].count(REQUIRED) == 1
 
 
 @pytest.mark.thorough

@@ -139,8 +139,9 @@ class CandidateMap:
 
         Returns
         -------
-        CandidateMap Rows are the features selected at these steps, in order of the path, then those with the
-        largest shares; features that are candidates at none of them are left out.
+        CandidateMap
+            Rows are the features selected at these steps, in order of the path, then those with the largest
+            shares; features that are candidates at none of them are left out.
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))
@@ -341,8 +342,8 @@ def step_margin(
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
     """Return whether a lead is meaningless as a share: one of the two did not reduce the criterion.
 
-    Over a worthless candidate it is always 100 %, and between two that raise the criterion it is a share of
-    harm.
+    A lead over a worthless candidate is always 100 %, and a lead between candidates that raise the criterion
+    has no meaning.
     """
     return score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0
 

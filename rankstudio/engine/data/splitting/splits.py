@@ -48,8 +48,10 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
 
     Raises
     ------
-    ParameterError For k or a seed out of range. DatasetError For fewer than k queries, folds too large for
-    memory or disk, or as in `whole`.
+    ParameterError
+        For k or a seed out of range.
+    DatasetError
+        For fewer than k queries, folds too large for memory or disk, or as in `whole`.
 
     Notes
     -----
@@ -87,7 +89,8 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
 
     Raises
     ------
-    DatasetError For fewer than two queries, data too large for memory, or as in `whole`.
+    DatasetError
+        For fewer than two queries, data too large for memory, or as in `whole`.
 
     Notes
     -----
@@ -119,8 +122,10 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
 
     Raises
     ------
-    ParameterError For shares or a seed out of range. DatasetError If a part would have no query, or as in
-    `whole`.
+    ParameterError
+        For shares or a seed out of range.
+    DatasetError
+        If a part would have no query, or as in `whole`.
 
     Notes
     -----
@@ -157,8 +162,10 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
     Raises
     ------
-    ParameterError For a share or a seed out of range. DatasetError If the training or the validation part
-    would have no query.
+    ParameterError
+        For a share or a seed out of range.
+    DatasetError
+        If the training or the validation part would have no query.
 
     Notes
     -----
@@ -188,7 +195,8 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 
     Raises
     ------
-    DatasetError If the test parts of several folds do not contain all queries, or a query is in two parts.
+    DatasetError
+        If the test parts of several folds do not contain all queries, or a query is in two parts.
 
     Notes
     -----
@@ -203,7 +211,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 
     Raises
     ------
-    DatasetError As in `whole`.
+    DatasetError
+        As in `whole`.
     """
     if len(dataset.folds) == 1 and dataset.read_as.by_sizes:
         return _counted_on(list(dataset.folds[0].parts.values()))
@@ -354,7 +363,8 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
     Raises
     ------
-    ParameterError For an id without a feature.
+    ParameterError
+        For an id without a feature.
     """
     there = dataset.feature_ids.tolist()
     unknown = [i for i in ids if i not in there]
@@ -451,7 +461,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
 
     Raises
     ------
-    DatasetError For a training part with fewer than k queries, or inner folds too large for memory.
+    DatasetError
+        For a training part with fewer than k queries, or inner folds too large for memory.
 
     Notes
     -----
@@ -490,7 +501,8 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
 
     Yields
     ------
-    Fold Fold with a training and a validation part.
+    Fold
+        Fold with a training and a validation part.
 
     Notes
     -----

@@ -125,8 +125,8 @@ FORMAT = ModelFormat(
     ".json",
     translatable(
         "A model for the Learning to Rank plug-in of Elasticsearch and OpenSearch (model/linear, for trees "
-        "model/ranklib), and the feature set: with the templates of your own set, or else templates that "
-        "read a field with the name of each feature."
+        "model/ranklib), and its feature set: the templates of your own set, otherwise templates that read "
+        "fields with the features' names."
     ),
     write,
     read,

@@ -113,8 +113,8 @@ FORMAT = ModelFormat(
     "Solr LTR",
     ".json",
     translatable(
-        "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, with a file of features: "
-        "those of your own feature store, or else the value of the field with the name of each."
+        "A LinearModel or MultipleAdditiveTreesModel for Solr's model store, with a file of its features: "
+        "those of your own feature store, otherwise the values of fields with the features' names."
     ),
     write,
     read,

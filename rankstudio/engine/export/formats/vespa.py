@@ -146,8 +146,8 @@ FORMAT = ModelFormat(
     "Vespa",
     ".profile",
     translatable(
-        "A rank profile that computes the score: in its second phase from your own rank features, or else in "
-        "its first phase from attributes named after the features."
+        "A rank profile that computes the score: from your own rank features in its second phase, otherwise "
+        "from attributes named after the features in its first phase."
     ),
     write,
     read,
