@@ -85,6 +85,8 @@ class EvidenceWanted:
         Of what the selection loses without a feature.
     most_sets : int
         Sets of a size that are searched for others that are as good.
+    max_seconds : float
+        Of a search for the best set.
     """
 
     plan: Plan
@@ -96,6 +98,7 @@ class EvidenceWanted:
     measure: str
     convention: str
     most_sets: int
+    max_seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +277,7 @@ class FoldCache:
             convention=wanted.convention,
             seed=plan.seed,
             most_sets=wanted.most_sets,
+            max_seconds=wanted.max_seconds,
             parts=wanted.parts,
         )
         for told in evidence_steps(method, data, options, known):
@@ -307,14 +311,16 @@ class FoldCache:
 
     def best_with(
         self, wanted: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
-    ) -> SizedSubset | None:
-        """Return the best set of the size of a selection with some columns and without others."""
-        from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
+    ) -> SizedSubset:
+        """Return the best set of the size of a selection with some columns and without others, if any."""
+        from rankstudio.engine.analysis.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
 
-        space = replace(self._subsets(wanted), required=tuple(required), excluded=tuple(excluded))
-        if len(required) > space.n_features:
-            return None
-        last = None
+        own = self._subsets(wanted)
+        together = tuple(dict.fromkeys((*own.required, *required)))
+        if len(together) > own.n_features or set(together) & {*own.excluded, *excluded}:
+            return NO_SUBSET
+        space = replace(own, required=together, excluded=(*own.excluded, *excluded))
+        last = NO_SUBSET
         for told in find_best_subset(self._fold(wanted.plan, wanted.fold).whole_train, space):
             last = told.found.sizes[-1]
         return last
@@ -334,8 +340,7 @@ class FoldCache:
 
         method = self._method(wanted)
         assert isinstance(method, GreedyRankRLS)
-        k, regularization = len(wanted.selected), method.checked("regularization")
-        return SubsetSpace(k, regularization, excluded=tuple(method.banned), cost=method.pair_cost())
+        return SubsetSpace.of(method, len(wanted.selected))
 
     def _method(self, wanted: EvidenceWanted) -> LinearRanker:
         """Return the method of a selection, free to select: a set that was given whole is judged as any."""

@@ -18,6 +18,7 @@ from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Wo
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.evidence import Evidence
 from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
@@ -51,6 +52,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
         *(_plot_item(plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
+        *_evidence_items(models.evidence),
         *_simulation_items(sections),
         *_plan_items(session, name),
     )
@@ -215,28 +217,42 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
 def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
     """Yield the permutation test of the path that is looked at as what does it again."""
     if tests.possible:
-        labels = tr("Permutation test as a command"), tr("Permutation test as Python")
+        labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
         why = tr("No permutation test yet: start one below the plot of the criterion.")
         yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
+
+
+def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:
+    """Yield the evidence for the selection that is looked at as what gathers it again."""
+    if evidence.model is not None:
+        labels = {
+            ".sh": tr("Evidence as a command"),
+            ".py": tr("Evidence as Python"),
+            ".ipynb": tr("Evidence as a notebook"),
+        }
+        why = tr("No evidence that a method gives: show the Evidence page of a run that selects features.")
+        yield from _code_items("evidence-code", labels, evidence.as_code(), "evidence", why)
 
 
 def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
     """Yield the simulation that is seen as what does it again."""
     code = sections.lab.code()
     if code is not None:
-        labels = tr("Simulation as a command"), tr("Simulation as Python")
+        labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
         yield from _code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
 
 
 def _code_items(
-    key: str, labels: tuple[str, str], code: Mapping[str, str], name: str, nothing: str
+    key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, nothing: str
 ) -> Iterator[ExportItem]:
-    """Yield a command and a program, by suffix; without them the reason why there are none."""
-    said = (
-        (".sh", labels[0], tr("The terminal command that repeats this.")),
-        (".py", labels[1], tr("A Python program that repeats this with the library.")),
-    )
-    for suffix, label, text in said:
+    """Yield a command, a program and more, by suffix; without them the reason why there are none."""
+    said = {
+        ".sh": tr("The terminal command that repeats this."),
+        ".py": tr("A Python program that repeats this with the library."),
+        ".ipynb": tr("A Jupyter notebook that repeats this with the library."),
+    }
+    for suffix, label in labels.items():
+        text = said[suffix]
         made, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
         yield ExportItem(
             *(f"{key}{suffix}", label, text, formats, name),
