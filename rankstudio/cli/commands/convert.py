@@ -8,7 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, by_name, columns_from
+from rankstudio.cli.data_options import (
+    MISSING,
+    NORMALIZE,
+    add_column_options,
+    add_feature_set_option,
+    by_name,
+    columns_from,
+    with_asked_feature_set,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs
@@ -90,6 +98,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
+    add_feature_set_option(parser, "--renumber also writes the part with the kept features")
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
     parser.add_argument(
@@ -120,6 +129,7 @@ def run(args: argparse.Namespace) -> int:
         columns=columns_from(args),
     )
     dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
+    dataset = with_asked_feature_set(dataset, args)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)

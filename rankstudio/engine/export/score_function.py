@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.feature_sets import FeatureSet
-from rankstudio.engine.errors import OutputError
+from rankstudio.engine.errors import DatasetError, OutputError
 from rankstudio.engine.export.models import NORMALIZE, Model
 from rankstudio.engine.export.trees import TextTree, parsed_trees
 from rankstudio.engine.language import tr
@@ -170,6 +170,27 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
     )
     listed = tuple(features.definitions[name] for name in features.needed(names.values()))
     return replace(function, inputs=inputs, listed=listed)
+
+
+def defined_where_possible(
+    function: ScoreFunction, features: FeatureSet | None, engine: str
+) -> tuple[ScoreFunction, str]:
+    """Return a function in the features of a set, and "", or as it is, with the reason as a sentence.
+
+    Parameters
+    ----------
+    function : ScoreFunction
+    features : FeatureSet, optional
+        The set beside the data, or one that was imported.
+    engine : str
+        For which the function is written; a set of another one is not used.
+    """
+    if features is None or features.engine != engine:
+        return function, ""
+    try:
+        return defined(function, features), ""
+    except DatasetError as error:
+        return function, str(error)
 
 
 def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:

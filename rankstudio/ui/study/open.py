@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
@@ -50,6 +51,8 @@ class OpenController(Controller):
     """Models are to rank (the paths of their files, or of a folder)."""
     preferencesAsked = Signal(str)
     """A file of preferences is to be learned from (its path)."""
+    featureSetAsked = Signal(str)
+    """A feature set of the open data is to be read (its path)."""
     studyAsked = Signal(str)
     """A study is to be opened (its path)."""
     runAsked = Signal()
@@ -134,6 +137,9 @@ class OpenController(Controller):
 
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open one file or folder, models, or several files that are parts of one fold."""
+        if len(paths) == 1 and holds_feature_set(Path(paths[0])):
+            self.featureSetAsked.emit(paths[0])
+            return
         if paths and all(holds_models(Path(path)) for path in paths):
             self.modelsAsked.emit(list(paths))
             return
@@ -147,6 +153,9 @@ class OpenController(Controller):
         """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run`` run it then."""
         if is_study(path):
             self.studyAsked.emit(path)
+            return
+        if holds_feature_set(Path(path)):
+            self.featureSetAsked.emit(path)
             return
         if holds_models(Path(path)):
             self.modelsAsked.emit([path])

@@ -72,6 +72,8 @@ class ModelFormat:
         The function in forms that rank alike, the preferred one first, where values matter to the program.
     fitted : str
         What was done to a function that is not as it was, and why.
+    engine : str
+        The search engine whose feature sets it takes definitions from; "" for none.
     """
 
     key: str
@@ -89,6 +91,7 @@ class ModelFormat:
     prints: int = 0
     fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
     fitted: str = ""
+    engine: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kernel: bool = False) -> str:
         """Return why it cannot express a model, as a sentence; "" where it can.

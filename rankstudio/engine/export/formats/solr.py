@@ -125,4 +125,5 @@ FORMAT = ModelFormat(
         "The average is subtracted from every value, which makes the sum more accurate in "
         "Solr's single precision. No ranking changes."
     ),
+    engine="solr",
 )

@@ -151,4 +151,5 @@ FORMAT = ModelFormat(
     ),
     write,
     read,
+    engine="vespa",
 )
