@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 
@@ -49,9 +50,13 @@ def read_script(files: Files, function: ScoreFunction, documents: Documents) -> 
 
 
 def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function with a shift of each value by which no term is negative: scores must not be."""
+    """Return the function with shifts by which no term is negative: scores must not be.
+
+    These are powers of two, so that sums keep their digits.
+    """
     ends = zip(function.weights, ranges.low, ranges.high, strict=True)
-    return (shifted(function, [-(low if weight >= 0 else high) for weight, low, high in ends]),)
+    signed = [(-low, 1.0) if weight >= 0 else (high, -1.0) for weight, low, high in ends]
+    return (shifted(function, [s * 2.0 ** math.frexp(over)[1] if over > 0 else 0.0 for over, s in signed]),)
 
 
 def write_rank_features(function: ScoreFunction) -> Files:
