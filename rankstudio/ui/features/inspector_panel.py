@@ -130,7 +130,7 @@ class InspectorPanel(Panel):
         text = feature_set.definition(feature) if feature_set is not None else ""
         if self.tables is not None:
             self.tables.define(tr(LABELS[feature_set.engine]) if feature_set is not None else "", text)
-        self.definition.setText(text)
+        self.definition.setText(_brief(text))
         self.definition.setVisible(bool(text) and self.tables is None)
 
     def explain(self, explanation: ChoiceExplanation | None) -> None:
@@ -250,6 +250,15 @@ def _spaced(definition: str) -> str:
         return definition
     text = json.dumps(json.loads(definition), indent=2, ensure_ascii=False)
     return re.sub(r"(?m)^ +", lambda blanks: _STAYS * len(blanks[0]), text)
+
+
+def _brief(definition: str) -> str:
+    """Return what a line has room for: a name, and what it stands for."""
+    if not definition.startswith("{"):
+        return definition
+    values = json.loads(definition)
+    means = values.get("template", values.get("params", ""))
+    return f"{values['name']}: {means if isinstance(means, str) else json.dumps(means, ensure_ascii=False)}"
 
 
 def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:

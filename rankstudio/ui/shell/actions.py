@@ -68,7 +68,7 @@ _FILE = (
     ),
     Command(
         "import_feature_set",
-        tr("Import feat&ure set…"),
+        tr("Import feature set…"),
         tr(
             "Read what the features are in Elasticsearch, OpenSearch, Solr or Vespa. Exported models then "
             "have these definitions."

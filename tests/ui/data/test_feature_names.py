@@ -90,7 +90,8 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         assert record.dataset is window.session.dataset
         window._show_page("features")
         window.sections.features.inspect(3)
-        wait_until(lambda: window.sections.features.inspector.definition.text() == found.definitions["q3"])
+        brief = 'q3: {"match": {"title": "{{keywords}} </b> 3"}}'
+        wait_until(lambda: window.sections.features.inspector.definition.text() == brief)
         shown = window.sections.features.profile.tables.texts()[-1]
         assert "Elasticsearch" in shown[0]
         assert json.loads(shown[1].replace("\N{NO-BREAK SPACE}", " ")) == json.loads(found.definitions["q3"])
