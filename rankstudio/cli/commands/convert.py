@@ -49,10 +49,14 @@ missing values, scale or select features, and create folds.
   rankstudio convert MQ2008 MQ2008-own --selected results/results.json --selected-fold 1 --renumber
   rankstudio convert all.txt five-folds --protocol 5-fold
   rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt graded.txt
+  rankstudio convert logs.ndjson graded.parquet --judgments ratings.csv
   rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt msmarco.txt
 
 TREC data contain the judged documents only. A judged document that a run did not retrieve has a missing
 value; a retrieved document without a judgement is left out.
+
+Feature logs of Elasticsearch, OpenSearch, Solr or Vespa contain the documents that are both logged and
+judged; a note counts and lists the others.
 
 One file becomes one file, unless a protocol creates folds; folds are written as OUT/Fold1/train.txt and so
 on. --renumber also writes a table of new ids, names and original ids: OUT/features.csv for folds, or
@@ -96,6 +100,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE",
         help="TREC run for the judgements DATA; its scores become feature NAME; repeatable",
     )
+    parser.add_argument(
+        "--judgments",
+        metavar="FILE",
+        type=Path,
+        help="judgments of the feature logs DATA: TREC qrels, a CSV file with query, docid and rating, or a "
+        "judgment list of OpenSearch; by default the file next to DATA that is named so",
+    )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
     add_feature_set_option(parser, "--renumber also writes the part with the kept features")
@@ -128,7 +139,12 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         columns=columns_from(args),
     )
-    dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
+    if args.judgments is not None:
+        if runs is not None:
+            raise PlanError("--judgments and --run: expected one of them, got both.")
+        dataset = _of_logs(plan, args.data, args.judgments)
+    else:
+        dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
     dataset = with_asked_feature_set(dataset, args)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
@@ -199,6 +215,15 @@ def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
 
     scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
     data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
+    return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
+
+
+def _of_logs(plan: Plan, logs: Path, judgments: Path) -> FoldedDataset:
+    """Return logged documents with their judgments, in the folds of a plan."""
+    from rankstudio.engine.data.formats.data_file import load_logs
+
+    scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
+    data = load_logs(logs, judgments, missing=plan.missing, normalize=scaling)
     return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
+
+import numpy as np
 
 from rankstudio.engine.arrays import Bytes, Ints
 
@@ -109,3 +111,10 @@ def document_id(comment: str) -> str:
     """
     found = _DOCUMENT_ID.search(comment)
     return found[1] if found else ""
+
+
+def text_comments(texts: Sequence[str]) -> TextComments:
+    """Return texts as comments, each on one line."""
+    content = [" ".join(text.splitlines()).encode("utf-8", "backslashreplace") for text in texts]
+    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
+    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)

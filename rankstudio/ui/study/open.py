@@ -14,6 +14,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.formats.feature_logs import holds_logs
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
@@ -140,7 +141,7 @@ class OpenController(Controller):
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
             self.featureSetAsked.emit(paths[0])
             return
-        if paths and all(holds_models(Path(path)) for path in paths):
+        if paths and all(_holds_models(Path(path)) for path in paths):
             self.modelsAsked.emit(list(paths))
             return
         try:
@@ -157,7 +158,7 @@ class OpenController(Controller):
         if holds_feature_set(Path(path)):
             self.featureSetAsked.emit(path)
             return
-        if holds_models(Path(path)):
+        if _holds_models(Path(path)):
             self.modelsAsked.emit([path])
             return
         if holds_preferences(Path(path)):
@@ -218,3 +219,8 @@ class OpenController(Controller):
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()
+
+
+def _holds_models(path: Path) -> bool:
+    """Return whether a file or a folder looks like models, rather than like logs, which are JSON, too."""
+    return holds_models(path) and not holds_logs(path)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data.comments import TextComments
+from rankstudio.engine.data.comments import text_comments
 from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.data.source_file import TextLines, number
 from rankstudio.engine.data.table import Table
@@ -87,7 +87,7 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     Raises
     ------
     DatasetError
-        Where there is none, or two have one name.
+        Where two have one name.
     """
     found: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
@@ -103,13 +103,6 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
                 )
             )
         found[name] = path
-    if not found:
-        raise DatasetError(
-            tr(
-                "{path}: found TREC judgements without a run; expected files ending in "
-                "{endings} in the same folder."
-            ).format(path=qrels, endings=", ".join(RUN_ENDINGS))
-        )
     return found
 
 
@@ -140,7 +133,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     -----
     O(mn) for m judged documents and n runs.
     """
-    grades, lines = _judgements(qrels)
+    grades, lines = judgements(qrels)
     negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
     X = np.full((len(rows), len(runs)), np.nan)
@@ -163,7 +156,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
         query_ids=tuple(grades),
-        comments=_comments([document for _, document in rows]),
+        comments=text_comments([f"docid = {document}" for _, document in rows]),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
@@ -171,8 +164,14 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     )
 
 
-def _judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
-    """Return the grade of each document of each query, and the line on which it stands."""
+def judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
+    """Return the grade of each document of each query, and the line on which it stands.
+
+    Raises
+    ------
+    FormatError, DatasetError
+        As of :func:`graded_documents`.
+    """
     grades: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
     for line, words in qrels.words():
@@ -220,12 +219,6 @@ def _said(
     if negative:
         said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
     return tuple(said)
-
-
-def _comments(documents: list[str]) -> TextComments:
-    content = [f"docid = {document}".encode() for document in documents]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
 
 
 PREFIX = "ir_datasets:"
