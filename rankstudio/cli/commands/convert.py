@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
@@ -27,7 +28,7 @@ from rankstudio.cli.streams import (
     refuse_output_with_json,
 )
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -146,6 +147,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
     dataset = with_asked_feature_set(dataset, args)
+    if form.key == "letor" and (args.judgments is not None or dataset.read_as.format == "logs"):
+        dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)
@@ -216,6 +219,24 @@ def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
     data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
     return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
+
+
+def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
+    """Return a dataset whose queries are numbered, where one is a text that LETOR cannot have as its id."""
+    parts = {id(part): part for fold in dataset.folds for part in fold.parts.values()}
+    every = dict.fromkeys(query for part in parts.values() for query in part.query_ids)
+    if all(len(query.split()) == 1 and "#" not in query for query in every):
+        return dataset
+    print("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
+    numbers = {query: str(number) for number, query in enumerate(every, start=1)}
+    made = {
+        key: part.changed(query_ids=tuple(numbers[query] for query in part.query_ids))
+        for key, part in parts.items()
+    }
+    folds = (
+        Fold(f.number, **{name: made[id(part)] for name, part in f.parts.items()}) for f in dataset.folds
+    )
+    return replace(dataset, folds=tuple(folds))
 
 
 def _of_logs(plan: Plan, logs: Path, judgments: Path) -> FoldedDataset:

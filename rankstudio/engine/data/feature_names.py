@@ -181,7 +181,7 @@ def with_feature_set(dataset: FoldedDataset, found: FeatureSet) -> FoldedDataset
     if not matched.ids:
         raise DatasetError(found.unused(len(ids)))
     pairs = zip(ids, given, strict=True)
-    named = tuple(matched.ids.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in pairs)
+    named = tuple(matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in pairs)
     own = {
         i: shown for i, shown, name in zip(ids, dataset.feature_names, given, strict=True) if shown != name
     }

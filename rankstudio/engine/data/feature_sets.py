@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rankstudio.engine.data.feature_groups import read_feature_file
-from rankstudio.engine.errors import DataError, DatasetError
+from rankstudio.engine.errors import DataError, DatasetError, shown
 from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.escaping import one_line
 
 Engine = Literal["elasticsearch", "solr", "vespa"]
 LABELS: Mapping[Engine, str] = {
@@ -76,6 +77,11 @@ class FeatureSet:
         """What the name of a file ends with that :meth:`text` is written into."""
         return ".profile" if self.engine == "vespa" else ".json"
 
+    @property
+    def labels(self) -> dict[int, str]:
+        """What its features are called in the data that it was matched with, by their ids."""
+        return {number: one_line(name) for number, name in self.ids.items() if one_line(name)}
+
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names in this set of features of a model.
 
@@ -101,20 +107,26 @@ class FeatureSet:
                     "the feature set. Give the feature set with which the data were logged."
                 )
                 raise DatasetError(
-                    text.format(source=self.source, number=number, name=name, count=len(self.names))
+                    text.format(source=self.source, number=number, name=shown(name), count=len(self.names))
                 )
         return {number: known[number] for number, _ in features}
 
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return features by ids, where they have the names of the set, or their ids are its positions."""
-        if all(name in self.definitions for _, name in features):
-            return dict(features)
+        labels = self._labels
+        if all(name in labels for _, name in features):
+            return {number: labels[name] for number, name in features}
         found = dict(enumerate(self.names, start=1))
         return {
             number: found[number]
             for number, name in features
-            if number in found and (name not in self.definitions or found[number] == name)
+            if number in found and labels.get(name, found[number]) == found[number]
         }
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """The names in the set by what the data call them, which is in one line."""
+        return {one_line(name): name for name in self.definitions}
 
     def matched(self, features: Iterable[tuple[int, str]], *, by_position: bool) -> FeatureSet:
         """Return the set with the ids that its features have in some data.
@@ -130,7 +142,8 @@ class FeatureSet:
             Whether feature 12 is the twelfth of the set where the data have none of its names.
         """
         every = list(features)
-        ids = {number: name for number, name in every if name in self.definitions}
+        labels = self._labels
+        ids = {number: labels[name] for number, name in every if name in labels}
         by_name = bool(ids)
         if not ids and by_position:
             names = self.names
@@ -212,7 +225,7 @@ def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     if twice:
         raise DatasetError(
             tr("{path}: the feature {name} occurs twice, expected distinct names.").format(
-                path=path, name=twice[0]
+                path=path, name=shown(twice[0])
             )
         )
     return FeatureSet(found.engine, found.name, dict(found.features), str(path))
@@ -313,7 +326,7 @@ def _from_json(path: Path, text: str) -> _Found:
         stores = list(dict.fromkeys(str(feature.get("store", "_DEFAULT_")) for feature in features))
         if len(stores) > 1:
             text = tr("{path}: found features of several stores ({stores}), expected those of one.")
-            raise DatasetError(text.format(path=path, stores=", ".join(stores)))
+            raise DatasetError(text.format(path=path, stores=", ".join(map(shown, stores))))
         name = stores[0]
     written = ((feature["name"], json.dumps(feature, ensure_ascii=False)) for feature in features)
     return _Found(engine, name, tuple(written))

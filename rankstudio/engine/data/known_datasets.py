@@ -149,7 +149,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         called = [own.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
         feature_set = feature_set.matched(zip(ids, called, strict=True), by_position=unnamed)
         warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
-        names = {**names, **feature_set.ids}
+        names = {**names, **feature_set.labels}
     names = own or names
     key, convention = (known.key, known.convention) if known else (None, "letor4")
     return Identity(

@@ -294,3 +294,22 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
     session.open(session.dataset, "elsewhere")
     assert not session.plan.groups
     settle(window)
+
+
+def test_feature_logs_are_opened_with_the_judgments_beside_them(theme: Theme, tmp_path: Path) -> None:
+    hits = [
+        {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 4}]}]}}
+        for i in range(5)
+    ]
+    log, ratings = tmp_path / "log.json", tmp_path / "ratings.csv"
+    log.write_text(json.dumps([{"query": q, "hits": {"hits": hits}} for q in ("a b", "c")]))
+    rows = "".join(f"{q},d{i},{i % 2}\n" for q in ("a b", "c") for i in range(4))
+    ratings.write_text(f"query,docid,rating\n{rows}")
+    with open_window(theme, tmp_path / "config") as window:
+        for paths in ([str(log)], [str(ratings), str(log)], [str(tmp_path)]):
+            window.open_controller.open_paths(paths)
+            wait_until(lambda: window.session.dataset is not None and not window.models.loader.busy)
+            assert window.session.dataset.folds[0].train.n_documents == 8
+            assert window.session.dataset.feature_names == ("bm25",)
+            assert naming("2 logged documents judgment").search(window.notice.text())
+        settle(window)

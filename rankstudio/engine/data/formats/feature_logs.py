@@ -1,7 +1,8 @@
 """Feature values that search engines logged, joined with judgments.
 
 The reader takes the ``_ltrlog`` of hits of Elasticsearch and OpenSearch, Solr's documents with
-``[features]``, and the ``matchfeatures`` of Vespa's hits: in whole responses, a list of responses, or one on each line.
+``[features]``, and the ``matchfeatures`` of Vespa's hits: in whole responses, in a list of responses, or one
+on each line.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rankstudio.engine.data.source_file import TextLines, number, quoted
 from rankstudio.engine.data.table import MOST_FEATURES, Table
 from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, MissingValueError
 from rankstudio.engine.language import tr, translatable, trn
+from rankstudio.engine.support.escaping import one_line
 
 EXPECTED = translatable(
     "a response with _ltrlog (Elasticsearch, OpenSearch), [features] (Solr) or matchfeatures (Vespa), or one "
@@ -184,7 +186,8 @@ def _asked(response: Mapping[str, Any]) -> tuple[str, ...]:
 def _named(found: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
     """Return what is under some keys, where that is a text or a number."""
     values = (found.get(key) for key in keys)
-    return tuple(str(v) for v in values if isinstance(v, str | int) and not isinstance(v, bool) and v != "")
+    texts = (str(v) for v in values if isinstance(v, str | int) and not isinstance(v, bool))
+    return tuple(filter(None, map(one_line, texts)))
 
 
 def _hit(found: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
@@ -315,12 +318,17 @@ def joined(logs: Sequence[TextLines], judgments: TextLines, grades: Grades, *, r
         y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes.values()], dtype=np.int64),
         query_ids=tuple(sizes),
-        comments=text_comments([f"docid = {document}" for _, document in rows]),
+        comments=text_comments([_comment(query, document) for query, document in rows]),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
-        feature_names=tuple(names),
+        feature_names=tuple(map(one_line, names)),
         said=_said(unjudged, unlogged, sorted(tensors), again, negative),
     )
+
+
+def _comment(query: str, document: str) -> str:
+    """Return the comment of a document; LETOR text has numbers in place of queries with blanks."""
+    return f"docid = {document} query = {query}" if len(query.split()) > 1 else f"docid = {document}"
 
 
 def _place(document: LoggedDocument, grades: Grades) -> tuple[str, str] | None:
@@ -376,7 +384,7 @@ def _said(
         said.append(text.format(n=f"{len(unlogged):,}", ids=_ids(unlogged)))
     if tensors:
         text = tr("Tensors are no numbers and left out: {names}.")
-        said.append(text.format(names=", ".join(tensors[:_LISTED])))
+        said.append(text.format(names=", ".join(map(one_line, tensors[:_LISTED]))))
     if again:
         text = trn(
             "{n} document is logged again with other values; the last ones are used.",

@@ -16,6 +16,7 @@ from rankstudio.engine.data.formats.trec import is_judgement, judgements
 from rankstudio.engine.data.source_file import TextLines, number
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.escaping import one_line
 
 Grades = Mapping[str, Mapping[str, float]]
 """The grade of each document of each query, by their ids."""
@@ -95,7 +96,8 @@ def judgment_files(folder: Path) -> list[Path]:
 def _gathered(text: TextLines, rows: Iterator[tuple[int, str, str, str]]) -> dict[str, dict[str, float]]:
     """Return grades by query and document, checked, from lines, queries, documents and what rates them."""
     grades: dict[str, dict[str, float]] = {}
-    for line, query, document, rating in rows:
+    for line, *ids, rating in rows:
+        query, document = map(one_line, ids)
         grade = number(rating)
         if grade is None or math.isinf(grade):
             raise text.error(line, rating, tr("a number as the rating"))
