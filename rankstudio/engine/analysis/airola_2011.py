@@ -213,6 +213,7 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 
 def _exponent(seconds: Mapping[float, float]) -> str:
     """Return the slope of log seconds over log documents, of those large enough."""
+    # A clock too coarse tells 0 seconds, of which there is no logarithm.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _LEAST}
     if len(large) < 2:
         return "too few sizes"

@@ -361,6 +361,7 @@ class TableInMemory(TableBuilder):
 
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Make room for so many rows and columns, and for the rows that are to come."""
+        # A piece that is nothing beside the file has the share 0.
         capacity = max(rows, int(_SPARE * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)

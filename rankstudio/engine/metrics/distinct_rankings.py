@@ -96,6 +96,7 @@ def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
 
 @subroutine
 def _equal(ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: int) -> bool:
+    """Return whether two rankings are the same one: hashes of different ones may be equal."""
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:
         i += 1

@@ -105,6 +105,7 @@ def format_grid(values: Sequence[float]) -> str:
 
 def format_number(value: float) -> str:
     """Write one number so that it reads back bit for bit, whole numbers without a point."""
+    # Below 2^53, some 9e15, a whole float has no other digits than its own.
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(float(value))

@@ -33,6 +33,7 @@ _NUMBER = 42  # pixels of "100 %" beside its bar
 _LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
+"""Of the threshold τ: the bound on the number of selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
 _NAMES = 116  # pixels for names, for which other columns give way
 _GIVING_WAY = ("position", "deciding", "share", "feature")  # the first one first
 _PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 
 _SIZE = 720, 420
-_LEAST = 5e-6
+_LEAST = 5e-6  # half of the last digit of a percentage with three decimals: less is 0.000, without a minus
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Note, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
-MOST_HALVES = 1_000_000
+MOST_HALVES = 1_000_000  # pairs; a greater number is taken for a slip
 _AT_ONCE = 16  # halves between two partial results, where a path is fast
 _ROUNDING = 1e-9  # of a number of halves
 

@@ -25,7 +25,7 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import WorkProgress, finish
 
 _WHAT = "permuting residuals"
-_MOST = 10_000_000
+_MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
 _AT_ONCE = 16  # permutations between two partial results, and those whose steps share what has no labels
 _MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations at a time

@@ -284,6 +284,7 @@ def partner_of(
         The partner, and on which share of the halves one of the two is selected. Of several the one with the
         greatest share.
     """
+    # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
     own, rounding = inside[:, column], 1e-9
     found: list[tuple[float, int]] = []
     for exchange in exchanges:

@@ -81,6 +81,7 @@ class CandidateGroups:
 
 
 _MOST_SCORES, _FEWEST_STEPS = 1_000_000, 60
+"""A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,6 +112,7 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
         tuple(rows),
         "",
         tr("number of the set"),
+        # An axis has a length also where the only set is the best one.
         FigureAxis(tr("left-out error above that of the best set (%)"), low=0.0, high=max(*above, 1e-9)),
         first_dark=True,
     )

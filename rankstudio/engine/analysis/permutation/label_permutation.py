@@ -270,7 +270,7 @@ def _blocks(estimator: PairwiseLeastSquares, data: QueryData) -> tuple[Preferenc
     return tuple(preference_blocks(data.ptr, data.preferences, estimator.pair_cost()))
 
 
-_MOST = 10_000_000
+_MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding
 _BLOCK = 64  # permutations of a step
 

@@ -175,6 +175,7 @@ def n_unchanged(found: Sequence[AblatedQueries]) -> int:
     """Return in how many queries the measure is the same whichever feature is left out."""
     same: dict[int, Bools] = {}
     for one in found:
+        # Measures are from 0 to 1; two rankings of the same value may have added it up in another order.
         equal = np.isclose(one.whole, one.without, rtol=0.0, atol=1e-12, equal_nan=True)
         same[one.fold] = same.get(one.fold, np.ones(equal.size, dtype=np.bool_)) & equal
     return sum(int(np.count_nonzero(equal)) for equal in same.values())

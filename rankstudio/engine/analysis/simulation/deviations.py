@@ -87,7 +87,7 @@ def _sds(values: Floats) -> Floats:
 
 
 _SCOTT = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
-_MOST_BINS = 2000
+_MOST_BINS = 2000  # more than pixels: one value far out makes bins wider, not millions of them
 _USUAL_WIDTH = 0.02  # of bins, where nothing varies
 
 
@@ -204,6 +204,7 @@ def _round_width(wanted: float) -> float:
     if not wanted > 0:
         return _USUAL_WIDTH
     power = 10.0 ** floor(log10(wanted))
+    # A step that is the width itself may be above it by rounding; 1 counts whatever log10 made of it.
     return max(step * power for step in (1, 2, 5) if step * power <= wanted * (1 + 1e-12) or step == 1)
 
 

@@ -143,6 +143,9 @@ def minimise_hinge(
         if width <= _NARROWEST:
             return
         wanted = 0.5 * tol * min(best[0], at_zero - best[0])
+        # gap ~ width², so the width for a gap g is √(g / gap) of the present one. That holds near the minimum
+        # only: at least half, so that it ends, and at most a tenth, from which Newton's steps still converge.
+        # 1e-300 divides where there is no gap left.
         width = max(
             width * float(np.clip(np.sqrt(wanted / max(primal - dual, 1e-300)), 0.1, 0.5)), _NARROWEST
         )
@@ -175,6 +178,8 @@ def descend(
         if norm == 0.0:
             yield point
             return
+        # How exact a Newton step is solved (Dembo and Steihaug): a residual that falls as √||gradient|| makes
+        # the steps converge faster than any linear rate. Above 1e-4, as the pairs on the line change anyway.
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
         direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
@@ -212,6 +217,7 @@ def _line_search(
         # The slope tells lower from higher where the objective itself is all rounding.
         if here <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
             best = (t, smooth, scores)
+            # Flat enough to turn: a quarter of the slope at the start (the curvature condition of Wolfe).
             if abs(here) <= 0.25 * abs(slope):
                 break
         if here < 0.0:
@@ -221,6 +227,7 @@ def _line_search(
         t -= here / (pp + C * (yield from problem.bending(smooth, d)))
         if not low < t < high:
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
+        # The ends are one number but for rounding: sums over the pairs tell no more of it.
         if high - low <= 1e-12 * high:
             break
     if best is None:

@@ -6,6 +6,10 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+# A tick at an end of the range is inside but for the rounding of a quotient, a few eps; 1e-9 of a step is
+# more than that, and less than anyone sees.
+_ROUNDING = 1e-9
+
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 """Without 2.5, which costs a digit more than its neighbours."""
@@ -17,13 +21,13 @@ def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> floa
         return 1.0
     raw = span / max(count, 1.0)
     scale = 10.0 ** math.floor(math.log10(raw))
-    return next((s * scale for s in steps if s * scale >= raw * (1 - 1e-9)), 10.0 * scale)
+    return next((s * scale for s in steps if s * scale >= raw * (1 - _ROUNDING)), 10.0 * scale)
 
 
 def nice_ticks(low: float, high: float, count: float, steps: Sequence[float] = STEPS) -> list[float]:
     """Return round values in [low, high], about ``count`` of them, ascending."""
     step = nice_step(high - low, count, steps)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
     return [i * step for i in range(first, last + 1)]
 
 
@@ -45,6 +49,7 @@ def tick_labels(ticks: list[float]) -> list[str]:
         digits = min(max(3, math.ceil(math.log10(largest / step)) + 1), 15)  # as many as tell them apart
         return [f"{t:.{digits}g}" for t in ticks]
     places = decimals(step)
+    # A tick at 0 is a sum of steps, and may be some eps of one: it has no minus.
     return [f"{0.0 if abs(t) < step * 1e-6 else t:,.{places}f}".replace("-", "−") for t in ticks]
 
 
@@ -78,7 +83,7 @@ def integer_ticks(low: float, high: float, count: float) -> list[float]:
     count : float
         For how many labels there is room.
     """
-    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    first, last = math.ceil(low - _ROUNDING), math.floor(high + _ROUNDING)
     if last < first:
         return []
     step = max(1, round(nice_step(last - first, count, DECIMAL_STEPS)))

@@ -27,7 +27,7 @@ empty# kernel parameter -u
 {vectors} # number of support vectors plus 1 
 {threshold!r} # threshold b, each following line is a SV (starting with alpha*y)
 """  # noqa: W291 - the programs read the blanks
-_HEADER_LINES = 11
+_HEADER_LINES = 11  # those above; the last one has the threshold
 _LARGEST, _MOST = 24, 500
 """Powers of two: of the greatest score, whose last bit is then the eighth decimal; and of a scale."""
 

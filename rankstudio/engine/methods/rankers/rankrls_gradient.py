@@ -22,7 +22,7 @@ from rankstudio.engine.support.threads import pool, worthwhile
 
 SOLVERS = ("auto", "direct", "cg")
 
-_MOST_ITERATIONS = 10_000_000
+_MOST_ITERATIONS = 10_000_000  # without rounding n would do; a greater number is taken for a slip
 
 
 @dataclass(frozen=True)

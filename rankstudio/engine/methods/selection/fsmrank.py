@@ -205,6 +205,7 @@ class FSMRank(Selector):
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])
+        # Entries up to 1 bound the norm by n, of which an eigenvalue is off by some eps: 1e-10 n is above.
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
         if project:

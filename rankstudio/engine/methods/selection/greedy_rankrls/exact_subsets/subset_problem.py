@@ -21,6 +21,8 @@ from rankstudio.engine.support import memory
 
 _LEAST_RIDGE = 1e-9  # of the greatest eigenvalue: with less, bounds would be rounding
 _ROUNDINGS = 64 * float(np.finfo(np.float64).eps)
+"""Of a bound, which solves systems with K + μI, of the condition 1 + σ / μ: what rounding may add to it is a
+small multiple of eps times that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +106,7 @@ class SubsetProblem:
         forced = rules.pinned
         others = [int(i) for i in np.flatnonzero(rules.allowed & varies) if int(i) not in forced]
         pool = np.array(groups.columns((*forced, *others)), dtype=np.int64)
+        # σ has to be an upper bound, and an eigenvalue is computed up to some n eps.
         greatest = float(np.linalg.eigvalsh(whole[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
         ridge, loss = _ridge(regularization, greatest)
         order = _order(whole, groups, forced, others, ridge)
@@ -128,7 +131,7 @@ class SubsetProblem:
             ridge,
             slack,
             TIE * labels,
-            rules.budget * (1 + 1e-12),
+            rules.budget * (1 + 1e-12),  # 0.1 + 0.1 + 0.1 fits into 0.3
             n_queries,
             groups,
         )
