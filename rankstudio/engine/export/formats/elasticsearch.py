@@ -14,13 +14,8 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats import ranklib
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
 from rankstudio.engine.export.formats.trial import weighted_sum
-from rankstudio.engine.export.score_function import (
-    ModelInput,
-    ScoreFunction,
-    ScoreTree,
-    ValueRanges,
-    shifted,
-)
+from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, shifted
+from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr, translatable
 
 FEATURES = "-featureset.json"

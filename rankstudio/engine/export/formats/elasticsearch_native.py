@@ -13,7 +13,8 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats.elasticsearch import field_query, moved, not_negative, serve
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
 from rankstudio.engine.export.formats.trial import tree_sum
-from rankstudio.engine.export.score_function import ModelInput, Node, ScoreFunction, ScoreTree
+from rankstudio.engine.export.score_function import ModelInput, ScoreFunction
+from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import tr, translatable
 
 _QUERIES = ("mustache", "")  # languages of templates that are queries; others compute from other features
