@@ -1,4 +1,4 @@
-"""Damaged feature sets, feature logs and judgments of search engines: what stands there, or a sentence."""
+"""Damaged feature sets, logs, judgments and models of other programs: what stands there, or a sentence."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from pathlib import Path
 import numpy as np
 from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
+from test_model_files import trees
 
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_sets import is_rank_feature, parsed_feature_set, read_feature_set
 from rankstudio.engine.data.formats.data_file import load_logs
 from rankstudio.engine.errors import DataError
+from rankstudio.engine.export.foreign.foreign_files import foreign_model
+
+FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
 
 HOSTILE = "\"',;{}</script>${jndi:x}{{keywords}}\n*/ $(rm)"
 ELASTIC = {
@@ -117,3 +122,58 @@ def test_feature_logs(fuzz: Fuzz) -> None:
         return Outcome.READ
 
     fuzz("feature logs", attempt, 700)
+
+
+MODELS = {
+    path.name: path.read_bytes() for path in sorted(FOREIGN.iterdir()) if path.suffix in (".json", ".onnx")
+}
+del MODELS["expected.json"]
+RANKLIB = b"""## LambdaMART
+<ensemble><tree id="1" weight="0.1"><split><feature> 1 </feature><threshold> 0.5 </threshold>
+<split pos="left"><output> -2.0 </output></split><split pos="right"><output> 2.0 </output></split>
+</split></tree></ensemble>
+"""
+SOLR_TREE = {"feature": "a", "threshold": "0.5", "left": {"value": "1"}, "right": {"value": "2"}}
+MODELS["ranklib.txt"] = RANKLIB
+MODELS["linear.txt"] = b"## Coordinate Ascent\n## x = 1\n1:0.5 2:-1e-3 4:2\n"
+MODELS["solr.json"] = as_bytes(
+    {
+        "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
+        "features": [{"name": "a"}],
+        "params": {"trees": [{"weight": "1", "root": SOLR_TREE}]},
+    }
+)
+MODELS["elastic.json"] = as_bytes(
+    {"model": {"name": "m", "model": {"type": "model/linear", "definition": '{"a": 0.5, "b": 1}'}}}
+)
+MODELS["lightgbm.txt"] = trees()["model"]["lightgbm"].encode()
+ROWS = np.random.default_rng(1).random((12, 4))
+DATA = FoldedDataset.of(
+    RankingDataset.from_arrays(ROWS, np.zeros(12), np.arange(12) // 4, feature_names=tuple("abcd"))
+)
+
+
+def test_models_of_other_programs(fuzz: Fuzz) -> None:
+    """They become numbers for every document, without running anything of theirs."""
+
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        name = rng.choice(list(MODELS))
+        content = MODELS[name]
+        if name.endswith(".json") and rng.random() < 0.6:
+            content = as_bytes(mutated_value(rng, json.loads(content)))
+        else:
+            content = mutated(rng, content, (content,))
+        path = folder / name
+        path.write_bytes(content)
+        try:
+            model = foreign_model(path, DATA)
+            if model is None:
+                return Outcome.REFUSED
+            scores = model.predict(DATA.folds[0].train.X, DATA.feature_ids)
+        except DataError as error:
+            return refusal(error)
+        assert np.isfinite(scores).all() and scores.shape == (12,)
+        assert {feature.id for feature in model.features} <= {1, 2, 3, 4}
+        return Outcome.READ
+
+    fuzz("models of other programs", attempt, 120)

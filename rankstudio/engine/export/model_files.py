@@ -18,7 +18,13 @@ from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.data.table import Missing
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
-from rankstudio.engine.export.foreign.foreign_files import ENDINGS, foreign_model, is_foreign_text
+from rankstudio.engine.export.foreign.foreign_files import (
+    ENDINGS,
+    foreign_model,
+    is_foreign_text,
+    model_in_data,
+    parsed_file,
+)
 from rankstudio.engine.export.models import NORMALIZE, Model, load_model
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
@@ -70,9 +76,20 @@ def score_file(
     DataError
         Where a file cannot be read, or the model cannot score the data.
     """
-    model = load_model(model_path)
-    data = read_for(model, data_path, columns)
+    model, data = model_and_data(model_path, data_path, columns)
     return model_scores(model, data), data, other_names(model, data)
+
+
+def model_and_data(
+    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None
+) -> tuple[Model, RankingDataset]:
+    """Read a model, of another program too, and the documents that it is to score; see `score_file`."""
+    parsed = parsed_file(model_path)
+    if parsed is None:
+        model = load_model(model_path)
+        return model, read_for(model, data_path, columns)
+    data = load_data(data_path, columns=columns)
+    return model_in_data(parsed, FoldedDataset.of(data), model_path), data
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:

@@ -72,11 +72,22 @@ def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
     MissingExtraError
         Where onnx is needed, and not installed.
     """
+    parsed = parsed_file(path)
+    return None if parsed is None else model_in_data(parsed, dataset, path)
+
+
+def parsed_file(path: Path) -> ParsedModel | None:
+    """Return the model of another program in a file; None where it is none.
+
+    Raises
+    ------
+    DatasetError, MissingExtraError
+        As of :func:`foreign_model`.
+    """
     try:
-        parsed = _parsed(path)
+        return _parsed(path)
     except UnreadableModelError as error:
         raise DatasetError(f"{shown_path(path)}: {error}") from error
-    return None if parsed is None else _in_data(parsed, dataset, path)
 
 
 def _parsed(path: Path) -> ParsedModel | None:
@@ -116,8 +127,8 @@ def _parsed_json(values: Any) -> ParsedModel | None:
     return None
 
 
-def _in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
-    """Return a model in the features of some data."""
+def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
+    """Return a model in the features of some data; see :func:`foreign_model`."""
     trees, text = _lightgbm_trees(parsed)
     used = sorted({column for tree in trees for column, *_ in tree.splits} or parsed.weights)
     ids = _found_features(parsed, used, dataset, path)

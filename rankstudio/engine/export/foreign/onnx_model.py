@@ -89,12 +89,8 @@ def _regressor(given: dict[str, Any]) -> tuple[ScoreTree, ...]:
     keys = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
     rows = list(zip(*(given[f"nodes_{key}"] for key in keys), strict=True))
     nodes = {(row[0], row[1]): row for row in rows}
-    seen: set[tuple[int, int]] = set()
 
     def look(key: Any) -> Split | float:
-        if key in seen:
-            raise unreadable(_ONNX, tr("each node of a tree once"))
-        seen.add(key)
         tree, _, feature, value, mode, true, false = nodes[key]
         kind = mode.decode()
         if kind == "LEAF":
@@ -117,19 +113,16 @@ def _ensemble(given: dict[str, Any]) -> tuple[ScoreTree, ...]:
         raise unreadable(_ONNX, tr("one score for each document"))
     if given["nodes_splits"].dtype.itemsize != 8:
         raise unreadable(_ONNX, tr("an ensemble of trees in doubles"))
-    seen: set[int] = set()
 
     def look(key: Any) -> Split | float:
-        node, is_leaf = key
+        node, is_leaf, _ = key
         if is_leaf:
             return finite(_ONNX, given["leaf_weights"][node])
-        if node in seen:
-            raise unreadable(_ONNX, tr("each node of a tree once"))
-        seen.add(node)
         below, above = (
-            (int(given[f"nodes_{side}nodeids"][node]), bool(given[f"nodes_{side}leafs"][node]))
+            # of a tree of one leaf both sides are that leaf
+            (int(given[f"nodes_{side}nodeids"][node]), bool(given[f"nodes_{side}leafs"][node]), side)
             for side in ("true", "false")
         )
         return int(given["nodes_featureids"][node]), finite(_ONNX, given["nodes_splits"][node]), below, above
 
-    return tuple(flat_tree(_ONNX, (int(root), False), look) for root in given["tree_roots"])
+    return tuple(flat_tree(_ONNX, (int(root), False, ""), look) for root in given["tree_roots"])

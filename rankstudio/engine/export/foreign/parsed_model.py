@@ -77,13 +77,17 @@ def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]
     Raises
     ------
     UnreadableModelError
-        Where a number is not finite, or the nodes have no end.
+        Where a number is not finite, or a node is reached twice.
     """
     splits: list[list[Any]] = []
     leaves: list[float] = []
     waiting: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
+    seen: set[Hashable] = set()
     while waiting:
         key, parent, side = waiting.pop()
+        if key in seen:
+            raise unreadable(program, tr("each node of a tree once"))
+        seen.add(key)
         node = look(key)
         number = node if isinstance(node, float) else node[1]
         if not math.isfinite(number) or len(splits) + len(leaves) > _MOST_NODES:
@@ -114,12 +118,10 @@ def tree_of_lists(
     UnreadableModelError
         Where a child is no node, or comes twice.
     """
-    seen: set[int] = set()
 
     def look(node: Any) -> Split | float:
-        if type(node) is not int or not 0 <= node < len(left) or node in seen:
+        if type(node) is not int or not 0 <= node < len(left):
             raise unreadable(program, tr("each node of a tree once"))
-        seen.add(node)
         return leaf(node) if left[node] == -1 else (*split(node), left[node], right[node])
 
     return flat_tree(program, 0, look)

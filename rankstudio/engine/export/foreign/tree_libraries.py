@@ -109,7 +109,10 @@ def _with_columns(tree: ScoreTree, columns: Mapping[int, int]) -> ScoreTree:
 
 
 def _child(node: Mapping[str, Any], number: object) -> Mapping[str, Any]:
-    return next(child for child in node["children"] if child["nodeid"] == number)
+    for child in node["children"]:
+        if child["nodeid"] == number:
+            return child  # type: ignore[no-any-return]
+    raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump"))
 
 
 def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
