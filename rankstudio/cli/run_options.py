@@ -115,7 +115,8 @@ def _add_places(where: Any) -> None:
         action="append",
         metavar="NAME=PLACE",
         help="evaluate saved models instead of a method, as a run called NAME: one file for all folds, or a "
-        "folder with fold1.json …, one per fold; repeatable",
+        "folder with fold1.json …, one per fold; also of LightGBM, XGBoost, CatBoost, RankLib, Solr, "
+        "Elasticsearch and ONNX; repeatable",
     )
     add_column_options(where)
     where.add_argument("--missing", **MISSING)

@@ -176,4 +176,4 @@ def test_models_of_other_programs(fuzz: Fuzz) -> None:
         assert {feature.id for feature in model.features} <= {1, 2, 3, 4}
         return Outcome.READ
 
-    fuzz("models of other programs", attempt, 120)
+    fuzz("models of other programs", attempt, 40)
