@@ -40,8 +40,8 @@ and a verdict; for the whole set whether it is the best of its size, and where t
   rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
 
 For a study, the selection is that of the run's model on a fold; with --data it is that of the options.
-Greedy RankRLS has all evidence, other selectors what applies to them. Ctrl+C stops and prints what was found
-so far."""
+Greedy RankRLS supports all of these; other selectors support some of them. Ctrl+C stops and prints the
+results so far."""
 
 CSV = "evidence.csv"
 _FORMATS = ("pdf", "csv")
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=50,
         metavar="B",
-        help="divisions of the queries in halves; default: 50",
+        help="number of divisions of the queries into halves; default: 50",
     )
     parser.add_argument(
         "--permutations", type=int, default=99, metavar="N", help="permutations of each step; default: 99"
@@ -74,13 +74,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--best",
         action="store_true",
-        help="search until the best set is proved, not for 20 seconds only",
+        help="search until the best set is proved; by default the search stops after 20 seconds",
     )
     parser.add_argument(
         "--loss", metavar="MEASURE", help="measure of the losses; the squared error by default"
     )
     parser.add_argument(
-        "--threshold", type=float, metavar="T", help="selection probability of a secure feature; default: 0.9"
+        "--threshold",
+        type=float,
+        metavar="T",
+        help="minimum minimum selection probability of a secure feature; default: 0.9",
     )
     parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0 by default")
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and the figures")
@@ -251,7 +254,7 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
 
 
 def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
-    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences
+    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences, evidence_text
 
     many = len(names.dataset.folds) > 1
     part = f", training part of fold {what.fold}" if many else ""
@@ -260,40 +263,10 @@ def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> It
     n = len(names.dataset.feature_ids)
     yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
     yield ""
-    yield _table(found, names)
+    table = evidence_text("", found, found.rows, names.id, names.full)
+    yield as_text(table.header, table.rows, table.left)
     yield ""
     yield from evidence_sentences(found, names.id)
-
-
-def _table(found: SelectionEvidence, names: _Names) -> str:
-    lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
-    header = ["feature", "chosen in", "position", "share", lost, "95 % interval", "queries", "substitute"]
-    rows = []
-    for row in found.rows:
-        name = names.full(row.column) if row.selected else f"({names.full(row.column)})"
-        low, median, high = (_place(one, found) for one in row.position or (_NO_END,) * 3)
-        cells = [name, _percent(row.probability), f"{median} ({low}–{high})" if row.position else "–"]
-        cells.append(_percent(row.share))
-        cells.append(f"{row.loss.value:.4f}" if row.loss else "–")
-        cells.append(f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else "–")
-        cells.append("–" if row.n_deciding is None else str(row.n_deciding))
-        if row.substitute is None or row.price is None:
-            cells.append("–")
-        else:
-            cells.append(f"{names.id(row.substitute)} ({100 * row.price:+.2f} %)")
-        said = "" if row.verdict is None else row.verdict.label
-        with_other = f" with {names.id(row.partner)}" if row.partner is not None else ""
-        rows.append([*cells, f"{said}{with_other}"])
-    return as_text([*header, "verdict"], rows, left=(0, 8))
-
-
-def _place(value: float, found: SelectionEvidence) -> str:
-    steps = 0 if found.stability is None else found.stability.counts.shape[0]
-    return f">{steps}" if value == _NO_END else f"{value:g}"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f} %"
 
 
 def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, names: _Names) -> None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.language import tr
-from rankstudio.engine.statistics.stability import Stability, stability
+from rankstudio.engine.statistics.stability import INDICES, Stability, stability
 
 _FEW = 50  # sets; from here on nearly as many intervals hold the stability as say so
 
 
 @dataclass(frozen=True)
 class ChosenFeature:
-    """A feature that some fold's model has.
+    """A feature selected by at least one fold.
 
     Attributes
     ----------
@@ -25,7 +26,7 @@ class ChosenFeature:
         Its 1-based id.
     name : str
     ranks : Mapping of int to int
-        By fold, as which one it was selected, from 1; only folds whose model has it.
+        Position at which each fold selected it, from 1; only folds whose model contains it.
     """
 
     feature: int
@@ -34,22 +35,22 @@ class ChosenFeature:
 
     @property
     def times(self) -> int:
-        """How many folds chose it."""
+        """Number of folds that selected it."""
         return len(self.ranks)
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionStability:
-    """What the models of several folds have in common.
+    """Agreement of the models of several folds.
 
     Attributes
     ----------
     folds : tuple of int
-        Their numbers; M of them.
+        Numbers of the M folds.
     indices : Stability
-        Over all folds, and of each pair.
+        Indices over all folds, and for each pair.
     features : tuple of ChosenFeature
-        Those that any fold chose: the most often chosen first, of these the earlier ones.
+        Features selected by any fold: most frequent first, ties by position.
     """
 
     folds: tuple[int, ...]
@@ -58,7 +59,7 @@ class SelectionStability:
 
     @property
     def warning(self) -> str:
-        """What to know about the interval of few folds, as sentences; "" where they are many."""
+        """Note on the interval for few folds, as sentences; "" for many folds."""
         n = len(self.folds)
         if not 1 < n < _FEW:
             return ""
@@ -70,28 +71,55 @@ class SelectionStability:
 
 
 def stability_of(result: RunResult) -> Stability | None:
-    """Return how much the features that the folds selected agree; None without two folds, or a selection."""
+    """Return the agreement of the folds' selected features; None without two folds or a selection."""
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
     return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
 
 
 def stability_of_run(result: RunResult) -> SelectionStability:
-    """Return what the chosen models of a run have in common."""
+    """Return the agreement of the selected models of a run."""
     return selection_stability(result.folds, result.feature_ids, result.feature_names)
+
+
+def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> TextTable:
+    """Return how much the folds of runs agree, as a table to print.
+
+    Parameters
+    ----------
+    title : str
+    runs : iterable of (int, str, RunResult)
+        With several folds each: its number, what it is called, and what it found.
+    """
+    rows, warnings = [], []
+    for number, name, result in runs:
+        found = stability_of_run(result)
+        s = found.indices
+        corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]]
+        interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
+        agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
+        rows.append([str(number), name, range_text(result.sizes), *agree])
+        warnings.append(found.warning)
+    note = (
+        "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
+        "applies to selections of equal size, Lustgarten's to different sizes."
+    )
+    note = " ".join([note, *list(filter(None, warnings))[:1]])
+    header = ["run", "method", "features", *INDICES, "Nogueira", "95 % interval"]
+    return TextTable(title, header, rows, (1,), note)
 
 
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
-    """Hold the features of the chosen models side by side.
+    """Compare the features of the selected models.
 
     Parameters
     ----------
     folds : sequence of FoldResult
-        One or more.
+        At least one run.
     feature_ids, names : of length n
-        Of the dataset's columns.
+        Ids and names of the dataset's columns.
     """
     return SelectionStability(
         tuple(fold.fold for fold in folds),
@@ -116,19 +144,19 @@ def _chosen(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[Chos
 
 
 def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
-    """Return as which one each fold's chosen model selected each feature.
+    """Return the position at which each fold's model selected each feature.
 
     Parameters
     ----------
     folds : sequence of FoldResult
-        F of them, of one run after the other.
+        F folds, run by run.
     feature_ids : ndarray of shape (n,)
         1-based ids of the dataset's columns.
 
     Returns
     -------
     ndarray of shape (n, F)
-        Ranks from 1; NaN where a model does not have the feature.
+        Positions from 1; NaN if a model does not contain the feature.
     """
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     ranks = np.full((len(columns), len(folds)), np.nan)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
 
 
 class Comments(Protocol):
-    """The comments of the documents, decoded only when somebody asks."""
+    """Comments of the documents, decoded on demand."""
 
     def __len__(self) -> int: ...
 
@@ -28,18 +28,25 @@ class Comments(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TextComments:
-    """A sequence of comments, each decoded when it is asked for.
+    """A sequence of comments, each decoded on demand.
 
     Attributes
     ----------
     content : uint8 array
-        The bytes of all comments, one behind the other.
+        Bytes of all comments, concatenated.
     offsets : int64 array of shape (m + 1,)
-        Where each begins, and the end of the last. Bytes that are not UTF-8 are shown as U+FFFD.
+        Start of each comment, and the end of the last. Bytes that are not UTF-8 are shown as U+FFFD.
     """
 
     content: Bytes
     offsets: Ints
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return comments that are texts now; what has no UTF-8 stays as an escape."""
+        content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
+        offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -64,7 +71,7 @@ class TextComments:
 
 @dataclass(frozen=True, eq=False)
 class TakenComments:
-    """The comments of some rows, decoded no earlier than the others are."""
+    """Comments of some rows, decoded on demand."""
 
     of: Comments
     rows: Ints
@@ -81,7 +88,7 @@ class TakenComments:
 
 @dataclass(frozen=True, eq=False)
 class RankedIds:
-    """Comments of which no more is left than which document comes before which by its id.
+    """Stand-in for comments of which only the order of document ids was kept.
 
     Attributes
     ----------
@@ -102,7 +109,7 @@ class RankedIds:
 
 
 def document_id(comment: str) -> str:
-    """Return the document's id in a comment of LETOR's, "" if it has none.
+    """Return the document id in a LETOR comment, "" if it has none.
 
     Examples
     --------
@@ -111,10 +118,3 @@ def document_id(comment: str) -> str:
     """
     found = _DOCUMENT_ID.search(comment)
     return found[1] if found else ""
-
-
-def text_comments(texts: Sequence[str]) -> TextComments:
-    """Return texts as comments, each on one line."""
-    content = [" ".join(text.splitlines()).encode("utf-8", "backslashreplace") for text in texts]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)

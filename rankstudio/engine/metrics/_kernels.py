@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics.conventions import Short
-from rankstudio.engine.metrics.names import MeasureKind
+from rankstudio.engine.metrics.names import kind_of
 from rankstudio.engine.support.jit import kernel, subroutine
 
 Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
+
+# A cached kernel has these numbers in it: a new measure stands at the end of `measures.toml`.
+_MAP, _P, _NDCG, _MEAN_NDCG = kind_of("MAP"), kind_of("P"), kind_of("NDCG"), kind_of("MeanNDCG")
+_DISAGREEMENT, _RR, _RECALL, _AUC = kind_of("Disagreement"), kind_of("RR"), kind_of("Recall"), kind_of("AUC")
 
 RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
@@ -266,13 +270,13 @@ def measure_all(
                 _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
             for j in range(kinds.shape[0]):
                 kind, cut, value = kinds[j], cuts[j], np.nan
-                if kind == MeasureKind.MAP:
+                if kind == _MAP:
                     value = _average_precision(cut, precisions, n_relevant[q], rules, n)
-                elif kind == MeasureKind.P:
+                elif kind == _P:
                     value = _precision(cut, hits, rules, n)
-                elif kind == MeasureKind.NDCG:
+                elif kind == _NDCG:
                     value = _ndcg(cut, dcg, ideal, first, rules, n)
-                elif kind == MeasureKind.MEAN_NDCG:
+                elif kind == _MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
                 elif tree is not None:
                     value = _measure_order(
@@ -444,13 +448,13 @@ def _measure_order(
     tree: Ints,
 ) -> float:
     """Return Recall, AUC, RR, ERR or the disagreement error."""
-    if kind == MeasureKind.RECALL:
+    if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
-    if kind == MeasureKind.AUC:
+    if kind == _AUC:
         return _area(key, hits, n_relevant, n)
-    if kind == MeasureKind.DISAGREEMENT:
+    if kind == _DISAGREEMENT:
         return _disagreement(key, level, n_pairs, n, tree)
-    stops = relevants if kind == MeasureKind.RR else chances
+    stops = relevants if kind == _RR else chances
     return _cascade(key, level, stops, depth, n if cut == 0 else min(cut, n), averaged, passed)
 
 

@@ -16,22 +16,8 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.resources import table
 
 
-class MeasureKind(IntEnum):
-    """What is computed; the kernels know measures by these numbers."""
-
-    MAP = 0
-    P = 1
-    NDCG = 2
-    MEAN_NDCG = 3
-    DISAGREEMENT = 4
-    RR = 5
-    ERR = 6
-    RECALL = 7
-    AUC = 8
-
-
 class Cut(IntEnum):
-    """Whether a measure's name has a cut-off, as the 10 of NDCG@10."""
+    """Whether a measure's name has a cut-off, such as the 10 of NDCG@10."""
 
     NONE = 0
     OPTIONAL = 1
@@ -39,7 +25,7 @@ class Cut(IntEnum):
 
 
 class Reads(StrEnum):
-    """What a measure reads off a ranking; the kernel prepares only what some measure reads."""
+    """Information that a measure needs from a ranking; the kernel prepares only what some measure needs."""
 
     HITS = "hits"  # sums of relevant documents, and of precisions at them
     GAINS = "gains"  # sums of discounted gains
@@ -52,19 +38,20 @@ class Family:
 
     Attributes
     ----------
-    kind : MeasureKind
+    kind : int
+        The kernels know it by this number: its place in ``resources/metrics/measures.toml``.
     name : str
-        As it is written: "NDCG".
+        Name: "NDCG".
     label : str
         In words.
     cut : Cut
     reads : frozenset of Reads
     help : str
-        What it is, in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
+        Description in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
     higher_is_better : bool
     """
 
-    kind: MeasureKind
+    kind: int
     name: str
     label: str
     cut: Cut
@@ -73,15 +60,20 @@ class Family:
     higher_is_better: bool = True
 
 
-def _family(kind: MeasureKind, name: str, values: Mapping[str, Any]) -> Family:
+def _family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
     cut, reads = Cut[values["cut"].upper()], frozenset(map(Reads, values["reads"]))
     return Family(kind, name, **{**values, "cut": cut, "reads": reads})
 
 
 FAMILIES: tuple[Family, ...] = tuple(
     _family(kind, name, values)
-    for kind, (name, values) in zip(MeasureKind, table("metrics", "measures.toml").items(), strict=True)
+    for kind, (name, values) in enumerate(table("metrics", "measures.toml").items())
 )
+
+
+def kind_of(name: str) -> int:
+    """Return the number by which the kernels know the measures of a family."""
+    return next(family.kind for family in FAMILIES if family.name == name)
 
 
 @dataclass(frozen=True)
@@ -105,22 +97,22 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The name in words, for titles: "Precision of the first 10 documents"."""
+        """Name in words, for titles: "Precision of the first 10 documents"."""
         return self.family.label if self.cut is None else f"{self.family.label} of {self._first}"
 
     @property
     def help(self) -> str:
-        """What it is, in a sentence."""
+        """Description in a sentence."""
         return self.family.help.format(first=self._first)
 
     @property
-    def kind(self) -> MeasureKind:
-        """What is computed."""
+    def kind(self) -> int:
+        """Kind of the measure, the number that the kernels know it by."""
         return self.family.kind
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a larger value is the better one."""
+        """Whether larger values are better."""
         return self.family.higher_is_better
 
     @property
@@ -147,12 +139,12 @@ _FAMILY_FORMS = ", ".join(form.format(f.name) for f in FAMILIES for form in _FOR
 
 
 def measure(name: str | Measure) -> Measure:
-    """Return a measure by its name, in upper or lower case: ``measure("ndcg@10").name == "NDCG@10"``.
+    """Return a measure by its name, ignoring case: ``measure("ndcg@10").name == "NDCG@10"``.
 
     Raises
     ------
     ParameterError
-        For a name that is none; the text names the measures there are.
+        For an unknown name; the message lists the measures.
     """
     if isinstance(name, Measure):
         return name

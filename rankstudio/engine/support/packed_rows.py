@@ -17,19 +17,19 @@ _HEADER = 112  # bytes that numpy takes for an array besides its values
 
 
 class Rows(Protocol):
-    """Rows of one kind, each made or looked up when it is asked for."""
+    """Rows of one kind, created or looked up on demand."""
 
     def row(self, k: int) -> Any:
         """Return row k."""
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take."""
+        """Memory in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlainRows:
-    """Rows as they are: arrays that would not become smaller, or that others have too.
+    """Unpacked rows: arrays that would not become smaller, or that are shared.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class PlainRows:
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take; an object that stands for several rows counts once."""
+        """Memory in bytes; an object used for several rows counts once."""
         return sum(map(_size, {id(row): row for row in self.rows}.values())) + 8 * len(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """K rows of n numbers, of which those with the bits of ``fill`` take no place.
+    """K rows of n numbers, in which numbers with the bits of ``fill`` are not stored.
 
     Attributes
     ----------
@@ -58,25 +58,22 @@ class PackedRows:
     fill : float
         0.0 or NaN.
     values : ndarray of shape (N,)
-        The others, row by row; of 32 bits each where that loses none.
+        The others, row by row.
     starts : ndarray of shape (K + 1,)
         Where each row's begin in ``values``.
-    columns : ndarray of shape (N,), optional
-        Where they stand in their rows.
-    marks : ndarray of shape (K, ceil(n / 8)), optional
-        The same as a bit for each place, where that is less.
+    marks : ndarray of shape (K, ceil(n / 8))
+        A bit for each place: whether one of them stands there.
 
     Notes
     -----
-    Memory: 8N + 8K bytes and the smaller one of Kn/8 and 2N (4N where n > 65,536) bytes.
+    Memory: 8N + 8K + Kn/8 bytes.
     """
 
     n: int
     fill: float
-    values: NDArray[Any]
+    values: Floats
     starts: Ints
-    columns: NDArray[Any] | None
-    marks: NDArray[np.uint8] | None
+    marks: NDArray[np.uint8]
 
     @classmethod
     def of(cls, rows: Sequence[Floats], fill: float) -> PackedRows:
@@ -94,39 +91,29 @@ class PackedRows:
             marks.append(np.packbits(other, axis=1))
             counts.append(other.sum(axis=1))
         starts = np.concatenate([[0], *counts]).cumsum()
-        found, marked = _least(np.concatenate(values)), np.concatenate(marks)
-        place = np.min_scalar_type(max(0, n - 1))
-        if found.size * place.itemsize >= marked.nbytes:
-            return cls(n, fill, found, starts, None, marked)
-        columns = [np.flatnonzero(np.unpackbits(row, count=n)).astype(place) for row in marked]
-        return cls(n, fill, found, starts, np.concatenate(columns), None)
+        return cls(n, fill, np.concatenate(values), starts, np.concatenate(marks))
 
     def row(self, k: int) -> Floats:
-        """Return row k as an array of its own, shape (n,)."""
+        """Return row k as a new array, shape (n,)."""
         out = np.full(self.n, self.fill)
-        own = slice(self.starts[k], self.starts[k + 1])
-        if self.marks is not None:
-            out[np.unpackbits(self.marks[k], count=self.n).view(np.bool_)] = self.values[own]
-        else:
-            assert self.columns is not None  # one of the two is there
-            out[self.columns[own]] = self.values[own]
+        place = np.unpackbits(self.marks[k], count=self.n).view(np.bool_)
+        out[place] = self.values[self.starts[k] : self.starts[k + 1]]
         return out
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take."""
-        arrays = [a for a in (self.values, self.starts, self.columns, self.marks) if a is not None]
-        return sum(a.nbytes + _HEADER for a in arrays)
+        """Memory in bytes."""
+        return sum(a.nbytes + _HEADER for a in (self.values, self.starts, self.marks))
 
 
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
-    """Return rows packed, or as they are where that takes no more memory.
+    """Return rows packed, or unpacked if that needs no more memory.
 
     Parameters
     ----------
     rows : sequence of ndarray
     fill : float
-        0.0 or NaN: what most of the numbers are.
+        0.0 or NaN: the most frequent number.
     """
     if rows and all(row.size == 0 for row in rows):
         return PlainRows((np.empty(0),) * len(rows))
@@ -140,14 +127,14 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class IndexTuples:
-    """K tuples of indices; one that is the beginning of another, or equal to it, takes no place of its own.
+    """K tuples of indices; prefixes of others are not stored separately.
 
     Attributes
     ----------
     flat : ndarray
-        Of the smallest unsigned integers that carry them.
+        Concatenated indices, in the smallest sufficient unsigned integers.
     begins, ends : ndarray of shape (K,)
-        Where each stands in ``flat``.
+        Start and end of each tuple in ``flat``.
     """
 
     flat: NDArray[Any]
@@ -156,7 +143,7 @@ class IndexTuples:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]]) -> IndexTuples:
-        """Keep some tuples; O(their lengths)."""
+        """Store some tuples; O(total length)."""
         longest = max(rows, key=len)
         if all(row == longest[: len(row)] for row in rows):
             begins = dict.fromkeys(rows, 0)
@@ -177,22 +164,14 @@ class IndexTuples:
 
     @property
     def lengths(self) -> Ints:
-        """How long each tuple is, without making them, shape (K,)."""
+        """Length of each tuple, shape (K,), without creating them."""
         return self.ends - self.begins
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take."""
+        """Memory in bytes."""
         return sum(a.nbytes + _HEADER for a in (self.flat, self.begins, self.ends))
 
 
 def _size(row: Any) -> int:
     return row.nbytes + _HEADER if isinstance(row, np.ndarray) else getsizeof(row)
-
-
-def _least(values: Floats) -> NDArray[Any]:
-    """Return values with 32 bits each where all of them stay what they are, bit by bit."""
-    with np.errstate(all="ignore"):  # what overflows does not stay
-        short = values.astype(np.float32)
-        same = np.array_equal(short.astype(np.float64).view(np.int64), values.view(np.int64))
-    return short if same else values

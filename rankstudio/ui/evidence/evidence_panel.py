@@ -8,14 +8,15 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout
 
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
@@ -254,9 +255,7 @@ class EvidenceTable(TableView):
                 tr("position"),
                 value=lambda row: row.middle,
                 format=lambda _: "",
-                tooltip=tr(
-                    "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
-                ),
+                tooltip=tr("Position on the path over the halves: median, and 5 % to 95 % quantile"),
                 width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
@@ -291,14 +290,14 @@ class EvidenceTable(TableView):
                 tr("queries"),
                 "right",
                 value=lambda row: row.found.n_deciding,
-                tooltip=tr("How many queries have to be left out for the step to select another feature"),
+                tooltip=tr("Minimum number of queries to leave out before the step selects another feature"),
                 width=56,
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
             ),
             Column(
                 "verdict",
                 tr("verdict"),
-                tooltip=tr("What the halves, the near-best sets and the loss say together"),
+                tooltip=tr("Verdict from the halves, the near-best sets and the loss"),
                 width=146,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
@@ -409,7 +408,7 @@ def _position_hint(row: EvidenceRow) -> str:
     if position is None:
         return ""
     low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
-    return tr("The median place is {middle}, from {low} to {high}. A dash means not selected.").format(
+    return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
         middle=middle, low=low, high=high
     )
 
@@ -455,6 +454,8 @@ class EvidencePanel(Panel):
         self.setObjectName("evidence-panel")
         self.table = EvidenceTable(theme)
         self.table.setAccessibleName(tr("Evidence"))
+        about = tr("Evidence for each selected feature, with its verdict.")
+        self.table.shared = Shared("evidence", tr("Evidence"), about, always=True)
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),
@@ -468,11 +469,6 @@ class EvidencePanel(Panel):
         fill(self.body, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what came while nobody looked: a window opens at the page where it was left."""
-        super().showEvent(event)
-        self.appeared.emit()
 
     def show_evidence(
         self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str

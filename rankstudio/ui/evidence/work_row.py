@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, isinf
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
@@ -51,11 +51,8 @@ class WorkRow(QWidget):
 
     Attributes
     ----------
-    started, stopped : Signal()
+    button, stop : QPushButton
     """
-
-    started = Signal()
-    stopped = Signal()
 
     def __init__(self, name: str, offer: str, timed: str, tip: str) -> None:
         super().__init__()
@@ -65,9 +62,7 @@ class WorkRow(QWidget):
         self.bar = named(DeferredProgressBar(), f"{name}-progress", tr("progress"))
         self.bar.setFixedWidth(_BAR)
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
-        self.stop = named(
-            QPushButton(tr("Stop")), f"{name}-stop", tip=tr("Stop and keep what is known so far")
-        )
+        self.stop = named(QPushButton(tr("Stop")), f"{name}-stop", tip=tr("Stop and keep the results so far"))
         for button in (self.button, self.stop):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         fill(
@@ -77,8 +72,6 @@ class WorkRow(QWidget):
             spacing=8,
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.button.clicked.connect(self.started)
-        self.stop.clicked.connect(self.stopped)
 
     def show_state(self, evidence: Evidence, package: Package, said: str = "") -> None:
         """Show how far a package is, and what is known of it so far."""
@@ -97,7 +90,7 @@ class WorkRow(QWidget):
             self.button.setText(self._offer if isinf(seconds) else timed)
         states = {
             Progress.RUNNING: said or _DOING[package],
-            Progress.STOPPED: tr("Stopped. The values so far are shown."),
+            Progress.STOPPED: tr("Stopped. Showing the values so far."),
             Progress.WAITING: tr("Waiting …"),
         }
         self.status.setText(states.get(progress, ""))

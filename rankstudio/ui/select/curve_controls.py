@@ -23,19 +23,15 @@ class ChanceRow(QWidget):
 
     Attributes
     ----------
-    asked : Signal()
-        The button was pressed.
+    button : QPushButton
     row : QBoxLayout
         Of the two, which stand above each other where a row is too long.
     """
-
-    asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.button = named(QPushButton(), "chance-button")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.button.clicked.connect(self.asked)
         self.sentence = named(WrappedLabel(keeps=False), "chance-sentence", role="caption")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
@@ -192,7 +188,7 @@ class SmallestButton(QPushButton):
         self.setAccessibleName(self._texts[0])
         self.set_short(self._short)
         self.setToolTip(
-            tr("The best model on the curve. No smaller one is as good by a test at level 0.05.")
+            tr("The best model on the curve. All smaller models are significantly worse (level 0.05).")
             if same
             else tr("Choose the best model on the curve")
             if back

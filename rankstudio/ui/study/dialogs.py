@@ -340,7 +340,7 @@ class ColumnsDialog(QDialog):
     def _refresh(self) -> None:
         """Show of every column what it is by now."""
         (qid, label, part), comment = self._roles(), self._comment()
-        blocked = self._table.blockSignals(True)
+        blocked = self._table.blockSignals(True)  # a cell that is filled in here was not ticked by the user
         n = 0
         for i in range(self._table.rowCount()):
             free = i not in (qid, label, part)

@@ -55,35 +55,35 @@ def simulate_selection(
     ----------
     dataset : FoldedDataset or RankingDataset
     n_queries : int, default 20
-        Training queries, drawn from all without replacement in each repetition.
+        Number of training queries, drawn without replacement in each repetition.
     n_features : int, optional
-        How many features greedy RankRLS selects, k; None for all without a selection.
+        Number of features that greedy RankRLS selects, k; None for all features without selection.
     regularization : float, default 1.0
         λ > 0.
     measure : str, default "MAP"
-        Of the held-out scores of the training queries, and of the model on all others.
+        Measure of the held-out scores of the training queries, and of the model on all others.
     convention : str, optional
-        Key of the convention of the measure; what is usual for the data where it is not given.
+        Key of the convention of the measure; by default the usual one of the data.
     repetitions : int, default 100
     seed : int, default 0
         Equal seeds give equal bits.
     kernel : {"none", "rbf", "poly", "linear"}, default "none"
-        Other than "none": RankRLS with this kernel learns in place of the selection, on basis vectors.
+        Kernel of RankRLS on basis vectors, which replaces the selection unless "none".
     gamma : float, default 2**-6
         γ of the kernel.
     per_query : int, default 2
-        How many documents of each training query are basis vectors.
+        Number of basis vectors per training query.
     learner : Learner, optional
-        What learns in place of both.
+        Learner that replaces both.
     estimators : mapping of str to Estimator, optional
-        By name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with a kernel
-        :data:`rankstudio.engine.analysis.simulation.learners.BASIS_ESTIMATORS`.
+        Estimators by name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with
+        a kernel :data:`rankstudio.engine.analysis.simulation.learners.BASIS_ESTIMATORS`.
 
     Yields
     ------
     Deviations or None
-        Of all repetitions so far, after each of them; the generator returns the last. None after each model,
-        of which a repetition has many: so whoever asks can stop in the midst of one.
+        All repetitions so far, after each repetition; the generator returns the last result. None after each
+        of the many models of a repetition, so that the caller can stop in between.
 
     Raises
     ------
@@ -105,12 +105,13 @@ def simulate_selection(
     if learner is None and kernel != NO_KERNEL:
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
     what = learner or _selection(n_features, data.n_features, regularization)
+    documents = QueryData(data.X, data.y, data.query_ptr, part_of=data.grading)
     truth, found = np.empty(count), np.empty((count, len(ways)))
     for number in range(count):
         rng = np.random.default_rng([start, number])
         inside = np.zeros(data.n_queries, dtype=np.bool_)
         inside[rng.choice(data.n_queries, drawn, replace=False)] = True
-        train, others = _part(data, np.flatnonzero(inside)), _part(data, np.flatnonzero(~inside))
+        train, others = documents.taken(np.flatnonzero(inside)), documents.taken(np.flatnonzero(~inside))
         measured = partial(_measured, measure=measure, convention=used)
         truth[number] = yield from steadily(_truth(what, train, others, measured))
         for place, estimator in enumerate(ways.values()):
@@ -142,15 +143,6 @@ def _documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
         return dataset
     first = dataset.folds[0]
     return first.train if len(dataset.folds) == 1 and len(first.parts) == 1 else whole(dataset)
-
-
-def _part(data: RankingDataset, queries: Ints) -> QueryData:
-    """Return the documents of some queries."""
-    ptr = data.query_ptr
-    rows = np.concatenate([np.arange(ptr[q], ptr[q + 1]) for q in queries])
-    sizes = np.diff(ptr)[queries]
-    ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return QueryData(data.X[rows], data.y[rows], ptr, part_of=data.grading.taken(rows))
 
 
 @dataclass

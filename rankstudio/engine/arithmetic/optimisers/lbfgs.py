@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
-Objective = Callable[[Floats], Generator[WorkProgress, None, tuple[float, Floats]]]
+Objective = Callable[[Floats], Waiting[tuple[float, Floats]]]
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _LINE_STEPS = 60  # evaluations of a line search at most; one is usual
@@ -19,24 +19,24 @@ _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
 
 
 def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, float, Floats] | WorkProgress]:
-    """Lower a smooth convex function by L-BFGS (Liu & Nocedal 1989).
+    """Minimise a smooth convex function by L-BFGS (Liu & Nocedal 1989).
 
     Parameters
     ----------
     objective : callable
-        From a point (n,) to its value and gradient (n,), a generator that may give signs of life.
+        Returns value and gradient (n,) at a point (n,), as a generator that may yield progress events.
     start : ndarray of shape (n,)
-        Where to begin.
+        Starting point.
 
     Yields
     ------
     point, value, gradient
-        Those of the start, then of every iteration; signs of life in between. It ends where the gradient is
-        0, or where no step along the direction is a decrease in floating point.
+        At the start, then after every iteration; progress events in between. It ends when the gradient is 0,
+        or when no step along the direction decreases the function in floating point.
 
     Notes
     -----
-    O(n) an iteration besides the objective, which is evaluated once in most of them.
+    O(n) per iteration besides the objective, which is usually evaluated once.
     """
     point, (value, gradient) = start, (yield from objective(start))
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
@@ -80,7 +80,7 @@ def _line_search(
     direction: Floats,
     first: float,
     steps: int,
-) -> Generator[WorkProgress, None, tuple[Floats, float, Floats] | None]:
+) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
     slope = float(gradient @ direction)
     low, high, length = 0.0, np.inf, first

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.data.comments import text_comments
+from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import children, read_beginning
 from rankstudio.engine.data.formats.judgments import Grades
 from rankstudio.engine.data.source_file import TextLines, number, quoted
@@ -318,7 +318,7 @@ def joined(logs: Sequence[TextLines], judgments: TextLines, grades: Grades, *, r
         y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes.values()], dtype=np.int64),
         query_ids=tuple(sizes),
-        comments=text_comments([_comment(query, document) for query, document in rows]),
+        comments=TextComments.of(_comment(query, document) for query, document in rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(map(one_line, names)),

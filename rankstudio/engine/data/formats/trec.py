@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data.comments import text_comments
+from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.data.source_file import TextLines, number
 from rankstudio.engine.data.table import Table
@@ -31,20 +31,20 @@ RunScores = Mapping[str, Mapping[str, float]]
 
 
 def is_run(text: TextLines) -> bool:
-    """Return whether the first line of a file is one of a run."""
+    """Return whether the first line of a file belongs to a TREC run."""
     first = next((words for _, words in text.words()), [])
     return _FEWEST <= len(first) <= _MOST and number(first[4]) is not None
 
 
 def run_scores(text: TextLines) -> RunScores:
-    """Return the scores of a run; the ranks that it names are not looked at, as trec_eval does not.
+    """Return the scores of a run; ranks are ignored, as in trec_eval.
 
     Raises
     ------
     FormatError
-        At the first line that is none of a run, or has a document of a query again.
+        At the first line that is not part of a run, or repeats a document of a query.
     DatasetError
-        For a file without lines.
+        For an empty file.
     """
     found: dict[str, dict[str, float]] = {}
     for line, words in text.words():
@@ -71,23 +71,23 @@ _WORDS = 4
 
 
 def is_judgement(line: str) -> bool:
-    """Return whether a line is one of judgements."""
+    """Return whether a line is a TREC judgement."""
     words = line.split()
     return len(words) == _WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
 
 
 def is_qrels_name(name: str) -> bool:
-    """Return whether a file calls itself judgements."""
+    """Return whether the name of a file is that of judgements."""
     return "qrel" in name.lower()
 
 
 def runs_beside(qrels: Path) -> dict[str, Path]:
-    """Return the runs that stand beside judgements, by name, in the order of their names.
+    """Return the runs next to judgements, sorted by name.
 
     Raises
     ------
     DatasetError
-        Where two have one name.
+        If two runs have the same name.
     """
     found: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
@@ -107,27 +107,27 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
 
 
 def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False) -> Table:
-    """Return the judged documents with their score in each run as features.
+    """Return the judged documents, with their score in each run as features.
 
-    Documents that were judged are those there are. What a run did not retrieve of them is a missing value of
-    its feature; what was retrieved and not judged is left out, and counted. A negative grade is 0.
+    The dataset contains exactly the judged documents. A judged document that a run did not retrieve has a
+    missing value; retrieved documents without a judgement are left out and counted. Negative grades become 0.
 
     Parameters
     ----------
     qrels : TextLines
     runs : Mapping of str to RunScores
-        By the name that their feature has.
+        Runs by feature name.
     refuse : bool
         Whether a missing value is an error.
 
     Raises
     ------
     FormatError
-        At the first line that is none of judgements, or judges a document of a query again.
+        At the first line that is not a judgement, or judges a document of a query twice.
     MissingValueError
-        At the first document that a run has not, where that is refused.
+        At the first document missing from a run, with the policy to refuse missing values.
     DatasetError
-        For a file without lines, or a score that is not finite.
+        For an empty file, or a score that is not finite.
 
     Notes
     -----
@@ -156,7 +156,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
         query_ids=tuple(grades),
-        comments=text_comments([f"docid = {document}" for _, document in rows]),
+        comments=TextComments.of(f"docid = {document}" for _, document in rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
@@ -228,26 +228,26 @@ _LONGEST_REASON = 200
 
 
 def is_collection(place: Path) -> bool:
-    """Return whether judgements are those of a collection, not a file."""
+    """Return whether judgements are a collection instead of a file."""
     return place.as_posix().startswith(PREFIX)
 
 
 def collection_judgements(place: Path, library: Callable[[], Any] | None = None) -> TextLines:
-    """Return the judgements of a collection as the lines of TREC's file of them.
+    """Return the judgements of a collection as lines of a TREC file.
 
     Parameters
     ----------
     place : Path
-        The id behind ``ir_datasets:``. What of the collection is not on the disk, the library fetches.
+        Id after ``ir_datasets:``. The library downloads missing files of the collection.
     library : callable, optional
         Returns the module; imports ir_datasets by default.
 
     Raises
     ------
     MissingExtraError
-        Where the library is not installed.
+        If the library is not installed.
     DatasetError
-        Where it knows no such collection or has no judgements of it, or they are none of whole documents.
+        If the collection is unknown, or has no judgements of whole documents.
     """
     name = place.as_posix().removeprefix(PREFIX)
     module = (library or _library)()

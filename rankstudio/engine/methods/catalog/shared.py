@@ -37,8 +37,8 @@ SIZE = Parameter(
     kind=Kind.INTEGER,
     default=None,
     help=(
-        "Maximum number of features to select; a group counts as one. Models of every size up to this "
-        "maximum are compared."
+        "Maximum number of features to select; a group counts as one. Models of all sizes up to this maximum "
+        "are compared."
     ),
     symbol="k",
     source="Pahikkala et al. 2010, Algorithm 1",
@@ -55,7 +55,6 @@ C = Parameter(
     help="Weight of the pair losses relative to the squared norm of the model. Every value is tried.",
     symbol="C",
     source="Chapelle and Keerthi 2010, eq. (4)",
-    option="--C",
     low=0.0,
     open_low=True,
 )
@@ -66,7 +65,6 @@ MEASURE = Parameter(
     kind=Kind.MEASURE,
     default="NDCG@10",
     help="Training measure to optimise, computed by the convention of the run.",
-    option="--measure",
 )
 
 TOL = Parameter(
@@ -75,7 +73,6 @@ TOL = Parameter(
     kind=Kind.NUMBER,
     default=1e-6,
     help="Stops when the duality gap is at most this share of the objective.",
-    option="--tol",
     basic=False,
     offers_several=False,
     low=0.0,
@@ -93,7 +90,6 @@ COST = Parameter(
         "all d, or (1 − g/d)², which allows larger errors for large d."
     ),
     source="Pahikkala et al. 2009, eqs. (20) to (22)",
-    option="--cost",
     basic=False,
     choices=(
         ("magnitude", "label difference"),
@@ -110,7 +106,6 @@ TIES = Parameter(
     default=True,
     help="Whether pairs with equal labels count; they should get equal scores.",
     source="Pahikkala et al. 2009, section 5.1",
-    option="--ties",
     basic=False,
     only_with=("cost", ("magnitude",)),
     changes_criterion=True,
@@ -126,7 +121,6 @@ WEIGHTING = Parameter(
         "more), its number of pairs (all queries count equally), or none."
     ),
     source="Pahikkala et al. 2009, section 2.4; 2010, eq. (3)",
-    option="--weighting",
     basic=False,
     choices=(("size", "by documents"), ("pairs", "equal"), ("none", "by pairs")),
     changes_criterion=True,
@@ -142,7 +136,6 @@ PAIRS = Parameter(
         "(ordinary regression on the labels with an intercept)."
     ),
     source="Pahikkala et al. 2009, section 5.1",
-    option="--pairs",
     basic=False,
     choices=(("query", "inside queries"), ("all", "over all queries"), ("pointwise", "documents, no pairs")),
 )
@@ -151,7 +144,7 @@ PAIRS = Parameter(
 def max_iter(
     default: int, high: int, what: str = "Maximum number of iterations.", source: str = ""
 ) -> Parameter:
-    """Return the parameter that bounds a method's iterations."""
+    """Return the parameter that limits a method's iterations."""
     return Parameter(
         name="max_iter",
         label="iterations",
@@ -160,7 +153,6 @@ def max_iter(
         help=what,
         symbol="T" if source else "",
         source=source,
-        option="--max-iter",
         basic=False,
         low=1,
         high=high,
@@ -168,7 +160,7 @@ def max_iter(
 
 
 def rounds(default: int, source: str) -> Parameter:
-    """Return the parameter that bounds the rounds of boosting."""
+    """Return the parameter that limits the rounds of boosting."""
     return Parameter(
         name="n_rounds",
         label="rounds",
@@ -194,7 +186,6 @@ KERNEL = Parameter(
     ),
     symbol="k(x, x')",
     source="Airola 2011, section 2.6",
-    option="--kernel",
     choices=(("rbf", "Gaussian"), ("poly", "polynomial"), ("linear", "linear")),
 )
 
@@ -209,7 +200,6 @@ GAMMA = Parameter(
     ),
     symbol="γ",
     source="Airola 2011, eq. (2.10)",
-    option="--gamma",
     low=0.0,
     open_low=True,
     only_with=("kernel", ("rbf", "poly")),
@@ -223,7 +213,6 @@ DEGREE = Parameter(
     help="Degree of the polynomial: the maximum number of features multiplied with each other.",
     symbol="d",
     source="Airola 2011, eq. (2.9)",
-    option="--degree",
     low=1,
     high=20,
     only_with=("kernel", ("poly",)),
@@ -237,7 +226,6 @@ COEF0 = Parameter(
     help="Constant of the polynomial: a larger value gives more weight to products of few features.",
     symbol="c",
     source="Airola 2011, eq. (2.9)",
-    option="--coef0",
     basic=False,
     low=0.0,
     only_with=("kernel", ("poly",)),
@@ -270,7 +258,6 @@ BASIS = Parameter(
         "numbers from each query."
     ),
     source="Airola 2011, sections 2.5 and 5.6",
-    option="--basis",
     basic=False,
     choices=(("uniform", "all documents"), ("per_query", "same number per query")),
 )

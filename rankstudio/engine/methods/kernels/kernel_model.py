@@ -81,52 +81,43 @@ class BasisStep(Step):
     dual: Floats
 
 
+class _OfKernel:
+    """What a step does whose model is a kernel's."""
+
+    linear: ClassVar[bool] = False
+
+    model: KernelModel
+
+    @property
+    def kernel(self) -> bool:
+        """Whether the model is a sum of kernel functions."""
+        return True
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        return self.model.scores(np.ascontiguousarray(columns.T))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        return self.model.portable(ids)
+
+
 @dataclass(frozen=True, eq=False)
-class KernelStep(BasisStep):
+class KernelStep(_OfKernel, BasisStep):
     """A step whose model is a kernel's; ``coef`` tells how much a score rises with each feature.
 
     That is the root mean square slope at the basis vectors.
     """
 
-    linear: ClassVar[bool] = False
-
     model: KernelModel
-
-    @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return True
-
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        return self.model.scores(np.ascontiguousarray(columns.T))
-
-    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
-        return self.model.portable(ids)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelIteration(Iteration):
+class KernelIteration(_OfKernel, Iteration):
     """An iteration whose model is a kernel's; as :class:`KernelStep`."""
-
-    linear: ClassVar[bool] = False
 
     basis: Ints
     model: KernelModel
-
-    @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return True
-
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        return self.model.scores(np.ascontiguousarray(columns.T))
-
-    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
-        return self.model.portable(ids)
 
 
 def kernel_iteration(

@@ -15,6 +15,7 @@ from rankstudio.engine.export.figures.values import (
     FigureAxis,
     MapFigure,
 )
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, describe, floats
@@ -22,7 +23,6 @@ from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import BELOW, LEFT, RIGHT, TINY, font
-from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.palettes import viridis
 from rankstudio.ui.style.theme import Theme
 
@@ -356,7 +356,7 @@ class HeatMapPlot(Plot):
     def summary(self) -> str:
         """Return what the note says, else in words where the greatest value is, and the chosen cell."""
         cell = self.best or np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
-        text = tr("{title}, best {row}") if self.best else tr("{title}, greatest {row}")
+        text = tr("{title}, best {row}") if self.best else tr("{title}, largest {row}")
         greatest = text.format(title=self.axes.title, row=self._said(int(cell[0]), int(cell[1])))
         said = [self.note or greatest]
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):

@@ -11,17 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.analysis.features.choice_explanation import (
-    Alternative,
-    ChoiceContext,
-    explain,
-    number,
-    percent,
-)
+from rankstudio.engine.analysis.features.choice_explanation import Alternative, ChoiceContext, explain
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.number_format import percent, significant
 
 NAMES = tuple(f"feature {j}" for j in range(8))
 
@@ -129,9 +124,9 @@ def test_close_calls_ties_pins_and_lonely_ones_are_said() -> None:
 def test_elimination_says_what_was_next_to_drop_out() -> None:
     step = Step(2, (0, 1), np.zeros(2), 1.0, np.array([4.0, 3.0]))
     path = PathResult(UNIT, HeldSteps((step,)), {}, 1.0)
-    score = CandidateScore("size of the weight", "", least=True)
+    score = CandidateScore("absolute weight", "", least=True)
     assert explain(ChoiceContext(path, 0, score, NAMES), 1).sentences[0] == (
-        "With 2 features left it was dropped next: its size of the weight, 3, was 25 % below "
+        "With 2 features left it was dropped next: its absolute weight, 3, was 25 % below "
         "that of feature 0 (4)."
     )
 
@@ -143,7 +138,7 @@ def test_every_feature_of_every_path_has_an_explanation(seed: int, feature: int,
     place = path.steps[-1].selected.index(feature) if feature in path.steps[-1].selected else None
     if place is not None and place <= position:
         assert found.title == f"Why it was selected at step {place + 1}"
-        value = number(float(path.steps[place].candidates[feature]))
+        value = significant(float(path.steps[place].candidates[feature]))
         assert value in found.sentences[0]
     else:
         assert found.title == f"Why it is not in the model with k = {position + 1}"
@@ -163,10 +158,10 @@ def test_of_weights_size_and_rank_are_said(seed: int) -> None:
         found = explain(where, feature, np.eye(8))
         if sizes[feature]:
             assert found.title == "Why it is in the model"
-            assert number(sizes[feature]) in found.sentences[0]
+            assert significant(sizes[feature]) in found.sentences[0]
         else:
             assert found.title == "Why it is not in the model"
-            assert found.sentences[0].startswith("Its size of the weight is 0 at iteration 30, at most ")
+            assert found.sentences[0].startswith("Its absolute weight is 0 at iteration 30, at most ")
 
 
 def test_shares_are_percents() -> None:
