@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.table import (
     ReadAs,
     Source,
@@ -417,6 +418,8 @@ class FoldedDataset:
         Format of the first file.
     columns : DataColumns
         Columns as specified by the user.
+    feature_set : FeatureSet or None
+        Feature set of a search engine, matched with the features.
     """
 
     name: str
@@ -430,6 +433,7 @@ class FoldedDataset:
     feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     read_as: ReadAs = field(default_factory=ReadAs)
     columns: DataColumns = field(default_factory=DataColumns)
+    feature_set: FeatureSet | None = None
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""

@@ -9,13 +9,14 @@ import gc
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.errors import Cancelled, ChangedDataError
+from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path_plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
@@ -132,7 +133,12 @@ def load(
 def _open(
     path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
 ) -> FoldedDataset:
-    from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
+        FeatureNotes,
+        load_notes,
+        renamed,
+        with_feature_set,
+    )
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
 
@@ -150,6 +156,9 @@ def _open(
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     own = replace(dataset, feature_groups=notes.groups)
+    if notes.feature_set is not None:
+        with suppress(DatasetError):  # the user has taken other columns since
+            own = with_feature_set(own, notes.feature_set)
     return parse_protocol(plan.protocol).divide(renamed(own, notes.names) if notes.names else own, plan.seed)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.figures.values import Figure
     from rankstudio.engine.export.formats.model_format import ModelFormat
     from rankstudio.engine.export.models import Model as PortableModel
+    from rankstudio.engine.export.score_function import ScoreFunction
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
@@ -45,7 +47,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     portable = partial(_portable_model, session, current, model)
     return (
         _model_item(model, portable, name, why),
-        model_formats_item(model, portable, models.task_worker, name, why),
+        model_formats_item(model, portable, models.task_worker, name, why, _feature_set(session)),
+        feature_set_item(model, session.dataset, name),
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
         _report_item(sections.report, name),
@@ -265,8 +268,48 @@ def _write_text(text: str, path: Path) -> None:
     write_text(path, text)
 
 
+def _feature_set(session: Session) -> FeatureSet | None:
+    return session.dataset.feature_set if session.dataset is not None else None
+
+
+def feature_set_item(selected: SelectedModel | None, dataset: FoldedDataset | None, stem: str) -> ExportItem:
+    """Return the item: the feature set of a search engine with the features of the current model alone."""
+    found = dataset.feature_set if dataset is not None else None
+    text, why = "", ""
+    if found is None or dataset is None:
+        why = tr("No feature set: choose File → Import feature set….")
+    elif selected is None or not selected.step.selected:
+        why = tr("No current model: run a method or move λ.")
+    else:
+        ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+        try:
+            kept = found.of([(ids[column], names[column]) for column in selected.step.selected])
+            text = found.reduced(kept.values()).text()
+        except RankStudioError as error:
+            why = str(error)
+    engine, suffix = (LABELS[found.engine], found.suffix) if found is not None else ("JSON", ".json")
+    return ExportItem(
+        "feature-set",
+        tr("Reduced feature set"),
+        tr(
+            "The features of the current model with their definitions as in the imported feature set, and "
+            "those from which they are derived."
+        ),
+        ((tr(engine), suffix),),
+        f"{stem}-featureset",
+        partial(_write_text, text),
+        text.rstrip,
+        unavailable=why,
+    )
+
+
 def model_formats_item(
-    selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker, stem: str, why: str
+    selected: SelectedModel | None,
+    portable: Callable[[], PortableModel],
+    worker: Worker,
+    stem: str,
+    why: str,
+    feature_set: FeatureSet | None = None,
 ) -> ExportItem:
     """Return the item: a format each of the engine's registry.
 
@@ -282,6 +325,8 @@ def model_formats_item(
         Of the suggested name of the file.
     why : str
         Why there is no model to write; "" where there is one.
+    feature_set : FeatureSet, optional
+        Of a search engine, with the definitions of the features.
     """
     from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
 
@@ -296,23 +341,26 @@ def model_formats_item(
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",
         unavailable=why,
-        writers=tuple(_writer(form, selected, portable, worker) for form in forms),
+        writers=tuple(_writer(form, selected, portable, worker, feature_set) for form in forms),
     )
 
 
 def _writer(
-    form: ModelFormat, selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker
+    form: ModelFormat,
+    selected: SelectedModel | None,
+    portable: Callable[[], PortableModel],
+    worker: Worker,
+    feature_set: FeatureSet | None,
 ) -> FormatWriter:
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
     def write(path: Path) -> None:
         from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
-        from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - brings kernels
 
         assert selected is not None
         fold, model = selected.fold, portable()
-        function = score_function(model)
+        function, _ = _function(model, form, feature_set)
         parts = [fold.test or fold.vali or fold.train]
         form.save(path, form.files(fitted_function(model, function, form, parts)))
 
@@ -322,7 +370,7 @@ def _writer(
         part = fold.test or fold.vali or fold.train
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
-            partial(compare_rankings, portable(), form, path, part),
+            partial(compare_rankings, portable(), form, path, part, feature_set),
             on_done=say,
             on_error=say,
             slot="model-formats",
@@ -336,7 +384,25 @@ def _writer(
     return FormatWriter(tr(form.summary), write, paths, check, why)
 
 
-def compare_rankings(model: PortableModel, form: ModelFormat, path: Path, part: RankingDataset) -> str:
+def _function(
+    model: PortableModel, form: ModelFormat, feature_set: FeatureSet | None
+) -> tuple[ScoreFunction, str]:
+    """Return what is written of a model, and why it has no definitions of a feature set that is there."""
+    from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
+        defined_where_possible,
+        score_function,
+    )
+
+    return defined_where_possible(score_function(model), feature_set, form.engine)
+
+
+def compare_rankings(
+    model: PortableModel,
+    form: ModelFormat,
+    path: Path,
+    part: RankingDataset,
+    feature_set: FeatureSet | None = None,
+) -> str:
     """Read back what was written, rank documents with it, and say on how many queries it ranks alike.
 
     Parameters
@@ -347,16 +413,17 @@ def compare_rankings(model: PortableModel, form: ModelFormat, path: Path, part: 
         The file that was written.
     part : RankingDataset
         The documents; where the model's values are scaled, they are read anew, as they were before.
+    feature_set : FeatureSet, optional
+        As it was written with.
     """
     from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - on the worker only
 
-    function = score_function(model)
+    function, why = _function(model, form, feature_set)
     try:
         files = {ending: place.read_bytes() for ending, place in form.paths(path).items()}
         parts = trial_parts(model)[0] if function.scaled else [part]
-        return ranking_proof(model, function, form, files, parts).sentence
+        return " ".join(filter(None, (ranking_proof(model, function, form, files, parts).sentence, why)))
     except (RankStudioError, OSError) as error:
         return unproved(str(error)).sentence
 

@@ -126,7 +126,8 @@ class OpenDialog(QFileDialog):
                 tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
                 tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow)"),
                 tr("Plans (*.toml)"),
-                tr("Models (*.json)"),
+                tr("Models (*.json *.txt *.xml *.model *.onnx)"),
+                tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
                 tr("Studies (*.rankstudio)"),
             ]
         )

@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.formats.feature_logs import holds_logs
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
@@ -50,6 +52,8 @@ class OpenController(Controller):
     """Models are to rank (the paths of their files, or of a folder)."""
     preferencesAsked = Signal(str)
     """A file of preferences is to be learned from (its path)."""
+    featureSetAsked = Signal(str)
+    """A feature set of the open data is to be read (its path)."""
     studyAsked = Signal(str)
     """A study is to be opened (its path)."""
     runAsked = Signal()
@@ -134,7 +138,10 @@ class OpenController(Controller):
 
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open one file or folder, models, or several files that are parts of one fold."""
-        if paths and all(holds_models(Path(path)) for path in paths):
+        if len(paths) == 1 and holds_feature_set(Path(paths[0])):
+            self.featureSetAsked.emit(paths[0])
+            return
+        if paths and all(_holds_models(Path(path)) for path in paths):
             self.modelsAsked.emit(list(paths))
             return
         try:
@@ -148,7 +155,10 @@ class OpenController(Controller):
         if is_study(path):
             self.studyAsked.emit(path)
             return
-        if holds_models(Path(path)):
+        if holds_feature_set(Path(path)):
+            self.featureSetAsked.emit(path)
+            return
+        if _holds_models(Path(path)):
             self.modelsAsked.emit([path])
             return
         if holds_preferences(Path(path)):
@@ -209,3 +219,8 @@ class OpenController(Controller):
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()
+
+
+def _holds_models(path: Path) -> bool:
+    """Return whether a file or a folder looks like models, rather than like logs, which are JSON, too."""
+    return holds_models(path) and not holds_logs(path)

@@ -20,6 +20,7 @@ from rankstudio.engine.data.file_access import (
     without_ending,
 )
 from rankstudio.engine.data.formats.data_format import format_of_name
+from rankstudio.engine.data.formats.feature_logs import is_log
 from rankstudio.engine.data.formats.trec import is_judgement
 from rankstudio.engine.data.table import SIZES_ENDINGS, ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
@@ -46,7 +47,7 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     Returns
     -------
     str
-        "letor", "sizes" (SVMlight text with a file of query sizes), "csv", "arrow" or "trec".
+        "letor", "sizes" (SVMlight text with a file of query sizes), "csv", "arrow", "trec" or "logs".
 
     Raises
     ------
@@ -57,6 +58,8 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     begin = _first_bytes(path)
     if begin.startswith(PARQUET) or begin == ARROW:
         return "arrow"
+    if is_log(head):
+        return "logs"
     lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
     if lines and is_judgement(lines[0].decode("utf-8", "replace")):
         return "trec"
