@@ -35,6 +35,8 @@ class DataColumns:
     part : str
         The column that says in which part a document is, train, vali or test; "" for one of a common name,
         where there is one.
+    no_queries : bool
+        Whether all documents are one ranking, whatever else tells queries.
     """
 
     qid: str = ""
@@ -43,6 +45,7 @@ class DataColumns:
     ignore: tuple[str, ...] = ()
     ids_from: int | None = None
     part: str = ""
+    no_queries: bool = False
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -60,7 +63,7 @@ class DataColumns:
             values = values.as_dict()
         if not isinstance(values, Mapping):
             raise ParameterError("columns", values, _EXPECTED)
-        begin = values.get("ids_from")
+        begin, no_queries = values.get("ids_from"), values.get("no_queries", False)
         unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
         named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
         single = {name: values.get(name, "") for name in ("qid", "label", "part")}
@@ -69,20 +72,24 @@ class DataColumns:
             or begin not in (None, 0, 1)
             or isinstance(begin, bool)
             or any(not _is_name(text, empty=True) for text in single.values())
+            or not isinstance(no_queries, bool)
         ):
             raise ParameterError("columns", dict(values), _EXPECTED)
+        if no_queries and single["qid"]:
+            raise ParameterError("no_queries", no_queries, f"no query column, got {single['qid']!r}")
         every = [name for name in single.values() if name] + [n for names in named.values() for n in names]
         twice = (
             [name for name in dict.fromkeys(every) if every.count(name) > 1] if len(every) < _LONGEST else []
         )
         if twice:
             raise ParameterError("columns", twice[0], "each column at most once")
-        return cls(**single, features=named["features"], ignore=named["ignore"], ids_from=begin)
+        lists = {"features": named["features"], "ignore": named["ignore"]}
+        return cls(**single, **lists, ids_from=begin, no_queries=no_queries)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without what is not said."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v or v == 0}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
 
 
 def split_names(text: str) -> list[str]:

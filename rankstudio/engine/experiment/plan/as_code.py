@@ -30,6 +30,7 @@ _COLUMN_OPTIONS = {
     "ignore": "--ignore",
     "ids_from": "--ids-from",
     "part": "--part",
+    "no_queries": "--no-queries",
 }
 """The options by which the terminal has the columns of tables."""
 
@@ -116,6 +117,9 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options of the terminal that say what the columns of the data are."""
     for name, told in plan.columns.items():
+        if told is True:
+            yield _COLUMN_OPTIONS[name]
+            continue
         text = joined_names(told) if isinstance(told, tuple) else str(told)
         yield from option_words(_COLUMN_OPTIONS[name], text)
 
