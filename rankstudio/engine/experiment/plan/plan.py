@@ -31,6 +31,7 @@ from rankstudio.engine.methods.catalog import (
 )
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
+from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -199,6 +200,8 @@ class Plan:
         Where a ranker ranks, its steps hold the scores by which the method has selected.
         """
         score = self.entry.candidate_score
+        if score is not None:
+            score = replace(score, criterion=self._left_out_as(score.criterion, ranks=False))
         return replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
 
     @property
@@ -213,9 +216,28 @@ class Plan:
         return parse_protocol(self.protocol).inner
 
     @property
+    def one_ranking(self) -> bool:
+        """Whether all documents are read as one ranking, without queries."""
+        return bool(self.columns.get("no_queries"))
+
+    @property
     def criterion(self) -> str:
         """What the criterion of a step is, as an axis title."""
-        return (self.ranker_entry or self.entry).criterion
+        return self._left_out_as((self.ranker_entry or self.entry).criterion, ranks=True)
+
+    def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
+        """Return a criterion by what is left out: queries, or documents where there are no queries.
+
+        ``ranks`` says whether it is that of the final ranker, where there is one.
+        """
+        entry, values = self.entry, self.parameters
+        if ranks and self.ranker_entry is not None:
+            entry, values = self.ranker_entry, self.ranker_parameters
+        pairs, documents = LEFT_OUT_CRITERIA.get(criterion, (criterion, criterion))
+        pointwise = "pairs" in values and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
+        if pointwise and (self.one_ranking or entry.selects):
+            return documents
+        return pairs if self.one_ranking else criterion
 
     @property
     def measured_criterion(self) -> bool:

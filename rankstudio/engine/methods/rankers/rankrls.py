@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -20,7 +21,7 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
-from rankstudio.engine.methods.holdout import HoldOutRanker
+from rankstudio.engine.methods.holdout import HoldOutRanker, KernelDecomposition
 from rankstudio.engine.methods.left_out import (
     LeftOutScorer,
     centred_scores,
@@ -68,6 +69,13 @@ from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress, finish
 
 
+@dataclass
+class _OneRanking:
+    """The decomposition of the documents of one ranking, which every λ needs."""
+
+    kernel: KernelDecomposition | None = None
+
+
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
@@ -107,8 +115,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         The weights; a row an output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
         The leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
-        inside left-out queries; of conjugate gradients, which leave no query out, the minimised sum; NaN
-        after :meth:`partial_fit`.
+        inside left-out queries; of one ranking, whose documents are of one query, the leave-pair-out error,
+        or with ``pairs="pointwise"`` the leave-one-out error (see
+        :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`); of conjugate gradients, which leave no
+        query out, the minimised sum; NaN after :meth:`partial_fit`.
     n_iter_ : int
         Conjugate gradients taken; 1 without.
 
@@ -177,8 +187,24 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Learning by shards gives signs of life before it.
         """
         regularization = self.checked("regularization")
-        gradients, pairs = self._gradients, self.checked("pairs")
         data = training_data(data)
+        found = self._steps(data, regularization)
+        if not data.one_ranking or self._gradients.serve(data):
+            yield from found
+            return
+        whole = dense(data.whole("RankRLS"))
+        kept = data.shared.of(_OneRanking)
+        for told in found:
+            if isinstance(told, Step):
+                kept.kernel = kept.kernel or KernelDecomposition.of(whole.X)
+                error = yield from self.one_ranking_error(kept.kernel, whole.y, regularization)
+                yield replace(told, criterion=error)
+            else:
+                yield told
+
+    def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
+        """Yield the steps, their criterion for several queries."""
+        gradients, pairs = self._gradients, self.checked("pairs")
         if pairs == "query" and not (gradients.serve(data) or isinstance(data.given, SparseQueryData)):
             yield from model_steps(data, regularization, self.pair_cost())
             return
@@ -321,7 +347,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def nested(  # noqa: D102 - inherited
         self, data: TrainingData, order: tuple[int, ...]
     ) -> Iterator[Step | WorkProgress] | None:
-        if self.checked("pairs") != "query":
+        if self.checked("pairs") != "query" or data.one_ranking:
             return None
         return nested_steps(data, order, self.checked("regularization"), self.pair_cost())
 
