@@ -51,7 +51,7 @@ QUICK: dict[str, dict[str, Any]] = {
 class GreedyRankRLSWithQueries(rankstudio.engine.GreedyRankRLS):
     """What scikit-learn's checks, which know no qid, can fit: without qid, every three rows are a query.
 
-    Greedy RankRLS itself refuses documents of one query.
+    Greedy RankRLS itself takes them as one ranking, for which it needs dense X.
     """
 
     def fit(self, X: Any, y: Any, *, qid: Any = None) -> Any:

@@ -189,7 +189,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization = self.checked("regularization")
         data = training_data(data)
         found = self._steps(data, regularization)
-        if not data.one_ranking or self._gradients.serve(data):
+        if not data.one_ranking or self.solver == "cg" or isinstance(data.given, SparseQueryData):
             yield from found
             return
         whole = dense(data.whole("RankRLS"))
