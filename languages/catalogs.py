@@ -30,6 +30,7 @@ from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES
 from rankstudio.engine.support.resources import table
@@ -71,14 +72,15 @@ def texts() -> Iterator[Text]:
 def _engine_texts() -> Iterator[tuple[str, str]]:
     """Yield labels, help and units of what the engine knows as data, by where it knows them."""
     catalog = "rankstudio/engine/methods/catalog"
+    yield from ((catalog, text) for texts in LEFT_OUT_CRITERIA.values() for text in texts)
     for entry in methods():
         yield catalog, entry.summary
         yield catalog, entry.criterion
         if entry.candidate_score:
-            yield catalog, entry.candidate_score.name
-            yield catalog, entry.candidate_score.title
-            yield catalog, entry.candidate_score.unit
-            yield catalog, entry.candidate_score.criterion
+            scores = [entry.candidate_score]
+            scores += [replace(scores[0], name=n) for n in LEFT_OUT_CRITERIA.get(scores[0].name, ())]
+            for score in scores:
+                yield from ((catalog, t) for t in (score.name, score.title, score.unit, score.criterion))
         for one in entry.parameters:
             yield from ((catalog, text) for text in (one.label, one.help, one.none_label))
             yield from ((catalog, label) for _, label in one.choices)

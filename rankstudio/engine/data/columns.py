@@ -83,13 +83,19 @@ class DataColumns:
         )
         if twice:
             raise ParameterError("columns", twice[0], "each column at most once")
-        lists = {"features": named["features"], "ignore": named["ignore"]}
-        return cls(**single, **lists, ids_from=begin, no_queries=no_queries)
+        return cls(
+            **single,
+            features=named["features"],
+            ignore=named["ignore"],
+            ids_from=begin,
+            no_queries=no_queries,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without what is not said."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
+        told = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in told.items()}
 
 
 def split_names(text: str) -> list[str]:

@@ -124,7 +124,13 @@ def _cell(value: Any) -> str:
 
 
 def columns_of(
-    preview: TablePreview, qid: str, label: str, left_out: Sequence[str], part: str = ""
+    preview: TablePreview,
+    qid: str,
+    label: str,
+    left_out: Sequence[str],
+    part: str = "",
+    *,
+    no_queries: bool = False,
 ) -> DataColumns:
     """Return what to tell of the columns so that they are read so: only what their names do not tell.
 
@@ -137,8 +143,10 @@ def columns_of(
         Columns that are no features.
     part : str
         The column of the part; "" for none.
+    no_queries : bool
+        Whether all documents are one ranking.
     """
-    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)), part=part)
+    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)), part=part, no_queries=no_queries)
     plain = preview.recognised(DataColumns())
     wanted = preview.recognised(told)
-    return DataColumns() if plain is not None and plain == wanted else told
+    return DataColumns() if plain is not None and plain == wanted and not no_queries else told

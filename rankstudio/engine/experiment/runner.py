@@ -16,7 +16,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, estimator, n_steps
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, estimator, n_steps, usual_measures
 from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -101,10 +101,12 @@ def _open(plan: Plan) -> FoldedDataset:
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
-    """Return a plan with what nobody stated of "convention" and "select_by" as is usual for the data.
+    """Return a plan with what nobody stated of measures and of how to choose as is usual for the data.
 
     Without a validation part the method's own criterion chooses.
     """
+    if "measures" not in stated:
+        plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
     if "convention" not in stated:
         plan = plan.changed(convention=dataset.convention)
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)

@@ -79,8 +79,8 @@ def pair_losses(
 ) -> None:
     """Write to ``out[i]`` the squared errors of the differences of document i and all j > i, without both.
 
-    ``hat`` has the rows ``first`` … of H, of which ``leverages`` is the diagonal. The hat matrix that counts is
-    H + scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its own.
+    ``hat`` has the rows ``first`` … of H, of which ``leverages`` is the diagonal. The hat matrix that counts
+    is H + scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its own.
     """
     for row in range(hat.shape[0]):
         i, total = first + row, 0.0

@@ -174,6 +174,9 @@ def _expected() -> str:
     return tr("one of {forms}, where k is a whole number of at least 1").format(forms=_FAMILY_FORMS)
 
 
+ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
+"""What is measured at first where all documents are one ranking."""
+
 OFFERED = (
     *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
     *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),

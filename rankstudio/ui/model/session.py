@@ -12,7 +12,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, usual_measures
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.ui.language import tr
@@ -183,6 +183,7 @@ class Session(QObject):
                 columns=dataset.columns.as_dict(),
                 preferences={},
             )
+            plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)

@@ -1,4 +1,4 @@
-"""One global ranking: left-out errors of documents and pairs against retraining, for every method that has them."""
+"""One global ranking: the errors of left-out documents and pairs against retraining."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ BOTH = pytest.mark.parametrize(
 )
 
 
-def close(found: float, expected: float, problem: Problem, X: np.ndarray | None = None) -> None:
-    """Equal to the bound of both computations; with m documents a pair's system has entries up to m times as large."""
+def close(found: float, expected: float, problem: Problem) -> None:
+    """Equal up to the bound of both computations, m times as large for the systems of m documents."""
     relative, absolute = tolerance(problem)
     m = problem.y.size
     assert abs(found - expected) <= m * (relative * expected + absolute)
@@ -158,9 +158,7 @@ def test_groups_pins_and_bans_are_kept(pairs: str, error: Error, least: int) -> 
     assert order[0] == 4
     assert 0 not in order
     assert (1 in order) == (3 in order)
-    np.testing.assert_allclose(
-        fitted.criterion_path_[-1], error(X[:, np.sort(order)], y, 0.5), rtol=1e-9
-    )
+    np.testing.assert_allclose(fitted.criterion_path_[-1], error(X[:, np.sort(order)], y, 0.5), rtol=1e-9)
 
 
 @given(problem=problems(), places=st.data())

@@ -39,7 +39,7 @@ from rankstudio.engine.data.table_builder import (
     one_run,
     too_large,
 )
-from rankstudio.engine.errors import FormatError, MissingValueError, ZeroIdError
+from rankstudio.engine.errors import FormatError, MissingValueError, NoQueriesError, ZeroIdError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory, threads
 
@@ -57,7 +57,9 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 _EXPECTED = {
     BAD_LABEL: translatable("a finite number as the relevance label"),
-    NO_QID: translatable('the query as "qid:" and its id, such as qid:10'),
+    NO_QID: translatable(
+        'the query as "qid:" and its id, such as qid:10, or no-queries if all documents are one ranking'
+    ),
     EMPTY_QID: translatable('the id of the query after "qid:"'),
     BAD_FEATURE: translatable("feature:value, such as 12:0.5"),
     BAD_VALUE: translatable("a number as the value of feature {feature}"),
@@ -527,7 +529,8 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     if problem == ID_TOO_LARGE and most_features == MOST_FEATURES:
         expected = tr("{expected} (every feature becomes a column in memory)").format(expected=expected)
-    kind = {MISSING: MissingValueError, ID_ZERO: ZeroIdError}.get(problem, FormatError)
+    kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}
+    kind = kinds.get(problem, FormatError)
     return kind(
         path,
         line_of(text, position),

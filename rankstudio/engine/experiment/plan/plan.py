@@ -33,7 +33,7 @@ from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
@@ -49,6 +49,9 @@ SAMPLE = "sample"
 
 MOST_COMBINATIONS = 100_000
 """Of values that a plan may try."""
+
+USUAL_MEASURES = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+"""What is measured at first."""
 
 CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
@@ -121,7 +124,7 @@ class Plan:
     method: str = "greedy-rankrls"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     select_by: str = "MAP"
-    measures: tuple[str, ...] = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+    measures: tuple[str, ...] = USUAL_MEASURES
     convention: str = "letor4"
     folds: tuple[int, ...] = ()
     missing: Missing = "query_min"
@@ -201,7 +204,7 @@ class Plan:
         """
         score = self.entry.candidate_score
         if score is not None:
-            score = replace(score, criterion=self._left_out_as(score.criterion, ranks=False))
+            score = replace(score, name=self._left_out_as(score.name, ranks=False))
         return replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
 
     @property
@@ -308,6 +311,24 @@ class Plan:
         if changes.get("method", self.method) != self.method:
             changes.setdefault("scores", {})
         return replace(self, **changes)
+
+
+def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
+    """Return a plan whose measures suit the data, where they are those that plans begin with.
+
+    With them goes the first one, where it chooses.
+
+    Parameters
+    ----------
+    plan : Plan
+    one_ranking : bool
+        Whether all documents of the data are one ranking.
+    """
+    wanted = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
+    if plan.measures == wanted or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
+        return plan
+    chooses = plan.select_by == plan.measures[0]
+    return plan.changed(measures=wanted, select_by=wanted[0] if chooses else plan.select_by)
 
 
 def counting_plan(plan: Plan) -> Plan:

@@ -45,7 +45,7 @@ def test_text_is_one_ranking(tmp_path: Path, text: str, sizes: bool) -> None:
     assert dataset.columns.no_queries
     assert dataset.read_as.qid == ""
     with_queries = load_data(tmp_path / "docs.txt") if sizes or "qid" in text else None
-    assert with_queries is None or with_queries.n_queries == 2  # what the cache has of the other reading stays
+    assert with_queries is None or with_queries.n_queries == 2  # the cache keeps both readings apart
 
 
 @pytest.mark.parametrize("text", [TABLE, QUERY_TABLE])

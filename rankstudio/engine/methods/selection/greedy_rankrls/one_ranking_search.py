@@ -1,9 +1,9 @@
 """Greedy search on one global ranking: leave-one-out (greedy RLS) and leave-pair-out.
 
-Both keep, for the selection S, the hat matrix H of regularised least squares on globally centred columns, as far
-as they need it, with r = y^ - Hy^ and R = λ^-1 (I - H) X^ for all features. A feature j adds
-λc R_j R_j' to H and takes d λ R_j off r, c = 1 / (1 + x_j'R_j) and d = c R_j'y^ (Pahikkala et al. 2010,
-section 3, whose C is R and whose G is λ^-1 (I - H)).
+Both keep, for the selection S, the hat matrix H of regularised least squares on globally centred columns, as
+far as they need it, with r = y^ - Hy^ and R = λ^-1 (I - H) X^ for all features. A feature j adds λc R_j R_j'
+to H and takes λd R_j off r, c = 1 / (1 + x_j'R_j) and d = c R_j'y^ (Pahikkala et al. 2010, section 3, whose C
+is R and whose G is λ^-1 (I - H)).
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ class OneRankingSearch(ABC):
             column = self._R[:, feature].copy()
             scale, drop = self._terms(feature)
             self._add(column, scale)
-            self._leverages += scale * column**2
             self._residuals -= drop * column
             self._R -= np.outer(column, (scale / self._regularization) * (column @ self._X))
         self.selected = (*self.selected, feature)
 
     def _add(self, column: Floats, scale: float) -> None:
-        """Add ``scale`` times the outer product of a column to what is kept of H."""
+        """Add ``scale`` times the outer product of a column to what is kept of H: to its diagonal."""
+        self._leverages += scale * column**2
 
     def _terms(self, feature: int) -> tuple[float, float]:
         """Return by how much R_j R_j' counts in H, and R_j in r."""
@@ -187,6 +187,7 @@ class LeavePairOutSearch(OneRankingSearch):
         self._hat = np.zeros((self._y.size, self._y.size))
 
     def _add(self, column: Floats, scale: float) -> None:
+        super()._add(column, scale)
         self._hat += np.outer(scale * column, column)
 
     def criterion(self) -> float:
