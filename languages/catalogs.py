@@ -23,7 +23,7 @@ from babel.messages.pofile import read_po, write_po
 from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
-from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
+from rankstudio.engine.analysis.features.substitutes import NO_QUERIES, NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
@@ -99,7 +99,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         yield catalog, kind.value
     yield from (
         ("rankstudio/engine/analysis/features/substitutes.py", why)
-        for why in (NO_SWAPS, NOT_LEARNED, NOT_SWAPPED)
+        for why in (NO_SWAPS, NO_QUERIES, NOT_LEARNED, NOT_SWAPPED)
     )
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     for form in PLAN_FORMATS:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
+_ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _SOON_MILLISECONDS = 60  # between two times that what grows is drawn
@@ -253,6 +254,8 @@ class EvidenceController(Controller):
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
         if not model.plan.entry.selects:
             return _ALL
+        if model.fold.train.n_queries == 1:
+            return _ONE_RANKING
         return self._absence.documents(_NO_DOCUMENTS)
 
     # Sets with some features

@@ -325,7 +325,8 @@ class Session(QObject):
         if self._convention == self.plan.convention:
             self._convention = None
         other = self._convention != picked
-        if self._measure in before.evaluated and self._measure not in self.plan.evaluated:
+        first = before.measures[0] == self._measure != self.plan.measures[0]
+        if first or (self._measure in before.evaluated and self._measure not in self.plan.evaluated):
             self._measure = self.plan.evaluated[0]
             other = True
         if other:

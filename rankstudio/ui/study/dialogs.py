@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
+    QLabel,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -294,7 +295,8 @@ class ColumnsDialog(QDialog):
         """Set everything as it is told or recognised; a column of text is no feature."""
         preview = self._preview
         self._no_queries.setChecked(told.no_queries)
-        found = preview.recognised(told) or preview.recognised(DataColumns())
+        alone = DataColumns(no_queries=True)  # tells all but the query
+        found = preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(alone)
         names = list(preview.names)
         qid = found.qid if found else _index(names, told.qid)
         label = found.label if found else _index(names, told.label)
@@ -310,7 +312,9 @@ class ColumnsDialog(QDialog):
 
     def _lay_out(self) -> None:
         form = QFormLayout()
-        form.addRow(tr("&Query"), fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
+        query = QLabel(tr("&Query"))
+        query.setBuddy(self._qid)
+        form.addRow(query, fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
         form.addRow(tr("&Relevance label"), self._label)
         form.addRow(tr("&Part"), self._part)
         every = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
