@@ -28,6 +28,12 @@ class MeasureKind(IntEnum):
     ERR = 6
     RECALL = 7
     AUC = 8
+    STRICT_DISAGREEMENT = 9
+    TAU = 10
+
+
+PAIRED = frozenset({MeasureKind.DISAGREEMENT, MeasureKind.STRICT_DISAGREEMENT, MeasureKind.TAU})
+"""Measures of all pairs of documents with different labels."""
 
 
 class Cut(IntEnum):
@@ -180,5 +186,6 @@ ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
 OFFERED = (
     *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
     *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
+    *("StrictDisagreement", "Tau"),
 )
 """Measures that are offered whatever a plan measures; those without a cut-off k, and usual ones with it."""
