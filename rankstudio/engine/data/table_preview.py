@@ -147,6 +147,7 @@ def columns_of(
         Whether all documents are one ranking.
     """
     told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)), part=part, no_queries=no_queries)
-    plain = preview.recognised(DataColumns())
+    usual = DataColumns(no_queries=no_queries)
+    plain = preview.recognised(usual)
     wanted = preview.recognised(told)
-    return DataColumns() if plain is not None and plain == wanted and not no_queries else told
+    return usual if plain is not None and plain == wanted else told

@@ -444,11 +444,7 @@ def _measure_order(
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
     if kind == MeasureKind.AUC:
         return _area(key, hits, n_relevant, n)
-    if (
-        kind == MeasureKind.DISAGREEMENT
-        or kind == MeasureKind.STRICT_DISAGREEMENT
-        or kind == MeasureKind.TAU
-    ):
+    if kind != MeasureKind.RR and kind != MeasureKind.ERR:  # noqa: PLR1714 - compiled, where sets are slow
         return _order_of_pairs(kind, key, level, n_pairs, n, tree)
     stops = relevants if kind == MeasureKind.RR else chances
     return _cascade(key, level, stops, depth, n if cut == 0 else min(cut, n), averaged, passed)

@@ -266,8 +266,8 @@ class Evaluator:
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
 
-        A measure of pairs, such as the disagreement error, of a query without a pair of different labels is NaN. See ``evaluate`` for the
-        parameters and errors.
+        A measure of pairs, such as the disagreement error, is NaN for a query without a pair of different
+        labels. See ``evaluate`` for the parameters and errors.
         """
         return self._by_name(self._table(self._one(scores))[:, 0])
 

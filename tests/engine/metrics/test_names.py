@@ -8,7 +8,18 @@ from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, MeasureKin
 
 
 def test_canonical_names_are_read_back() -> None:
-    others = ("MAP@10", "NDCG", "P@1000", "Disagreement", "RR", "ERR@5", "Recall@3", "AUC", "StrictDisagreement", "Tau")
+    others = (
+        "MAP@10",
+        "NDCG",
+        "P@1000",
+        "Disagreement",
+        "RR",
+        "ERR@5",
+        "Recall@3",
+        "AUC",
+        "StrictDisagreement",
+        "Tau",
+    )
     for name in (*LETOR_MEASURES, *others):
         assert measure(name).name == str(measure(name)) == name
         assert measure(measure(name)) == measure(name)
