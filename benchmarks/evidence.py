@@ -6,7 +6,8 @@
   computed, how long it took, and by how much the greedy set is worse.
 - The same set by enumeration with scikit-learn, a Ridge for each set and query left out, on data as small as
   that takes; and in NumPy with one solve a set and query, all queries at once. Both give the same set.
-- All sets that are not distinguishable from the best one, for the sizes that section 10 of the design names.
+- All sets that are not significantly different from the best one, for the sizes that section 10 of the
+design names.
 - Stability selection, deciding queries, p of each step, the repeated left-out curve and Shapley shares beside
   the times of section 10, which are those of prototypes in C or NumPy on one thread: seconds, and those of
   the processors, which other programs do not prolong as much.
@@ -133,12 +134,12 @@ def beside_enumeration(folder: Path, record: Record) -> None:
 
 
 def near(folder: Path, record: Record) -> None:
-    """Print how many sets are not distinguishable from the best one."""
+    """Print how many sets are not significantly different from the best one."""
     data = load_letor(folder / "Fold1" / "train.txt")
     began = time.perf_counter()
     found = near_best_sets(data.X, data.y, qid=data.qid, n_features=5, regularization=LAMBDA)
     seconds = time.perf_counter() - began
-    print(f"\nsets not distinguishable from the best one, Fold 1, k = 1 to 5: {seconds:.2f} s")
+    print(f"\nsets not significantly different from the best one, Fold 1, k = 1 to 5: {seconds:.2f} s")
     for one in found:
         often = np.argsort(-one.inclusion, kind="stable")[:6]
         shares = ", ".join(f"{column + 1}: {one.inclusion[column]:.2f}" for column in often)

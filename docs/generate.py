@@ -176,7 +176,7 @@ def data_page() -> str:
 
 def estimates_page() -> str:
     """Return the page on estimates, with the results of simulations."""
-    page = _with_table(_page("estimates.md"), _selection_table(), "Selection")
+    page = _with_table(_page("estimates-details.md"), _selection_table(), "Selection")
     return _with_table(page, _auc_table(), "Estimates")
 
 
@@ -219,7 +219,7 @@ def _auc_table() -> list[str]:
 
 PAGES = {
     "data.md": data_page,
-    "estimates.md": estimates_page,
+    "estimates-details.md": estimates_page,
     "methods.md": methods_page,
     "models.md": models_page,
     "measures.md": measures_page,

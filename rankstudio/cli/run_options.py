@@ -115,7 +115,7 @@ def _add_places(where: Any) -> None:
     where.add_argument("--normalize", **NORMALIZE)
     where.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
     where.add_argument(
-        "--study", type=Path, help="study file that keeps every completed unit; default: OUT/study.rankstudio"
+        "--study", type=Path, help="study file that stores completed units; default: OUT/study.rankstudio"
     )
     where.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
     where.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")

@@ -19,10 +19,10 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def unwritable(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return a view of an array through which nothing is written.
+    """Return a read-only view of an array.
 
-    Kernels are compiled once more for arrays that may be written to: so that they are compiled for one kind
-    alone, data are given to them as data of files are.
+    Kernels are compiled separately for writable arrays; read-only views, as of mapped files, avoid the second
+    compilation.
     """
     if not array.flags.writeable:
         return array

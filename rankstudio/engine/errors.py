@@ -44,7 +44,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def shown(value: object) -> str:
-    """Return a value that somebody gave as it is shown in a sentence: long ones are cut."""
+    """Return a user's value for a message; long values are shortened."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no number of more than 4300 digits
@@ -53,17 +53,17 @@ def shown(value: object) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text with its control characters escaped, which no terminal should get."""
+    """Return a text with escaped control characters, safe for a terminal."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def shown_path(path: str | Path) -> str:
-    """Return a path as a sentence shows it."""
+    """Return a path for a message."""
     return one_line(str(path))
 
 
 class RankStudioError(Exception):
-    """Root of all errors whose text is meant for the user; they travel between processes as they are."""
+    """Base class of all errors whose text is meant for the user; they can be sent between processes."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return _again, (type(self), self.args, vars(self))
@@ -77,11 +77,11 @@ def _again(kind: type[RankStudioError], args: tuple[object, ...], attributes: di
 
 
 class DataError(RankStudioError):
-    """A data file or folder could not be used."""
+    """A data file or folder cannot be used."""
 
 
 class FileAccessError(DataError):
-    """A file that is missing, a directory, forbidden, or that vanished while it was read."""
+    """A file is missing, is a directory, has no permission, or disappeared during reading."""
 
     def __init__(self, path: str | Path, reason: str) -> None:
         self.path = Path(path)
@@ -90,16 +90,16 @@ class FileAccessError(DataError):
 
 
 class FormatError(DataError):
-    """A place in a data file that does not follow the LETOR format.
+    """A position in a data file violates the LETOR format.
 
     Parameters
     ----------
     path : str or Path
         The file.
     line, column : int
-        Where, both counted from 1; 0 where the whole file or the whole line is meant.
+        Position, both from 1; 0 for the whole file or the whole line.
     found, expected : str
-        What stands there and what should.
+        Text found, and text expected.
     """
 
     def __init__(self, path: str | Path, line: int, column: int, found: str, expected: str) -> None:
@@ -120,11 +120,11 @@ class FormatError(DataError):
 
 
 class MissingValueError(FormatError):
-    """A missing value (``NULL``, ``nan``) met under the policy ``refuse``."""
+    """A missing value (``NULL``, ``nan``) under the policy ``refuse``."""
 
 
 class ZeroIdError(FormatError):
-    """A feature id 0, which may be what ids begin with in this file."""
+    """A feature id 0, although ids start at 1."""
 
 
 class NoQueriesError(FormatError):
@@ -132,15 +132,15 @@ class NoQueriesError(FormatError):
 
 
 class ColumnValueError(FormatError):
-    """A cell that cannot be what its column is said to be: a query, a label, a feature."""
+    """A cell that is invalid for its column: a query, a label, a feature."""
 
 
 class DatasetError(DataError, ValueError):
-    """Files that are each readable but do not belong together, or a dataset a method cannot use."""
+    """Files that are readable but do not belong together, or a dataset that a method cannot use."""
 
 
 class UnknownColumnsError(DatasetError):
-    """A table of which it is not clear what is the query, the label or a feature."""
+    """A table whose query, label or feature columns are ambiguous."""
 
 
 class ParameterError(RankStudioError, ValueError):
@@ -149,11 +149,11 @@ class ParameterError(RankStudioError, ValueError):
     Parameters
     ----------
     name : str
-        The parameter, as the user writes it.
+        Name of the parameter, as written by the user.
     value : object
-        What was given.
+        Invalid value.
     expected : str
-        The range, in words: "a number greater than 0".
+        Valid range in words: "a number greater than 0".
     """
 
     def __init__(self, name: str, value: object, expected: str) -> None:
@@ -165,16 +165,16 @@ class ParameterError(RankStudioError, ValueError):
 
 
 class MissingExtraError(RankStudioError, ImportError):
-    """A method needs a library that comes with an extra of the package, and it is not there.
+    """A method needs a library from an extra of the package that is not installed.
 
     Parameters
     ----------
     needed_by, library : str
-        Who needs what, as people call them: "LambdaMART", "LightGBM".
+        Names of the method and of the library: "LambdaMART", "LightGBM".
     extra : str
-        The extra that installs it; "" where every installation has it.
+        Extra that installs it; "" if every installation contains it.
     reason : str, optional
-        Why the library cannot be loaded although it is installed.
+        Reason why an installed library cannot be loaded.
     """
 
     def __init__(self, needed_by: str, library: str, extra: str, reason: str = "") -> None:
@@ -192,51 +192,51 @@ class MissingExtraError(RankStudioError, ImportError):
 
 
 class PlanError(RankStudioError):
-    """A plan that cannot be read, or that asks for what cannot be run."""
+    """A plan that cannot be read, or cannot be run."""
 
 
 class OutputError(RankStudioError):
-    """A result that could not be written."""
+    """A result that cannot be written."""
 
 
 class WorkerError(RankStudioError):
-    """Processes or machines that should carry out a run, and cannot be reached or have ended."""
+    """Processes or machines of a run that cannot be reached, or have ended."""
 
 
 class OutOfMemoryError(RankStudioError):
-    """Work that needs more memory than there is; the text says how much, and what would fit."""
+    """Work that needs more memory than available; the text states how much, and what would fit."""
 
 
 class StoreError(RankStudioError):
-    """A study's file that cannot be opened, read or written, or that no longer fits its data."""
+    """A study file that cannot be opened, read or written, or no longer matches its data."""
 
 
 class ChangedDataError(StoreError):
-    """Data that are not, or no longer, those that a study's runs were computed from."""
+    """Data that differ from those of a study's runs."""
 
 
 class StudyInUseError(StoreError):
-    """A study that another process has open."""
+    """A study that is open in another process."""
 
 
 class Cancelled(RankStudioError):  # noqa: N818 - it is a request carried out, not an error
-    """Work that stopped because somebody asked for it."""
+    """Work that was stopped on request."""
 
     def __init__(self, what: str = "The work") -> None:
         super().__init__(f"{what} was cancelled.")
 
 
 class CacheWarning(UserWarning):
-    """Folders that cannot be written, or processes that cannot be had: the work is done without them."""
+    """Folders that cannot be written or processes that cannot be started; work continues without them."""
 
 
 class FewerThresholdsWarning(UserWarning):
-    """Not every value of a feature was tried as a threshold, as it has so many."""
+    """Not every value of a feature was tried as a threshold, because it has too many."""
 
 
 class OpenClusterWarning(UserWarning):
-    """A scheduler on a network, without TLS: who reaches it can read the data and run code on its workers."""
+    """A scheduler on a network without TLS: anyone can read the data and run code on its workers."""
 
 
 class MissingQueryWarning(UserWarning):
-    """A method was given no queries, so that all documents count as those of one query."""
+    """A method received no queries, so all documents count as one query."""

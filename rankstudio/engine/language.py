@@ -38,10 +38,10 @@ def tr(text: str, context: str = "") -> str:
     Parameters
     ----------
     text : str
-        In English, as a literal: catalogs are made of what the source says. What varies has names in braces
-        and is put in by ``.format``.
+        English literal: catalogs are extracted from the source. Placeholders are names in braces, filled in
+        by ``.format``.
     context : str
-        Tells two meanings of a word apart: "menu".
+        Distinguishes two meanings of a word: "menu".
     """
     if not text or _english.get():
         return text  # nothing would be the catalog's own heading
@@ -50,12 +50,12 @@ def tr(text: str, context: str = "") -> str:
 
 
 def translatable(text: str) -> str:
-    """Return a text as it is: a mark for the catalogs, where it is looked up later by :func:`tr`."""
+    """Return a text unchanged: a mark for the catalogs, for texts translated later by :func:`tr`."""
     return text
 
 
 def trn(one: str, several: str, number: int) -> str:
-    """Return the one of two texts that goes with a number, in the language of the process."""
+    """Return the singular or plural text for a number, in the language of the process."""
     if _english.get():
         return one if number == 1 else several
     _language.used = True
@@ -84,17 +84,17 @@ def language() -> str:
 
 
 def install(key: str, catalog: Path | None = None) -> None:
-    """Choose the language of this process, before any text is looked up.
+    """Set the language of this process, before any text is translated.
 
-    Texts that were looked up earlier stay in the language of that time. This gives a `RuntimeWarning`, and no
-    error: a window in two languages can be used, and one that does not open keeps its user out.
+    Texts translated earlier keep their language. A failure gives a `RuntimeWarning` instead of an error: a
+    window in two languages is better than none.
 
     Parameters
     ----------
     key : str
         "de".
     catalog : Path, optional
-        Its compiled catalog; without one texts stay English.
+        Compiled catalog of the language; without one texts stay English.
     """
     if _language.used and key != _language.key:
         warnings.warn(
@@ -108,7 +108,7 @@ def install(key: str, catalog: Path | None = None) -> None:
 
 @contextmanager
 def in_english() -> Iterator[None]:
-    """Leave texts English meanwhile, on this thread."""
+    """Keep texts in English temporarily, on this thread."""
     before = _english.set(True)
     try:
         yield

@@ -13,31 +13,30 @@ from rankstudio.engine.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One thing a method has learned: one more feature selected, or one more iteration done.
+    """A step of a method: one more feature selected, or one more iteration done.
 
     Attributes
     ----------
     number : int
         Counted from 1.
     selected : tuple of int
-        0-based columns of the features in use, in the order in which they were selected.
+        0-based columns of the features in use, in the order of selection.
     coef : ndarray of shape (n,)
-        Weights of the model as it is after this step, 0 for the features not in use.
+        Weights of the model after this step, 0 for the features not in use.
     criterion : float
-        What the method minimises; NaN for a method without one.
+        Criterion that the method minimises; NaN for a method without one.
     candidates : ndarray of shape (n,)
-        What the method compared the features by in this step: the criterion that each would have given, or
-        a score of the method's own; the catalog says which, as
-        :class:`rankstudio.engine.methods.catalog.method.CandidateScore`. NaN for what was no
-        candidate; of size 0 for a method that compares none, or by the weights in ``coef``.
+        Values by which the method compared the features: the criterion with each candidate, or a score of its
+        own; the catalog defines which, as :class:`rankstudio.engine.methods.catalog.method.CandidateScore`.
+        NaN for features that were not candidates; of size 0 for a method that compares none, or compares by
+        the weights in ``coef``.
     before : float
-        The criterion before this step: that of the step before, in the first one that of the model that
-        predicts nothing. NaN for a method that learns in one step, or has no criterion.
+        Criterion before this step: that of the previous step, or of the empty model. NaN for a method that
+        learns in one step, or has no criterion.
     linear : bool
-        Class attribute: whether ``coef`` is the model. Where it is not, ``coef`` tells how much each feature
-        is used.
+        Class attribute: whether ``coef`` is the model. Otherwise ``coef`` is the importance of each feature.
     learned : bool
-        Class attribute: whether it was learned from features, and so can score any documents.
+        Class attribute: whether it was trained on features, and so can score any documents.
     """
 
     linear: ClassVar[bool] = True
@@ -52,7 +51,7 @@ class Step:
 
     @property
     def n_selected(self) -> int:
-        """How many features are in use."""
+        """Number of features in use."""
         return len(self.selected)
 
     @property
@@ -62,7 +61,7 @@ class Step:
 
     @property
     def whole(self) -> bool:
-        """Whether it can score: of a path that is not linear a study keeps only one model whole."""
+        """Whether it can score: for nonlinear paths a study stores only one complete model."""
         return True
 
     def covers(self, X: Floats) -> bool:
@@ -71,7 +70,7 @@ class Step:
 
     @property
     def source(self) -> str:
-        """Where it was read, for sentences about it; "" for one that was learned here."""
+        """Source, for messages; "" for a model trained here."""
         return ""
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
@@ -80,45 +79,42 @@ class Step:
         Parameters
         ----------
         columns : ndarray of shape (n, m), C order
-            Features of the documents, one row a feature: ``np.ascontiguousarray(X.T)``.
+            Features of the documents, one row per feature: ``np.ascontiguousarray(X.T)``.
         known : ndarray of shape (m,), optional
-            What the step before gave for the same documents: a model that grows by addition goes on from
-            there.
+            Scores of the previous step for the same documents, from which additive models continue.
 
         Returns
         -------
-        ndarray of shape (m,)
-            The higher, the more relevant.
+        ndarray of shape (m,) Scores; higher is more relevant.
         """
         scores: Floats = linear_scores(columns, self.coef[None, :])[0]
         return scores
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return what a file needs of a model besides its weights; {} for a linear one.
+        """Return the definition of a nonlinear model for files; {} for a linear one.
 
         Parameters
         ----------
         ids : sequence of int of length n
-            The 1-based id of each column.
+            1-based id of each column.
 
         Returns
         -------
-        dict
-            "kind", and by a name of its own what the model is, in plain values.
+        dict "kind", and the definition under its own name, as plain values.
         """
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class Iteration(Step):
-    """One iteration of an optimiser that knows how far it is from the minimum at most.
+    """One iteration of an optimiser with a bound on the distance from the minimum.
 
     Attributes
     ----------
     gap : float
-        Duality gap: the criterion is at most this much above its minimum.
+        Duality gap: an upper bound of the distance of the criterion from its minimum.
     converged : bool
-        Whether that is close enough for the optimiser to stop.
+        Whether it is small enough for the optimiser to stop.
     """
 
     gap: float

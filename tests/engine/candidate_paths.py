@@ -13,7 +13,7 @@ from rankstudio.engine.steps import Step
 UNIT = Unit(1, 0, ParameterCombination({}))
 SCORE = CandidateScore("score", "")
 DROP = CandidateScore("drop in error", "per document", ScoreSource.CRITERION)
-WEIGHT = CandidateScore("size of the weight", "", ScoreSource.WEIGHT)
+WEIGHT = CandidateScore("absolute weight", "", ScoreSource.WEIGHT)
 
 
 def growing(seed: int, n: int = 8, k: int = 5, low: float = 0.1) -> PathResult:

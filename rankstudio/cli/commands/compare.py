@@ -54,7 +54,7 @@ columns:
   95 % interval       bootstrap interval of the difference, over the queries
   p (t)               Student's paired t-test, two-sided
   p (W)               Wilcoxon signed-rank test, two-sided; queries without a difference are left out
-  p                   Fisher's randomization test, two-sided
+  p                   Fisher's randomisation test, two-sided
   p (t, Holm),
   p (W, Holm),        Holm correction for all runs compared with the reference by this measure
   p (Holm)
@@ -64,7 +64,7 @@ CSV has one row per run with all digits; JSON has all values; LaTeX needs the pa
 count once in the Holm correction.
 
 table for publication:
-  Marks show significant differences from the reference row: Fisher's randomization test over all test
+  Marks show significant differences from the reference row: Fisher's randomisation test over all test
   queries, or --test, with Holm correction for the rows of a column. A note under the table gives the test,
   the correction and the number of hypotheses. The reference is the best row of the first column, or the row
   given by --against: a number, title or method.
@@ -85,7 +85,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(final ranker RankSVM); the best by default",
     )
     parser.add_argument("--data", metavar="NAME", help="compare only the runs on this dataset")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the randomization and the bootstrap")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation and the bootstrap")
     _add_table_options(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=FORMATS, help="output format; text by default")

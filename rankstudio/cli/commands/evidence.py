@@ -40,8 +40,8 @@ and a verdict; for the whole set whether it is the best of its size, and where t
   rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
 
 For a study, the selection is that of the run's model on a fold; with --data it is that of the options.
-Greedy RankRLS has all evidence, other selectors what applies to them. Ctrl+C stops and prints what was found
-so far."""
+Greedy RankRLS supports all of these; other selectors support some of them. Ctrl+C stops and prints the
+results so far."""
 
 CSV = "evidence.csv"
 _FORMATS = ("pdf", "csv")
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=50,
         metavar="B",
-        help="divisions of the queries in halves; default: 50",
+        help="number of divisions of the queries into halves; default: 50",
     )
     parser.add_argument(
         "--permutations", type=int, default=99, metavar="N", help="permutations of each step; default: 99"
@@ -74,13 +74,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--best",
         action="store_true",
-        help="search until the best set is proved, not for 20 seconds only",
+        help="search until the best set is proved; by default the search stops after 20 seconds",
     )
     parser.add_argument(
         "--loss", metavar="MEASURE", help="measure of the losses; the squared error by default"
     )
     parser.add_argument(
-        "--threshold", type=float, metavar="T", help="selection probability of a secure feature; default: 0.9"
+        "--threshold",
+        type=float,
+        metavar="T",
+        help="minimum minimum selection probability of a secure feature; default: 0.9",
     )
     parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0 by default")
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and the figures")

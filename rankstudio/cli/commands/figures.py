@@ -43,7 +43,7 @@ formats:
   csv     the plotted values
 
 While the test part of a study is sealed, the figures show no test measures. Confidence bands need the data:
-they are read from their original place, and the bands are left out if the data changed or are missing."""
+they are read from their original location, and the bands are left out if the data changed or are missing."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

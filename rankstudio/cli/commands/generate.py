@@ -66,6 +66,7 @@ def _whole_number(text: str) -> int:
         number = float(text)
     except ValueError:
         number = 0.5
+    # Up to 2^53, some 9e15, every whole number is a float; a greater one may not be the one that was written.
     if not number.is_integer() or number > 1e15:
         raise argparse.ArgumentTypeError(f"expected a whole number such as 31531 or 3.77e6, got {text}")
     return int(number)

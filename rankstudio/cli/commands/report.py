@@ -30,7 +30,7 @@ EPILOG = (
     + """
 
 While the test part of a study is sealed, the report shows no test measures. Substitutes and paired bands need
-the data: they are read from their original place. If the data changed or are missing, both are left out."""
+the data, read from their original location. If the data changed or are missing, both are left out."""
 )
 
 

@@ -44,7 +44,7 @@ P_VALUE = "p"
 
 
 class ExperimentColumn(NamedTuple):
-    """A column: its title, the name of its values as plain values, and how they are shown."""
+    """A column: title, name in plain values, and number format."""
 
     title: str
     key: str
@@ -53,20 +53,20 @@ class ExperimentColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class PrintedExperiment:
-    """A table of numbers of ours, with the printed ones beside them, and what they say.
+    """A table of our numbers next to the printed ones, with conclusions.
 
     Attributes
     ----------
     source : str
-        What of the thesis it is: "Paper I, Table 3".
+        The printed experiment: "Paper I, Table 3".
     title : str
     columns : tuple of ExperimentColumn
     rows : tuple of tuples
-        Values with all digits; None where there is none.
+        Values with all digits; None for a missing value.
     said : tuple of str
-        Sentences, made of these values.
+        Sentences that state the conclusions.
     agrees : tuple of bool
-        One for each cell that should agree with the printed one, to the last printed digit.
+        One entry for each cell that should agree with the printed one to the last digit.
     """
 
     source: str
@@ -84,7 +84,7 @@ class PrintedExperiment:
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return all contents as plain values."""
         keys = [column.key for column in self.columns]
         return {
             "source": self.source,
@@ -117,9 +117,9 @@ _PAIR_COLUMNS = (
 
 
 def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
-    """Learn the four inputs of Figure 2, x = 0, 1 of one object and 2, 3 of another one.
+    """Train on the four inputs of Figure 2: x = 0, 1 of one object and x = 2, 3 of another.
 
-    The scores 2, 1 and 4, 3 fall inside the objects and rise from one to the other.
+    The scores 2, 1 and 4, 3 fall within the objects and rise between them.
     """
     weights = {
         equation: (_weight(regularization, cost, "query"), _weight(regularization, cost, "all"))
@@ -165,7 +165,7 @@ def training_growth(
     Parameters
     ----------
     printed : mapping of str to sequence of float
-        "inputs", and the seconds of "RankRLS" and of "RankSVM", which has fewer.
+        "inputs", and the seconds of "RankRLS" and of "RankSVM", which is timed on fewer inputs.
     sizes : sequence of int
         Numbers of documents.
     seed : int, default 0
@@ -213,6 +213,7 @@ def _training_seconds(X: Floats, y: Floats, estimator: Any) -> float:
 
 def _exponent(seconds: Mapping[float, float]) -> str:
     """Return the slope of log seconds over log documents, of those large enough."""
+    # A clock too coarse tells 0 seconds, of which there is no logarithm.
     large = {m: max(s, 1e-9) for m, s in seconds.items() if m >= _LEAST}
     if len(large) < 2:
         return "too few sizes"
@@ -247,14 +248,14 @@ _OHSUMED_COLUMNS = (
 def cost_rows(
     results: Mapping[str, RunResult], printed: Mapping[str, Mapping[str, float]]
 ) -> PrintedExperiment:
-    """Set the rows of Tables 2 and 6 beside what runs on graded labels measured.
+    """Compare the rows of Tables 2 and 6 with runs on graded labels.
 
     Parameters
     ----------
     results : mapping of str to RunResult
-        By the paper's names, on the same data.
+        Results on the same data, by the paper's names.
     printed : mapping of str to mapping
-        "BioInfer" and "Jester", each by the paper's names.
+        "BioInfer" and "Jester", each with results by the paper's names.
     """
     reference = results[REFERENCE]
     others = [name for name in results if name != REFERENCE]
@@ -302,15 +303,15 @@ def _costs_said(results: Mapping[str, RunResult]) -> Iterator[str]:
 def ohsumed_rows(
     results: Mapping[str, RunResult], dataset: FoldedDataset, printed: Mapping[str, float]
 ) -> PrintedExperiment:
-    """Set Table 3's rows on Ohsumed beside the same models, tested on 2 against 0 and 1.
+    """Compare the rows of Table 3 on OHSUMED with the same models, tested on label 2 against 0 and 1.
 
     Parameters
     ----------
     results : mapping of str to RunResult
-        By the paper's names in Tables 2 and 6.
+        Results by the paper's names in Tables 2 and 6.
     dataset : FoldedDataset
     printed : mapping of str to float
-        By the paper's names in Table 3; a row that has no run has no number of ours.
+        Printed values by the paper's names in Table 3; a row without a run has no value of ours.
     """
     same = dataset.n_features == _LETOR2_FEATURES
     rows, agrees = [], []
@@ -362,7 +363,7 @@ def _run_of(name: str) -> str:
 def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float = 2.0) -> float:
     """Return the disagreement error of a run's models for one label against all lower ones.
 
-    The mean over the folds of the mean over the test queries that have both.
+    Mean over the folds of the mean over the test queries that have both kinds of documents.
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -377,9 +378,9 @@ def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float =
 
 
 def disagreement(positive: Any, scores: Floats, ptr: Ints) -> float:
-    """Return the share of pairs in the wrong order, equal scores counting as errors (Paper I, (1)).
+    """Return the share of wrongly ordered pairs; equal scores count as errors (Paper I, (1)).
 
-    The mean over the queries that have documents of both kinds.
+    Mean over the queries that have documents of both kinds.
     """
     shares = []
     for first, last in pairwise(ptr.tolist()):
@@ -407,22 +408,21 @@ _ERROR_COLUMNS = (
 def held_out_errors(
     data: RankingDataset, per_query: int = 2, gamma: float = GAMMA, seed: int = 0
 ) -> Mapping[str, Floats]:
-    """Estimate the squared error of regularised least squares by 10 folds of queries, in two ways.
+    """Estimate the squared error of regularised least squares by 10 folds of queries in two ways.
 
     Parameters
     ----------
     data : RankingDataset
     per_query : int, default 2
-        Basis vectors of each query.
+        Number of basis vectors per query.
     gamma : float
-        Of the Gaussian kernel.
+        Width parameter of the Gaussian kernel.
     seed : int, default 0
 
     Returns
     -------
-    mapping of str to ndarray of shape (L,)
-        "removed" and "kept", what is done with the basis vectors of the held-out queries: the mean squared
-        error of all documents for each λ of :data:`GRID`.
+    mapping of str to ndarray of shape (L,) Mean squared error of all documents for each λ of :data:`GRID`, by
+    the treatment of the basis vectors of held-out queries: "removed" or "kept".
     """
     kernel, y = Kernel("rbf", gamma), data.y
     mapped = _mapped(kernel, data, per_query, seed)
@@ -447,7 +447,7 @@ def _squared_errors(features: Floats, y: Floats, held: Bools) -> Floats:
 
 
 def removal_error(data: RankingDataset, name: str, per_query: int = 2) -> PrintedExperiment:
-    """Set estimates with and without the held-out queries' basis vectors side by side (Figure 1)."""
+    """Compare estimates with and without the basis vectors of held-out queries (Figure 1)."""
     errors = held_out_errors(data, per_query)
     removed, kept = errors["removed"], errors["kept"]
     rows = tuple(zip(GRID, removed.tolist(), kept.tolist(), (kept / removed).tolist(), strict=True))
@@ -476,22 +476,21 @@ def removal_time(
     printed: Mapping[str, Mapping[str, Sequence[float]]],
     sizes: Sequence[int] = (1, 2, 3, 4),
 ) -> list[PrintedExperiment]:
-    """Time the removal of basis vectors beside mapping anew (Tables 1 and 2).
+    """Compare the time to remove basis vectors with that of a new mapping (Tables 1 and 2).
 
     Parameters
     ----------
     data : RankingDataset
     name : str
-        How the data are called.
+        Name of the data.
     printed : mapping of str to mapping
         "leave-query-out" and "10 folds of queries", each with the seconds "efficient" and "baseline".
     sizes : sequence of int
-        Basis vectors a query.
+        Number of basis vectors per query.
 
     Returns
     -------
-    list of PrintedExperiment
-        Leave-query-out in place of leave-sentence-out, and 10 folds.
+    list of PrintedExperiment Leave-query-out, which replaces leave-sentence-out, and 10 folds.
     """
     kernel, query = Kernel("rbf", GAMMA), data.query_index
     ways = {"leave-query-out": np.arange(data.n_queries), "10 folds of queries": _folds(data, 0)}
@@ -576,7 +575,7 @@ NEARLY_UNBIASED, ALIKE = 0.02, 0.01
 
 @dataclass(frozen=True)
 class AUCSimulation:
-    """A setting of :func:`rankstudio.engine.analysis.simulation.auc_simulation.simulate_auc`."""
+    """A set of parameters of :func:`rankstudio.engine.analysis.simulation.auc_simulation.simulate_auc`."""
 
     name: str
     options: dict[str, Any]
@@ -601,12 +600,12 @@ _AUC_COLUMNS = (
 
 
 def auc_estimates(share: float = 1.0, seed: int = 0) -> PrintedExperiment:
-    """Estimate AUC in six ways in several simulations, and hold the conclusions of section 5.4 against it.
+    """Estimate AUC in six ways in several simulations, and check the conclusions of section 5.4.
 
     Parameters
     ----------
     share : float, default 1.0
-        Of the repetitions.
+        Share of the repetitions to run.
     seed : int, default 0
     """
     found = {
@@ -680,9 +679,9 @@ _FIFTHS = 5
 
 
 def folds_of_queries_in_fifths(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
-    """Score documents by folds of queries, and rank a random fifth of the documents at a time.
+    """Score documents by folds of queries, and rank a random fifth of the documents separately.
 
-    That is how folds of documents are measured, where a model ranks the documents of its fold alone.
+    Folds of documents are measured this way: each model ranks only the documents of its fold.
     """
     scores, _ = yield from folds_of_queries(learner, data, rng, _FIFTHS)
     return HeldOutScores(scores, rng.permutation(np.arange(data.y.size) % _FIFTHS))
@@ -706,7 +705,7 @@ _SPLIT_COLUMNS = (
 
 
 def learners() -> dict[str, Learner]:
-    """Return what learns, by name: linear, and with ever narrower Gaussian kernels."""
+    """Return the learners by name: linear, and with Gaussian kernels of decreasing width."""
     kernels = {
         f"Gaussian kernel, γ = {g:g}": BasisRankRLS(Kernel("rbf", g), _BASIS, 2.0**-10) for g in (1.0, 16.0)
     }
@@ -716,13 +715,13 @@ def learners() -> dict[str, Learner]:
 def split_queries(
     dataset: FoldedDataset, n_queries: int = 20, repetitions: int = 20, seed: int = 0
 ) -> PrintedExperiment:
-    """Estimate AUC by folds of queries and by folds of documents, with the truth on all other queries.
+    """Compare AUC estimates from folds of queries and folds of documents with the truth on all other queries.
 
     Parameters
     ----------
     dataset : FoldedDataset
     n_queries, repetitions, seed : int
-        As :func:`rankstudio.engine.analysis.simulation.selection_simulation.simulate_selection` has them.
+        Parameters of :func:`rankstudio.engine.analysis.simulation.selection_simulation.simulate_selection`.
     """
     rows: list[tuple[Any, ...]] = []
     for name, learner in learners().items():
@@ -766,18 +765,18 @@ _OHSUMED = "ohsumed"
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is simulated and timed.
+    """Extent of the simulations and timings.
 
     Attributes
     ----------
     sizes : tuple of int
-        Numbers of documents to time training with.
+        Numbers of documents for which training is timed.
     per_query : tuple of int
-        Numbers of basis vectors of a query to time their removal with.
+        Numbers of basis vectors per query for which removal is timed.
     share : float
-        Of the repetitions of the simulations of AUC.
+        Share of the repetitions of the AUC simulations to run.
     repetitions : int
-        Of the simulation of split queries.
+        Number of repetitions of the simulation with split queries.
     """
 
     sizes: tuple[int, ...] = SIZES
@@ -792,14 +791,14 @@ Experiment = Callable[[], Sequence[PrintedExperiment]]
 def experiments(
     results: Mapping[str, RunResult], dataset: FoldedDataset, effort: Effort | None = None
 ) -> dict[str, Experiment]:
-    """Return what finds each part of the thesis out, by its name.
+    """Return the experiments of the thesis by name, as functions.
 
     Parameters
     ----------
     results : mapping of str to RunResult
-        Of the plans that :class:`~rankstudio.engine.analysis.published.Reproduction` has for the data.
+        Results of the plans of :class:`~rankstudio.engine.analysis.published.Reproduction` for the data.
     dataset : FoldedDataset
-        Its folds have a test part; what needs training data alone has that of the first fold.
+        Folds with a test part; experiments that need only training data use that of the first fold.
     effort : Effort, optional
     """
     how, printed = effort or Effort(), _values()["printed"]
@@ -824,7 +823,7 @@ def experiments(
 
 
 def absent() -> dict[str, str]:
-    """Return what of the thesis has no data here, by its name, each with the reason."""
+    """Return the parts of the thesis without available data, by name, with the reason."""
     return {name: str(why) for name, why in _values()["absent"].items()}
 
 

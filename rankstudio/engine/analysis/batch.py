@@ -23,23 +23,23 @@ _OWN = ("title", "data", "runs", "parameters", "against")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Plans to be run one after the other and put into one table.
+    """Plans that run one after the other and share one table.
 
     Attributes
     ----------
     title : str
     data : tuple of str
-        Files or folders.
+        Data files or folders.
     runs : tuple of Mapping
-        Each has "method", may have "ranker" (the ranker) — a key or a list of them, every pair is a plan —
-        and may have "parameters" and "ranker_parameters" of its own.
+        Each has "method", optionally "ranker" (a key or a list of keys; every pair is a plan), and optionally
+        its own "parameters" and "ranker_parameters".
     parameters : Mapping
-        By method: what holds wherever it occurs, as the method or as the ranker.
+        Parameters by method, applied wherever the method occurs, as selector or as ranker.
     protocol : Mapping
-        Attributes that all plans have: "select_by", "measures", "folds" and the like.
+        Attributes common to all plans: "select_by", "measures", "folds" and others.
     against : str
-        The run that the others are tested against: its method's key, "gas", or that and its ranker's,
-        "gas/ranksvm"; "" for the one with the best average.
+        Reference run of the tests: the key of its method, "gas", or of method and ranker, "gas/ranksvm"; ""
+        for the run with the best average.
     """
 
     title: str
@@ -50,12 +50,11 @@ class Comparison:
     against: str = ""
 
     def plans(self, data: str) -> tuple[Plan, ...]:
-        """Return the plans for one of the datasets.
+        """Return the plans for one dataset.
 
         Raises
         ------
-        PlanError, ParameterError
-            For what makes no plan.
+        PlanError, ParameterError If an entry is not a valid plan.
         """
         return tuple(self._plan(data, run, *pair) for run in self.runs for pair in _pairs(run))
 
@@ -77,7 +76,7 @@ def _pairs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def is_comparison(path: str | Path) -> bool:
-    """Return whether a file of a plan asks for several runs."""
+    """Return whether a plan file contains several runs."""
     try:
         return "runs" in read_toml(Path(path))
     except PlanError:
@@ -89,8 +88,7 @@ def load_comparison(path: str | Path) -> Comparison:
 
     Raises
     ------
-    PlanError
-        Where it is none; the text names the file.
+    PlanError If the text is not a comparison; the message names the file.
     """
     values = read_toml(Path(path))
     data = values.get("data", ())
@@ -146,12 +144,11 @@ def _texts(value: Any) -> bool:
 
 
 def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
-    """Refuse data on which a run measures nothing that could be compared.
+    """Reject data without a part to compare runs on.
 
     Raises
     ------
-    DatasetError
-        Where no fold has a validation or a test part.
+    DatasetError If no fold has a validation or a test part.
     """
     folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
     if not plan.inner and all(fold.vali is None and fold.test is None for fold in folds):
@@ -164,7 +161,7 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def folder_name(plan: Plan) -> str:
-    """Return the name of a run's folder: short, and another one for other parameters."""
+    """Return a short name for a run's folder that differs for different parameters."""
     fixed = [
         "+".join(map(str, p.values(plan.parameters[p.name])))
         for p in plan.entry.parameters
@@ -174,10 +171,10 @@ def folder_name(plan: Plan) -> str:
 
 
 def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:
-    """Test the runs on each dataset against the one that the comparison names, else against the best one.
+    """Test the runs on each dataset against the reference of the comparison, by default the best run.
 
-    A dataset with one run has no tests, nor has one without a test part, as only its queries are compared.
-    Where the run that was named is not there, the best one is taken.
+    A dataset with a single run, or without a test part, has no tests: only test queries are compared. If the
+    reference run is missing, the best run is used.
     """
     found = []
     for runs in by_dataset(results).values():
@@ -190,7 +187,7 @@ def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunC
 
 
 def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return one row for every run and printed source, all digits: header and rows."""
+    """Return header and rows with all digits, one row per run and published source."""
     header = ["data", "method", "ranker", "convention", "features_mean", "features_min", "features_max"]
     header += ["measure", "average", "best_single_feature", "published", "difference", "source"]
     rows: list[tuple[Any, ...]] = []

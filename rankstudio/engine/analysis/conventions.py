@@ -14,18 +14,18 @@ from rankstudio.engine.metrics.names import measure
 
 @dataclass(frozen=True)
 class ConventionRow:
-    """One run under every convention.
+    """One run measured under every convention.
 
     Attributes
     ----------
     key : int
-        The run's number.
+        Number of the run.
     method : str
     means : Mapping of str to float
-        Of the measure over the folds, by the convention's key.
+        Mean of the measure over the folds, by the key of the convention.
     places : Mapping of str to int
-        Among the runs by that convention, 1 for the best; equal means share the better place. A run whose
-        mean is not defined has none.
+        Rank among the runs under each convention, 1 for the best; ties share the better rank. A run with an
+        undefined mean has no rank.
     """
 
     key: int
@@ -42,11 +42,11 @@ def convention_rows(
     Parameters
     ----------
     methods : Mapping of int to str
-        Titles by the runs' numbers.
+        Titles of the runs, by run number.
     means : Mapping of int to Mapping of str to float
-        By the runs' numbers, then by convention.
+        Means by run number, then by convention.
     name : str
-        Of the measure.
+        Name of the measure.
     """
     sign = 1.0 if measure(name).higher_is_better else -1.0
     rows = []
@@ -61,7 +61,7 @@ def convention_rows(
 
 
 def reversed_pairs(rows: tuple[ConventionRow, ...], one: str, other: str) -> tuple[int, int]:
-    """Return how many pairs of runs two conventions put in opposite orders, and of how many pairs."""
+    """Return how many pairs of runs are in opposite order under two conventions, and the number of pairs."""
     pairs = [
         (a.places[one] - b.places[one], a.places[other] - b.places[other])
         for a, b in combinations(rows, 2)
@@ -75,16 +75,16 @@ _MOST = 2.0  # the greatest label that LETOR 3.0 and 4.0 know
 
 
 def convention_note(known: str | None, greatest: float, key: str) -> str:
-    """Return in sentences that a convention takes more labels for relevant than another usual one; "" if not.
+    """Return a note if a convention treats more labels as relevant than another common one; otherwise "".
 
     Parameters
     ----------
     known : str or None
-        Key of the known dataset that the data are; then their convention is that of its field.
+        Key of the known dataset; its usual convention is then expected.
     greatest : float
         The greatest relevance label.
     key : str
-        Of the convention.
+        Key of the convention.
     """
     if known is not None or key not in _THREE_GRADES or greatest <= _MOST:
         return ""

@@ -22,24 +22,24 @@ Measures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class FoldRow:
-    """One fold of a run, or what several have in common.
+    """One fold of a run, or a summary of several.
 
     Attributes
     ----------
     label : str
         "1", or "mean" and "sd" below the folds.
     fold : int or None
-        Its number; None for mean and deviation.
+        Number of the fold; None for mean and deviation.
     values : tuple
-        What its model has on the plan's axes: λ; empty for mean and deviation.
+        Values of its model on the axes of the plan: λ; empty for mean and deviation.
     size : float
-        Features of its model.
+        Number of features of its model.
     test, validation : mapping of str to float
-        The model's measures on either part, where the data have it.
+        Measures of the model on test and validation part, if the data have them.
     single : mapping of str to float
-        The measures of the fold's best single feature, on the test part where there is one.
+        Measures of the fold's best single feature, on the test part if there is one.
     left_out : mapping of str to float
-        The model's measures of left-out training queries, where these chose it.
+        Measures of the model on left-out training queries, if they selected it.
     """
 
     label: str
@@ -54,16 +54,16 @@ class FoldRow:
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """One measure of several runs in one fold, or what all folds have in common.
+    """One measure of several runs in one fold, or its summary.
 
     Attributes
     ----------
     label, fold
         As in :class:`FoldRow`.
     values : mapping of int to float
-        By the number of the run.
+        Values by run number.
     best : float or None
-        The best of them; see :func:`best_of_several`. None for the deviation.
+        Best value; see :func:`best_of_several`. None for the deviation.
     """
 
     label: str
@@ -74,18 +74,18 @@ class MeasureRow:
 
 @dataclass(frozen=True)
 class MeasureSummary:
-    """What the finished folds of a run have in common.
+    """Summary of the finished folds of a run.
 
     Attributes
     ----------
     means, deviations : mapping of str to float
-        Of each measure over the folds in which it is defined; a deviation only where there are two.
+        Mean and deviation of each measure over the folds in which it is defined; a deviation needs two folds.
     over_single : mapping of str to float
-        How much each mean is above that of the best single features.
+        Gain of each mean over the best single features.
     sizes : tuple of int
-        Numbers of features of the chosen models.
+        Numbers of features of the selected models.
     part : str
-        What the means are over: "test", or "validation" for data without a test part.
+        Part behind the means: "test", or "validation" for data without a test part.
     """
 
     means: Measures = field(default_factory=dict)
@@ -96,7 +96,7 @@ class MeasureSummary:
 
 
 def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
-    """Return a row for each fold, then the mean, and the deviation where there are two folds."""
+    """Return a row per fold, then the mean, and the deviation if there are two folds."""
     rows = [
         FoldRow(
             str(f.fold),
@@ -114,14 +114,14 @@ def fold_rows(folds: Sequence[FoldResult]) -> list[FoldRow]:
 
 
 def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
-    """Return a row for each fold of runs on the same folds, then mean and deviation.
+    """Return a row per fold for runs on the same folds, then mean and deviation.
 
     Parameters
     ----------
     runs : Mapping of int to RunResult
-        By their numbers.
+        Runs by number.
     name : str
-        Of a measure that all of them have.
+        Name of a measure that all of them have.
     """
     columns = {key: [measured(fold)[name] for fold in run.folds] for key, run in runs.items()}
     numbers = [fold.fold for fold in next(iter(runs.values())).folds] if runs else []
@@ -138,7 +138,7 @@ def measure_rows(runs: Mapping[int, RunResult], name: str) -> list[MeasureRow]:
 
 
 def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
-    """Return what the folds that are done have in common, by the measures that the plan reports."""
+    """Return the summary of the finished folds, by the measures of the plan."""
     rows = [(measured(fold), _single(fold)) for fold in folds]
     names = [name for name in plan.measures if folds and all(name in own for own, _ in rows)]
     values = {name: defined(own[name] for own, _ in rows) for name in names}
@@ -153,14 +153,14 @@ def measure_summary(plan: Plan, folds: Sequence[FoldResult]) -> MeasureSummary:
 
 
 def best_of_several(values: Iterable[float], name: str) -> float | None:
-    """Return the best value of a measure; None where there are no two different ones to choose from."""
+    """Return the best value of a measure; None without two different values."""
     different = set(defined(values))
     best = max if measure(name).higher_is_better else min
     return best(different) if len(different) > 1 else None
 
 
 def measured(fold: FoldResult) -> Measures:
-    """Return what a fold measured on the test part, or on the validation part without one."""
+    """Return the measures of a fold on the test part, or on the validation part without one."""
     return fold.test or fold.validation
 
 
@@ -186,7 +186,7 @@ def _defined(of: Statistic, values: Sequence[float]) -> float:
 
 
 def defined(values: Iterable[float]) -> list[float]:
-    """Return the values without NaN: in a test part of one query a measure may not be defined."""
+    """Return the values without NaN: a measure may be undefined in a test part with a single query."""
     return [value for value in values if not isnan(value)]
 
 
@@ -197,9 +197,9 @@ class FoldAverage:
     Attributes
     ----------
     mean : ndarray of shape (K,)
-        Over the folds.
+        Mean over the folds.
     low, high : ndarray of shape (K,)
-        One standard deviation over the folds below and above; the mean where there is one fold.
+        One standard deviation over the folds below and above; the mean for a single fold.
     """
 
     mean: Floats
@@ -209,14 +209,14 @@ class FoldAverage:
 
 @dataclass(frozen=True, eq=False)
 class PathAverage:
-    """The paths that one combination has on several folds, averaged.
+    """Paths of one combination on several folds, averaged.
 
     Attributes
     ----------
     x_values : ndarray of shape (K,)
-        Where on the axis the steps stand; K is the length of the shortest path.
+        x of the steps; K is the length of the shortest path.
     criterion : FoldAverage
-        Per training document.
+        Criterion per training document.
     validation : dict of str to FoldAverage
         By measure.
     """
@@ -232,7 +232,7 @@ def average_paths(paths: Sequence[PathResult]) -> PathAverage:
     Parameters
     ----------
     paths : sequence of PathResult
-        At least one.
+        At least one path.
     """
     length = min(len(path.steps) for path in paths)
     names = [name for name in paths[0].validation if all(name in path.validation for path in paths)]

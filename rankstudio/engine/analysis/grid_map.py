@@ -27,11 +27,11 @@ class GridMap:
     ----------
     rows, columns : Axis
     values : ndarray of shape (R, C)
-        The best of what was tried with a row's and a column's value; NaN for nothing yet.
+        Best value tried with the values of a row and a column; NaN for none.
     combinations, places : ndarray of shape (R, C)
-        Position of the combination that it was measured with, and the place on its path; -1 and 0 for none.
+        Position of its combination, and its place on the path; -1 and 0 for none.
     best : tuple of (int, int), optional
-        Row and column of the best of all; of equal ones the earlier combination, then the earlier place.
+        Row and column of the best value; ties go to the earlier combination, then to the earlier place.
     """
 
     rows: Axis
@@ -42,7 +42,7 @@ class GridMap:
     best: tuple[int, int] | None
 
     def cell(self, values: Sequence[Any]) -> tuple[int, int] | None:
-        """Return the cell of a row's and a column's value; None for values between those of the grids."""
+        """Return the cell for the values of a row and a column; None for values between the grids."""
         row, column = values
         if row not in self.rows.values or column not in self.columns.values:
             return None
@@ -50,9 +50,9 @@ class GridMap:
 
 
 def grid_pairs(axes: Sequence[Axis]) -> tuple[Pair, ...]:
-    """Return the pairs of grids that a plan's values can be laid out by; those of one method come first.
+    """Return the pairs of grids for the map of a plan, pairs of one method first.
 
-    Rows are the later grid of a pair, as the first one, λ, has more values.
+    Rows are the later grid of a pair, because the first one, λ, has more values.
     """
     grids = [number for number, axis in enumerate(axes) if axis.is_grid and len(axis.values) > 1]
     found = [(later, first) for first, later in pairs_of(grids, 2)]
@@ -66,20 +66,20 @@ def grid_map(
     measured: Callable[[int], Curve],
     higher_is_better: bool = True,
 ) -> GridMap:
-    """Lay what was measured out by two grids.
+    """Arrange measures by two grids.
 
     Parameters
     ----------
     axes : sequence of Axis
-        Of the plan.
+        Axes of the plan.
     combinations : sequence of tuple
-        The values on them, in the order of the plan.
+        Their values, in the order of the plan.
     pair : pair of int
-        As of :func:`grid_pairs`.
+        A pair of :func:`grid_pairs`.
     measured : callable
-        From the position of a combination to its models' places and measures, NaN where one is not defined.
+        Places and measures of the models by position of the combination, NaN for undefined measures.
     higher_is_better : bool
-        Which of several values a cell has.
+        Which of several values a cell shows.
     """
     rows, columns = (axes[number] for number in pair)
     shape = len(rows.values), len(columns.values)

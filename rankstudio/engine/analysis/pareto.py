@@ -25,22 +25,22 @@ from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
 @dataclass(frozen=True)
 class ParetoModel:
-    """One combination and step of its path, over the folds of a run.
+    """One combination at one step of its path, over the folds of a run.
 
     Attributes
     ----------
     run : int
-        Position of the run among those given.
+        Position of the run.
     values : tuple
-        On the axes of its plan.
+        Values on the axes of its plan.
     step : int
-        On the path: how many features, or which round.
+        Position on the path: number of features, or round.
     size : float
-        Features of the model, mean over the folds.
+        Number of features of the model, mean over the folds.
     mean : float
-        Of the validation measure over the folds.
+        Mean of the validation measure over the folds.
     error : float
-        Standard error of that mean: the deviation over the folds / √folds; NaN with one fold.
+        Standard error of the mean: deviation over the folds / √folds; NaN for a single fold.
     """
 
     run: int
@@ -53,25 +53,25 @@ class ParetoModel:
 
 @dataclass(frozen=True, eq=False)
 class ParetoFront:
-    """The models that no other beats in size and measure, among all, and which one to take.
+    """Pareto-optimal models by size and measure, and the suggested one.
 
     Attributes
     ----------
     models : tuple of ParetoModel
-        The best combination of every size of every run, by run and ascending size.
+        Best combination of every size of every run, by run and ascending size.
     optimal : tuple of int
-        Positions of those that no other beats in size and mean, by ascending size.
+        Positions of the Pareto-optimal models, by ascending size.
     best : int
-        Position of the greatest mean (the least, for an error); of equal ones the smallest.
+        Position of the largest mean (the smallest, for an error); ties go to the smallest model.
     suggested : int
-        Position of the smallest one that is good enough: by `levels`.
+        Position of the smallest model that meets its level in `levels`.
     levels : tuple of float
-        For each of `optimal`, the mean from which on it is good enough. Where `paired`, the best mean less
-        half the length of the 95 % interval of the difference between the two models over queries: a model
-        on its level is just not significantly worse than the best. Else one standard error below the best
-        for all; a fold alone has no standard error, and there only the best itself will do.
+        Minimum mean to be good enough, for each model of `optimal`. If `paired`, the best mean minus half the
+        length of the 95 % interval of the difference between the two models over queries: a model at its
+        level is just not significantly worse than the best. Otherwise one standard error below the best for
+        all; a single fold has no standard error, so only the best model is good enough.
     paired : bool
-        Whether models were held against the best query by query.
+        Whether models were compared with the best one query by query.
     """
 
     models: tuple[ParetoModel, ...]
@@ -85,26 +85,25 @@ class ParetoFront:
 def pareto_front_of(
     runs: Sequence[RunResult], name: str, data: Sequence[FoldedDataset] = ()
 ) -> ParetoFront | None:
-    """Find the Pareto front of the sizes that runs have tried and their mean validation measure.
+    """Find the Pareto front of the sizes tried by runs and their mean validation measure.
 
-    The deviation between folds belongs to the folds more than to the models: a fold of hard queries is hard
-    for all of them. So where the documents are at hand, the smallest model is suggested that the queries do
-    not tell apart from the best one, by the paired interval over all of them.
+    The deviation between folds reflects the folds more than the models: a fold of hard queries is hard for
+    all models. If the documents are available, the suggested model is therefore the smallest one not
+    significantly worse than the best, by the paired interval over all queries.
 
     Parameters
     ----------
     runs : sequence of RunResult
-        On the same folds.
+        Runs on the same folds.
     name : str
-        Of the measure.
+        Name of the measure.
     data : sequence of FoldedDataset, optional
-        That of each run. Without it, or where it has no documents to validate with, one standard error over
-        the folds stands for the interval.
+        Data of each run. Without data, or without validation documents, one standard error over the folds
+        replaces the interval.
 
     Returns
     -------
-    ParetoFront or None
-        None where no run has a model that was measured on a validation part.
+    ParetoFront or None None if no run has a model with a validation measure.
     """
     better = measure(name).higher_is_better
     tried = _tried(runs, name)

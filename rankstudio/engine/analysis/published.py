@@ -24,21 +24,21 @@ from rankstudio.engine.support.resources import resource, table
 
 @dataclass(frozen=True)
 class Published:
-    """One printed number: an average over the five folds of the test parts.
+    """One published number: an average over the test parts of five folds.
 
     Attributes
     ----------
     dataset : str
         "MQ2008".
     method, ranker : str
-        The keys in our catalog of what was run.
+        Keys of method and ranker in the catalog.
     when : str
-        What else has to be so, "loss=hinge"; "" for nothing.
+        Further conditions, such as "loss=hinge"; "" for none.
     label : str
-        How the source calls the method.
+        Name of the method in the source.
     measure : str
     value : float
-        With as many digits as were printed.
+        Value with as many digits as printed.
     source : str
         "Lai et al. 2013, Table I".
     """
@@ -53,7 +53,7 @@ class Published:
     source: str
 
     def fits(self, plan: Plan, dataset: str) -> bool:
-        """Return whether this is what a plan runs, on data of this name."""
+        """Return whether a plan on data of this name matches."""
         name, _, value = self.when.partition("=")
         return (
             dataset.lower().startswith(self.dataset.lower())
@@ -64,12 +64,12 @@ class Published:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A printed average beside ours.
+    """A published average next to ours.
 
     Attributes
     ----------
     key : int
-        The run's number.
+        Number of the run.
     run : RunResult
     measure : str
     ours : float
@@ -84,17 +84,17 @@ class PublishedRow:
 
     @property
     def difference(self) -> float:
-        """Ours less the printed one."""
+        """Our value minus the published one."""
         return self.ours - self.printed.value
 
     @cached_property
     def set(self) -> str:
-        """What the run has otherwise than by default: pins, another grid."""
+        """Settings of the run that differ from the defaults: pins, another grid."""
         return set_otherwise(self.run)
 
 
 def set_otherwise(run: RunResult) -> str:
-    """Return what a run has otherwise than by default: "λ 1, 2 · pinned BM25"."""
+    """Return the settings of a run that differ from the defaults: "λ 1, 2 · pinned BM25"."""
     plan = run.plan
     names = dict(zip(run.feature_ids.tolist(), run.feature_names, strict=True))
     default = Plan(plan.data, plan.method, ranker=plan.ranker, convention=plan.convention)
@@ -103,7 +103,7 @@ def set_otherwise(run: RunResult) -> str:
 
 @cache
 def everything() -> tuple[Published, ...]:
-    """Return all published numbers, in the order of their table."""
+    """Return all published numbers, in table order."""
     with resource("published", "results.csv").open(encoding="utf-8", newline="") as file:
         return tuple(
             Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
@@ -112,19 +112,19 @@ def everything() -> tuple[Published, ...]:
 
 
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
-    """Return what was printed of a plan's method on data of this name, the best known source first."""
+    """Return the published numbers for a plan's method on data of this name, best-known source first."""
     return tuple(p for p in everything() if p.measure == measure and p.fits(plan, dataset))
 
 
 def printed_of(run: RunResult) -> dict[str, tuple[Published, ...]]:
-    """Return what was printed of a run's method, by measure; nothing unless it has all five given folds."""
+    """Return the published numbers for a run's method, by measure; the run needs all five given folds."""
     plan = run.plan
     names = plan.measures if len(run.folds) == 5 and plan.protocol == GIVEN else ()
     return {name: published(plan, run.data_name, name) for name in names}
 
 
 def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
-    """Return a row for every number printed for what runs, each with its number, have done."""
+    """Return a row for every published number that matches the numbered runs."""
     return [
         PublishedRow(key, run, name, run.average[name], one)
         for key, run in runs
@@ -134,7 +134,7 @@ def published_rows(runs: Iterable[tuple[int, RunResult]]) -> list[PublishedRow]:
 
 
 def known_datasets() -> dict[str, tuple[str, ...]]:
-    """Return the datasets of which numbers were printed, each with the labels of the methods."""
+    """Return the datasets with published numbers, each with the labels of the methods."""
     found: dict[str, dict[str, None]] = {}
     for p in everything():
         ranker = f", then {method(p.ranker).label}" if p.ranker else ""
@@ -153,7 +153,7 @@ class Cell:
     Attributes
     ----------
     printed, ours : str
-        As the paper prints it, and ours in the same way; "" where there is none.
+        Value as printed, and ours in the same format; "" if missing.
     """
 
     printed: str
@@ -161,23 +161,24 @@ class Cell:
 
     @property
     def agrees(self) -> bool:
-        """Whether both read the same."""
+        """Whether both are equal as printed."""
         return self.printed == self.ours
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """One table of a paper with ours beside it.
+    """One table of a paper, with our values next to it.
 
     Attributes
     ----------
     title : str
         "Table 7: MAP results on MQ2008".
     columns : tuple of str
-        The methods, or the folds.
+        Names of the rows: methods or folds.
     rows : tuple of (label, tuple of Cell)
     promised : tuple of bool
-        Of each column, whether its cells should agree: not so where the paper leaves open what was run.
+        Whether the cells of each column should agree; not so if the paper does not specify the experiment
+        completely.
     """
 
     title: str
@@ -186,7 +187,7 @@ class PaperTable:
     promised: tuple[bool, ...]
 
     def cells(self, promised: bool = True) -> Iterator[Cell]:
-        """Yield the cells that should agree, or those that need not; what is not printed is no cell."""
+        """Yield the cells that should agree, or those that need not; missing cells are skipped."""
         for _, cells in self.rows:
             for cell, should in zip(cells, self.promised, strict=True):
                 if should == promised and cell.printed:
@@ -195,20 +196,20 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What a paper prints, and the plans that should give it.
+    """Tables of a paper, and the plans that should reproduce them.
 
     Attributes
     ----------
     key, title : str
-        "greedy-rankrls", and the paper.
+        Key, such as "greedy-rankrls", and title of the paper.
     runs : Mapping of str to Mapping
-        By the paper's name: method, ranker and their parameters, and perhaps a note, or the datasets that it
-        is of alone.
+        By the paper's name: method, ranker and their parameters, and optionally a note or a restriction to
+        datasets.
     tables : sequence of Mapping
-        Their number, title, dataset and contents; as in ``resources/published``. Of a paper whose numbers are
-        of other data only the dataset, the measures and the names of the rows.
+        Number, title, dataset and contents; as in ``resources/published``. For a paper on other data only the
+        dataset, the measures and the names of the rows.
     notes : tuple of str
-        What has to be known of all of it.
+        General notes.
     """
 
     key: str
@@ -223,7 +224,7 @@ class Reproduction:
 
     @property
     def normalize(self) -> str:
-        """How the values of the data are scaled for all runs: "none", or "query_minmax"."""
+        """Scaling of the data for all runs: "none", or "query_minmax"."""
         return str(next(iter(self.runs.values())).get("normalize", "none"))
 
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
@@ -231,8 +232,7 @@ class Reproduction:
 
         Raises
         ------
-        PlanError
-            Where the paper has none on data of this name.
+        PlanError If the paper has no table for data of this name.
         """
         found = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
         if not found:
@@ -247,9 +247,9 @@ class Reproduction:
         Parameters
         ----------
         data, place : str
-            Name of the dataset, and where it is.
+            Name of the dataset, and its location.
         convention : str
-            Of its measures.
+            Convention of the measures.
         """
         tables = self.of(data)
         measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
@@ -262,7 +262,7 @@ class Reproduction:
         return plan_from_dict({**protocol, **wanted})
 
     def table(self, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
-        """Return one of the tables with ours beside it."""
+        """Return one of the tables with our values next to it."""
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
             return self._measured(title, printed, results)
@@ -349,10 +349,10 @@ def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResul
 
 
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
-    """Return how many steps of selection are best for all folds together.
+    """Return the number of selection steps that is best for all folds together.
 
-    That is by the mean of a measure over the validation parts, where each fold has after every step the best
-    combination; of equal ones the fewest steps. Without a selection it is the number of features.
+    It maximises the mean of a measure over the validation parts, with the best combination of each fold at
+    every step; ties go to fewer steps. Without a selection it is the number of features.
     """
     if not result.plan.entry.selects:
         return len(result.feature_ids)
@@ -391,17 +391,16 @@ def cells_of(tables: Sequence[PaperTable]) -> tuple[list[Cell], list[Cell]]:
 
 
 def reproductions() -> tuple[str, ...]:
-    """Return the keys of the papers whose tables are known."""
+    """Return the keys of the papers with known tables."""
     return tuple(sorted(path.stem for path in resource("published").glob("*.toml")))
 
 
 def load_reproduction(key: str) -> Reproduction:
-    """Read what a paper prints.
+    """Read the tables of a paper.
 
     Raises
     ------
-    PlanError
-        For a key that is not there; the text names those that are.
+    PlanError For an unknown key; the message lists the known keys.
     """
     if key not in reproductions():
         raise PlanError(f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}.")

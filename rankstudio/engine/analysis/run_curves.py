@@ -29,26 +29,26 @@ By = Literal["size", "cost", "seconds"]
 
 @dataclass(frozen=True, eq=False)
 class RunCurve:
-    """The models of a run with the combination whose mean validation measure is best, in order of x.
+    """The models of a run with the combination of the best mean validation measure, in order of x.
 
     Attributes
     ----------
     values : tuple
-        Of that combination, on the axes of the plan.
+        Values of that combination on the axes of the plan.
     places : tuple of int
-        On the path, for each of the K models: how many features, or which round.
+        Number of features or round of each of the K models.
     sizes : ndarray of shape (K,)
-        Features of each model, mean over the folds; NaN of a ranking that was given and has none, which is
-        the same at every x of the others.
+        Number of features of each model, mean over the folds; NaN for a given ranking without features, which
+        is constant over x.
     x : ndarray of shape (K,)
-        What the curve is drawn over, ascending.
+        x of the curve, ascending.
     mean : ndarray of shape (K,)
-        Of the validation measure over the folds.
+        Mean of the validation measure over the folds.
     difference, half : ndarray of shape (K,)
-        Mean difference to the reference's model with the greatest x that is not greater than this one's, and
-        half the length of its 95 % interval, paired over the queries. NaN where there is none.
+        Mean difference to the reference model with the largest x not above this one's, and half the length of
+        its 95 % interval, paired over the queries. NaN without a reference model.
     unpaired : str
-        Why there is none, as half a sentence; else "".
+        Reason why there is none; otherwise "".
     """
 
     values: tuple[Any, ...]
@@ -62,7 +62,7 @@ class RunCurve:
 
 
 def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
-    """Return what features cost by their ids, as the first run says that was given costs; else {}."""
+    """Return feature costs by id, from the first run that has costs; otherwise {}."""
     for run in runs:
         for p in run.plan.entry.parameters:
             if p.kind is Kind.COSTS and run.plan.parameters.get(p.name):
@@ -73,25 +73,24 @@ def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
 def run_curves(
     runs: Sequence[RunResult], name: str, reference: int, data: Sequence[FoldedDataset], by: By = "size"
 ) -> tuple[RunCurve | None, ...]:
-    """Return the curve of each run, and where it can be told apart from the reference's.
+    """Return the curve of each run, and where it differs from the reference.
 
     Parameters
     ----------
     runs : sequence of RunResult
     name : str
-        Of the measure.
+        Name of the measure.
     reference : int
-        Position of the run with which the others are compared.
+        Position of the reference run.
     data : sequence of FoldedDataset
-        That of each run; without documents there are curves, and no intervals.
+        Data of each run; without documents the curves have no intervals.
     by : {"size", "cost", "seconds"}
-        What x is: features, what these cost (1 where nothing is said), or how long the whole run took; then
-        only the best model of each run is on its curve.
+        x axis: number of features, their cost (1 by default), or the run time; a curve over time has only the
+        best model.
 
     Returns
     -------
-    tuple of RunCurve or None
-        One a run; None for a run that was not measured on a validation part.
+    tuple of RunCurve or None One per run; None for a run without a validation measure.
     """
     costs = costs_of(runs)
     tried = _spread(by, [_curve(run, name, by, costs) for run in runs])

@@ -31,35 +31,32 @@ def evaluate_file(
     *,
     model: bool = False,
 ) -> tuple[Evaluation, RankingDataset, tuple[str, ...]]:
-    """Measure a file of scores, or a model, on a data file.
+    """Measure a score file or a model on a data file.
 
     Parameters
     ----------
     data_path : Path
-        Read as the model's data were, where there is a model.
+        Data file; for a model it is read like the model's data.
     ranked_by : Path
-        Scores, or a model.
+        Score file, or model.
     key : str or None
-        Of the convention; None for what is usual for the data.
+        Key of the convention; None for the usual one of the data.
     measures : sequence of Measure
     columns : Mapping, optional
-        What the columns of a table are, where their names do not tell.
+        Columns of a table, if their names are not recognised.
     greatest_grade : float, optional
-        Of the dataset that the file is a part of, for ERR; the file's own greatest label if left out.
+        Largest label of the whole dataset, for ERR; by default the file's own.
     model : bool
         Whether it is a model.
 
     Returns
     -------
-    tuple
-        The measures, the data, and what is to be known of them, as sentences.
+    tuple Measures, data, and notes as sentences.
 
     Raises
     ------
-    DatasetError
-        Where there is not one score for each document.
-    DataError
-        Where a file cannot be read, or the model cannot score the data.
+    DatasetError If there is not one score per document. DataError If a file cannot be read, or the model
+    cannot score the data.
     """
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns)

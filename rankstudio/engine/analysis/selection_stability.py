@@ -17,7 +17,7 @@ _FEW = 50  # sets; from here on nearly as many intervals hold the stability as s
 
 @dataclass(frozen=True)
 class ChosenFeature:
-    """A feature that some fold's model has.
+    """A feature selected by at least one fold.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class ChosenFeature:
         Its 1-based id.
     name : str
     ranks : Mapping of int to int
-        By fold, as which one it was selected, from 1; only folds whose model has it.
+        Position at which each fold selected it, from 1; only folds whose model contains it.
     """
 
     feature: int
@@ -34,22 +34,22 @@ class ChosenFeature:
 
     @property
     def times(self) -> int:
-        """How many folds chose it."""
+        """Number of folds that selected it."""
         return len(self.ranks)
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionStability:
-    """What the models of several folds have in common.
+    """Agreement of the models of several folds.
 
     Attributes
     ----------
     folds : tuple of int
-        Their numbers; M of them.
+        Numbers of the M folds.
     indices : Stability
-        Over all folds, and of each pair.
+        Indices over all folds, and for each pair.
     features : tuple of ChosenFeature
-        Those that any fold chose: the most often chosen first, of these the earlier ones.
+        Features selected by any fold: most frequent first, ties by position.
     """
 
     folds: tuple[int, ...]
@@ -58,7 +58,7 @@ class SelectionStability:
 
     @property
     def warning(self) -> str:
-        """What to know about the interval of few folds, as sentences; "" where they are many."""
+        """Note on the interval for few folds, as sentences; "" for many folds."""
         n = len(self.folds)
         if not 1 < n < _FEW:
             return ""
@@ -70,28 +70,28 @@ class SelectionStability:
 
 
 def stability_of(result: RunResult) -> Stability | None:
-    """Return how much the features that the folds selected agree; None without two folds, or a selection."""
+    """Return the agreement of the folds' selected features; None without two folds or a selection."""
     if not result.plan.entry.selects or len(result.folds) < 2:
         return None
     return stability(_sets(result.folds, result.feature_ids), len(result.feature_ids))
 
 
 def stability_of_run(result: RunResult) -> SelectionStability:
-    """Return what the chosen models of a run have in common."""
+    """Return the agreement of the selected models of a run."""
     return selection_stability(result.folds, result.feature_ids, result.feature_names)
 
 
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
-    """Hold the features of the chosen models side by side.
+    """Compare the features of the selected models.
 
     Parameters
     ----------
     folds : sequence of FoldResult
-        One or more.
+        At least one run.
     feature_ids, names : of length n
-        Of the dataset's columns.
+        Ids and names of the dataset's columns.
     """
     return SelectionStability(
         tuple(fold.fold for fold in folds),
@@ -116,19 +116,18 @@ def _chosen(folds: Sequence[FoldResult], names: Mapping[int, str]) -> tuple[Chos
 
 
 def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
-    """Return as which one each fold's chosen model selected each feature.
+    """Return the position at which each fold's model selected each feature.
 
     Parameters
     ----------
     folds : sequence of FoldResult
-        F of them, of one run after the other.
+        F folds, run by run.
     feature_ids : ndarray of shape (n,)
         1-based ids of the dataset's columns.
 
     Returns
     -------
-    ndarray of shape (n, F)
-        Ranks from 1; NaN where a model does not have the feature.
+    ndarray of shape (n, F) Positions from 1; NaN if a model does not contain the feature.
     """
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     ranks = np.full((len(columns), len(folds)), np.nan)

@@ -25,11 +25,11 @@ _NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what el
 
 
 def first_equals(runs: Sequence[RunResult]) -> list[int]:
-    """Return for each run the position of the first one that it repeats: its own where it repeats none.
+    """Return the position of the first run that each run repeats; its own position without one.
 
-    A run repeats another one of the same plan on data of the same name whose models have the same features
-    and measured the same, bit for bit; wherever the data lie, whichever measures are reported, and whatever
-    the parameters that do not count, such as the λ of a model that another method's takes the place of.
+    A run repeats another run of the same plan on data of the same name if the features and measures of their
+    models are identical, bit for bit; the location of the data, the reported measures and unused parameters
+    do not matter.
     """
     firsts: list[int] = []
     for position, run in enumerate(runs):
@@ -39,7 +39,7 @@ def first_equals(runs: Sequence[RunResult]) -> list[int]:
 
 
 def repeats(run: RunResult, other: RunResult) -> bool:
-    """Return whether two runs are one and the same; see :func:`first_equals`."""
+    """Return whether two runs are identical; see :func:`first_equals`."""
     return run is other or (
         run.data_name == other.data_name
         and len(run.folds) == len(other.folds)
@@ -78,15 +78,15 @@ _CORRECTED = "p_randomisation", "p_t", "p_wilcoxon"
 
 @dataclass(frozen=True)
 class CorrectedTest:
-    """What the queries say of one run against another.
+    """Comparison of one run with another over queries.
 
     Attributes
     ----------
     test : PairedComparison
-        The run minus the other.
+        Difference: the run minus the other.
     p_holm, p_t_holm, p_wilcoxon_holm : float
-        The p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each corrected by
-        Holm for the family.
+        p of the randomisation test, of Student's t and of Wilcoxon's signed ranks, each Holm-corrected for
+        the family.
     """
 
     test: PairedComparison
@@ -96,12 +96,12 @@ class CorrectedTest:
 
 
 def family(found: Sequence[PairedComparison]) -> list[CorrectedTest]:
-    """Correct each test's p of all comparisons by Holm, as one family.
+    """Apply Holm's correction to the p values of all comparisons, as one family per test.
 
-    A family is all that one table tests together by one measure: every run that can be paired with the
-    reference, each once. Every pair of a table of pins is one family as well. Of runs that repeat another
-    one, see `rankstudio.engine.analysis.significance`, only the first counts, and none
-    that repeats the reference: :func:`distinct_family`.
+    A family contains all comparisons of one table by one measure: every run that can be paired with the
+    reference, each once. All pairs of a table of pins are one family, too. Of repeated runs, see
+    `rankstudio.engine.analysis.significance`, only the first one counts, and none if it repeats the
+    reference: :func:`distinct_family`.
     """
     corrected = [holm([getattr(one, name) for one in found]).tolist() for name in _CORRECTED]
     return [CorrectedTest(*those) for those in zip(found, *corrected, strict=True)]
@@ -116,12 +116,11 @@ def distinct_family(
     ----------
     found : sequence of PairedComparison
     pairs : sequence of pairs of int
-        Of each comparison, which runs it is of; of those that repeat another one, the other.
+        Pair of runs of each comparison; for repeated runs, the first one.
 
     Returns
     -------
-    list of CorrectedTest
-        One for each comparison; where both runs are the same there is nothing to correct.
+    list of CorrectedTest One per comparison; identical runs need no correction.
     """
     places = {pair: place for place, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
     corrected = dict(zip(places, family([found[place] for place in places.values()]), strict=True))
@@ -141,19 +140,19 @@ _FEW = 10  # folds, of which the numbers are told
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """One run beside the reference, as a row of a table that may still be growing.
+    """Comparison of a run with the reference, as a row of a table that may still grow.
 
     Attributes
     ----------
     key : int
-        The run's number.
+        Number of the run.
     method : str
     role : {"reference", "compared", "waiting", "left out"}
-        What it is here; one that waits is being compared.
+        State of the row; a waiting row is being compared.
     differs : str
-        In what it differs from the reference, or why it is left out.
+        Settings that differ from the reference, or the reason for its exclusion.
     mean : float or None
-        Of the measure over the folds.
+        Mean of the measure over the folds.
     found : PairedComparison or None
     p_holm, p_t_holm, p_wilcoxon_holm : float or None
         As in :class:`CorrectedTest`; None until the whole family is compared.
@@ -172,19 +171,19 @@ class ComparedRun:
 
 @dataclass(frozen=True, eq=False)
 class RunComparison:
-    """Runs on one dataset against one of them.
+    """Comparisons of runs on one dataset with one of them.
 
     Attributes
     ----------
     data : str
-        The dataset's name.
+        Name of the dataset.
     measure : str
-        What they are compared by.
+        Measure of the comparison.
     runs : tuple of RunResult
     reference : int
-        The position among the runs of the one that the others are compared with.
+        Position of the reference run.
     tests : tuple of CorrectedTest or None
-        One a run; None for the reference.
+        One per run; None for the reference.
     """
 
     data: str
@@ -195,20 +194,20 @@ class RunComparison:
 
     @property
     def n_queries(self) -> int:
-        """How many queries the tests are over."""
+        """Number of queries of the tests."""
         return self.runs[0].per_query(self.measure).size
 
 
 @dataclass(frozen=True, eq=False)
 class PinEffect:
-    """A run compared with another one that differs in nothing but what is pinned and banned.
+    """Comparison of two runs that differ only in pinned and banned features.
 
     Attributes
     ----------
     run, other : int
-        Their positions among the runs.
+        Positions of the two runs.
     tested : CorrectedTest
-        The run minus the other.
+        Difference: the run minus the other.
     """
 
     run: int
@@ -217,18 +216,17 @@ class PinEffect:
 
 
 def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
-    """Return why two runs cannot be compared query by query: "on MQ2007, not on MQ2008".
+    """Return the reason why two runs cannot be compared query by query: "on MQ2007, not on MQ2008".
 
     Parameters
     ----------
     run, reference : RunResult
     name : str
-        Of the measure.
+        Name of the measure.
 
     Returns
     -------
-    str
-        Half a sentence about the first run; "" where its values stand in the same queries as the other's.
+    str Reason, as part of a sentence about the first run; "" if the values are from the same queries.
     """
     plan, other = run.plan, reference.plan
     if run.data_name != reference.data_name:
@@ -253,13 +251,13 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
 
 
 def compare_with(run: RunResult, reference: RunResult, name: str, seed: int = 0) -> PairedComparison:
-    """Compare two runs that can be paired by all their queries, as :func:`compare_paired` does."""
+    """Compare two runs that can be paired by all queries, as :func:`compare_paired` does."""
     better = measure(name).higher_is_better
     return compare_paired(run.per_query(name), reference.per_query(name), seed=seed, higher_is_better=better)
 
 
 def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
-    """Return the run with the best average of a measure, the first of equal ones; None without any."""
+    """Return the run with the best average of a measure, the first among ties; None without any."""
     measured = [run for run in runs if name in run.average]
     sign = 1.0 if measure(name).higher_is_better else -1.0
     return max(measured, key=lambda run: sign * run.average[name], default=None)
@@ -268,18 +266,18 @@ def best_run(runs: Sequence[RunResult], name: str) -> RunResult | None:
 def compared_runs(
     runs: Mapping[int, RunResult], reference: int, name: str, found: Mapping[int, PairedComparison]
 ) -> list[ComparedRun]:
-    """Return a row for each run: the reference first, then those compared, then those left out.
+    """Return a row per run: the reference, then compared runs, then excluded ones.
 
     Parameters
     ----------
     runs : Mapping of int to RunResult
-        Finished ones, by their numbers.
+        Finished runs, by number.
     reference : int
-        Number of the one to compare with.
+        Number of the reference run.
     name : str
-        Of the measure.
+        Name of the measure, and the finished comparisons by run number.
     found : Mapping of int to PairedComparison
-        The comparisons that are done, by the run's number.
+        Finished comparisons, by run number.
     """
     against = runs[reference]
     why = {key: why_unpaired(run, against, name) for key, run in runs.items()}
@@ -317,7 +315,7 @@ def _corrected(
 
 
 def by_dataset(runs: Sequence[RunResult]) -> dict[str, list[RunResult]]:
-    """Return the runs by the name of their dataset, in the order in which these first occur."""
+    """Return the runs by dataset name, in order of first occurrence."""
     found: dict[str, list[RunResult]] = {}
     for result in runs:
         found.setdefault(result.data_name, []).append(result)
@@ -332,20 +330,19 @@ def compare_runs(
     Parameters
     ----------
     runs : sequence of RunResult
-        Complete ones, on the same data.
+        Complete runs, on the same data.
     name : str, optional
-        The measure; by default what chose in the first run, or the first one reported.
+        Measure; by default the selection criterion of the first run, or its first reported measure.
     against : int or str, optional
-        Number of the run to compare with, from 1, or its method's key, "gas", or that and its ranker's,
-        "gas/ranksvm". By default the one with the best average.
+        Reference run: its number, from 1, the key of its method, "gas", or of method and ranker,
+        "gas/ranksvm". By default the run with the best average.
     seed : int, default 0
-        Of the randomisation and the bootstrap.
+        Seed of the randomisation and the bootstrap.
 
     Raises
     ------
-    PlanError
-        Where there are fewer than two runs, their queries cannot be paired, their measures follow different
-        conventions, one was not measured by this measure, or no run is the one named.
+    PlanError If there are fewer than two runs, queries cannot be paired, conventions differ, a measure is
+    missing, or the reference run does not exist.
     """
     if len(runs) < 2:
         raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
@@ -363,21 +360,20 @@ def compare_runs(
 
 
 def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[PinEffect, ...]:
-    """Compare every run with pinned or banned features with one without, else with an earlier one.
+    """Compare every run with pinned or banned features with one without, or with an earlier one.
 
     Parameters
     ----------
     runs : sequence of RunResult
-        Those that :func:`compare_runs` compared.
+        Runs of :func:`compare_runs`.
     name : str
         The measure.
     seed : int, default 0
-        Of the randomisation and the bootstrap.
+        Seed of the randomisation and the bootstrap.
 
     Returns
     -------
-    tuple of PinEffect
-        One for each run that has such a partner; their p are corrected for as many.
+    tuple of PinEffect One per run with such a partner; p values are corrected for their number.
     """
     plans = [result.plan for result in runs]
     pairs = []
@@ -400,7 +396,7 @@ def _test(
 
 
 def comparing_measure(plan: Plan, name: str = "") -> str:
-    """Return the measure that runs are compared by: the one asked for, else what chose in this one."""
+    """Return the measure for comparing runs: the requested one, or the selection criterion of this run."""
     asked = name if name in plan.evaluated else plan.chosen_by
     return asked if asked != CRITERION else plan.measures[0]
 
@@ -418,14 +414,14 @@ def _reference(runs: Sequence[RunResult], name: str, against: int | str | None) 
 
 
 def named(plans: Sequence[Plan], name: str) -> int:
-    """Return the position of the plan that a name such as "gas" or "gas/ranksvm" means.
+    """Return the position of the plan with a name such as "gas" or "gas/ranksvm".
 
-    "gas" alone means GAS's own model where that is run, else the first one with a ranker.
+    "gas" alone means GAS with its own model if it is among the runs, otherwise the first GAS run with a
+    ranker.
 
     Raises
     ------
-    PlanError
-        Where there is none.
+    PlanError For an unknown name.
     """
     meant = [position for position, plan in enumerate(plans) if is_named(plan, name)]
     if not meant:
@@ -435,7 +431,7 @@ def named(plans: Sequence[Plan], name: str) -> int:
 
 
 def is_named(plan: Plan, name: str) -> bool:
-    """Return whether a name means this plan, or may mean it; see :func:`named`."""
+    """Return whether a name may refer to this plan; see :func:`named`."""
     key, _, ranker = name.partition("/")
     return plan.method == key and ranker in ("", plan.ranker)
 

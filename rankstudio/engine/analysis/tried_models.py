@@ -19,22 +19,22 @@ from rankstudio.engine.steps import Step
 
 @dataclass(frozen=True, eq=False)
 class TriedModel:
-    """One combination and step, over the folds of a run.
+    """One combination at one step of its path, over the folds of a run.
 
     Attributes
     ----------
     combination : int
-        Position among the plan's combinations.
+        Position of the combination in the plan.
     place : int
-        On the path: how many features, or which round.
+        Position on the path: number of features, or round.
     size : float
-        Features of the model, mean over the folds.
+        Number of features of the model, mean over the folds.
     paths : tuple of PathResult
-        Of each fold.
+        Path of each fold.
     positions : tuple of int
-        Of the model of each fold on its path.
+        Position of each fold's model on its path.
     values : ndarray of shape (F,)
-        The validation measure in each fold; NaN where it is not defined.
+        Validation measure of each fold; NaN if undefined.
     """
 
     combination: int
@@ -46,7 +46,7 @@ class TriedModel:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The model of each fold."""
+        """Model of each fold."""
         return tuple(path.steps[at] for path, at in zip(self.paths, self.positions, strict=True))
 
     @cached_property
@@ -57,25 +57,25 @@ class TriedModel:
 
     @property
     def error(self) -> float:
-        """Standard error of that mean over the folds: deviation / √folds; NaN with one fold."""
+        """Standard error of the mean over the folds: deviation / √folds; NaN for a single fold."""
         there = self.values[~np.isnan(self.values)]
         return float(there.std(ddof=1) / np.sqrt(there.size)) if there.size > 1 else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class TriedPath:
-    """The models of one combination that all folds have, as arrays.
+    """The models of one combination that exist in all folds, as arrays.
 
     Attributes
     ----------
     combination : int
-        Position among the plan's combinations.
+        Position of the combination in the plan.
     paths : tuple of PathResult
-        Of each of the F folds.
+        Path of each of the F folds.
     positions : ndarray of shape (K, F)
-        Of each model's step on the path of each fold.
+        Position of each model on the path of each fold.
     values : ndarray of shape (K, F)
-        The validation measure; NaN where it is not defined.
+        Validation measure; NaN if undefined.
     """
 
     combination: int
@@ -85,7 +85,7 @@ class TriedPath:
 
     @cached_property
     def sizes(self) -> Floats:
-        """Features of each model, mean over the folds, shape (K,)."""
+        """Number of features of each model, mean over the folds, shape (K,)."""
         columns = [path.sizes[at] for path, at in zip(self.paths, self.positions.T, strict=True)]
         means: Floats = np.column_stack(columns).mean(axis=1)
         return means
@@ -115,27 +115,27 @@ class TriedPath:
 
 
 def tried_models(run: RunResult, name: str) -> list[TriedPath]:
-    """Return what was tried with each combination, in the order of the path; nothing without validation.
+    """Return the models of each combination, in the order of the path; none without validation.
 
     Parameters
     ----------
     run : RunResult
     name : str
-        Of the measure.
+        Name of the measure.
     """
     paths = zip(*(fold.paths for fold in run.folds), strict=True)
     return [_across(number, folds, name) for number, folds in enumerate(paths)]
 
 
 def best_of_sizes(paths: Sequence[TriedPath], name: str) -> list[TriedModel]:
-    """Return the best model of every size, by ascending size; of equal ones the first.
+    """Return the best model of every size, by ascending size; ties go to the first.
 
     Parameters
     ----------
     paths : sequence of TriedPath
-        Among whose models.
+        Models to choose from.
     name : str
-        Of the measure.
+        Name of the measure.
     """
     found = [(path, number) for path in paths for number in range(len(path.positions))]
     if not found:
@@ -164,10 +164,10 @@ def _across(combination: int, paths: tuple[PathResult, ...], name: str) -> Tried
 
 
 def can_measure(run: RunResult, data: FoldedDataset) -> bool:
-    """Return whether the documents are at hand with which a run's models were validated.
+    """Return whether the documents that validated a run's models are available.
 
-    They are not where a run is known from a study alone, where the data have no validation part, and where
-    inner folds validated: these are not the models of the paths.
+    They are not available if the run comes from a study without its data, if the data have no validation
+    part, or if inner folds validated: those models are not on the paths.
     """
     folds = {fold.number: fold for fold in data.folds}
     parts = [folds[one.fold].vali if one.fold in folds else None for one in run.folds]
@@ -182,22 +182,22 @@ def validation_values(
     Parameters
     ----------
     run : RunResult
-        Its folds say which parts, its plan by which convention.
+        Run whose folds determine the parts, and whose plan determines the convention.
     data : FoldedDataset
-        For which `can_measure` holds.
+        Data for which `can_measure` is true.
     models : sequence of sequence of Step
-        For each fold of the run, K steps.
+        K steps for each fold of the run.
     name : str
-        Of the measure.
+        Name of the measure.
 
     Returns
     -------
-    list of ndarray of shape (K, Q)
-        One a fold; a row of NaN for a model that a study did not keep whole.
+    list of ndarray of shape (K, Q) One per fold; a row of NaN for a model that a study did not store
+    completely.
 
     Notes
     -----
-    O(K m (n + log d)) for m documents, n features and d documents a query.
+    O(K m (n + log d)) for m documents, n features and d documents per query.
     """
     folds = {fold.number: fold for fold in data.folds}
     parts = [_validation(folds[one.fold]) for one in run.folds]

@@ -17,16 +17,16 @@ SAMPLE_DOCUMENTS, SAMPLE_FEATURES = 3400, 46
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds that a method typically takes on the bundled sample, with one thread.
+    """Typical seconds of a method on the bundled sample, with one thread.
 
     Attributes
     ----------
     fold : float
-        Of what all fits of a fold share, such as the order of the features.
+        Seconds shared by all fits of a fold, such as the order of the features.
     fit : float
-        Of each combination of parameters.
+        Seconds per combination of parameters.
     path : float
-        Of a ranker behind a selector: each combination, for every number of features.
+        Seconds of a final ranker: per combination, for every number of features.
     """
 
     fold: float
@@ -64,15 +64,15 @@ _UNKNOWN = Cost(0.03, 0.03, 1.0)  # of a method that the table lacks
 
 @dataclass(frozen=True)
 class Workload:
-    """What plans ask for.
+    """Work of several plans.
 
     Attributes
     ----------
     n_runs, n_units : int
     seconds : float
-        About how long the units will take, one after the other.
+        Approximate duration of the units, one after the other.
     n_guessed : int
-        For how many of the runs no finished run on the same data says how fast this computer is.
+        Number of runs that are estimated without a finished run on the same data.
     """
 
     n_runs: int
@@ -87,20 +87,19 @@ def workload(
     n_documents: int = SAMPLE_DOCUMENTS,
     n_features: int = SAMPLE_FEATURES,
 ) -> Workload:
-    """Return how much work plans are.
+    """Return the work of several plans.
 
-    A method takes as many times its typical seconds as its finished runs on the same data did; as those of
-    the other methods did where it has none; as there are times more documents than in the sample where there
-    are no finished runs.
+    The typical seconds of a method are scaled by the ratio of its finished runs on the same data; by that of
+    other methods if it has none; or by the number of documents if there are no finished runs.
 
     Parameters
     ----------
     plans : sequence of (Plan, int)
-        Each with the number of its folds.
+        Plans, each with its number of folds.
     finished : sequence of RunResult
-        Whose seconds count.
+        Finished runs with their durations.
     n_documents, n_features : int
-        Of a training part of the data.
+        Size of a training part of the data.
     """
     paces = [(run.plan, _pace(run)) for run in finished if run.folds and run.seconds > 0]
     n_units, seconds, n_guessed = 0, 0.0, 0
@@ -117,7 +116,7 @@ def workload(
 
 
 def typical_seconds(plan: Plan, n_folds: int, n_features: int = SAMPLE_FEATURES) -> float:
-    """Return about how long a plan would take with one thread on as many documents as the sample has."""
+    """Return the approximate duration of a plan with one thread on as many documents as the sample has."""
     cost, n_fits = TYPICAL.get(plan.method, _UNKNOWN), len(plan.combinations)
     limit = plan.parameters.get(StepKind.FEATURES.limit)
     sizes = min(n_features, limit) if isinstance(limit, int) else n_features

@@ -17,7 +17,7 @@ _PARTS = 8  # sums of queries that are put together in a fixed order, whatever t
 
 
 class GramProduct(Protocol):
-    """What a solver that knows no matrix asks for.
+    """Interface of Gram products for solvers that need no matrix.
 
     Attributes
     ----------
@@ -51,15 +51,15 @@ class DenseGramProduct:
 
 
 class SparseGramProduct:
-    """Products with X^'X^ for sparse features: O(entries + n), on several threads with the same bits.
+    """Products with X^'X^ for sparse features: O(entries + n), on several threads with identical results.
 
     Parameters
     ----------
     data : SparseQueryData
     executor : Executor or None
-        Threads to spread the queries over.
+        Threads for blocks of queries.
     workers : int
-        How many they are.
+        Number of threads.
     """
 
     def __init__(self, data: SparseQueryData, executor: Executor | None = None, workers: int = 1) -> None:

@@ -54,14 +54,12 @@ class Kernel:
 
         Raises
         ------
-        ParameterError
-            Where a callable returns another shape.
-        DatasetError
-            Where a value is beyond the range of numbers.
+        ParameterError If a callable returns another shape. DatasetError If a value is out of the
+        floating-point range.
 
         Notes
         -----
-        O(abn). A value is the same bits whatever other documents there are.
+        O(abn). Values are identical regardless of the other documents.
         """
         if not callable(self.function):
             return self.values(self.pairwise(A, B))
@@ -72,7 +70,7 @@ class Kernel:
         return _finite(values)
 
     def pairwise(self, A: Floats, B: Floats) -> Floats:
-        """Return the squared distances or inner products that :meth:`values` are made of, shape (a, b)."""
+        """Return the squared distances or inner products, shape (a, b), from which :meth:`values` follow."""
         from rankstudio.engine.arithmetic import _rows_kernel as kernels  # noqa: PLC0415 - numba
 
         function = kernels.squared_distances if self.by_distance else kernels.inner_products
@@ -89,7 +87,7 @@ class Kernel:
         return out
 
     def values(self, pairwise: Floats) -> Floats:
-        """Return the kernel's values from what :meth:`pairwise` gave, which is overwritten."""
+        """Return the kernel's values from the result of :meth:`pairwise`, which is overwritten."""
         step = max(1, VALUES // max(1, pairwise.shape[-1]))
         with np.errstate(over="ignore"):
             for first in range(0, len(pairwise) if self.function != "linear" else 0, step):
@@ -111,7 +109,7 @@ class Kernel:
         vectors : ndarray of shape (r, n)
             v_i.
         coefs : ndarray of shape (K, r)
-            b, one row an expansion.
+            b, one row per expansion.
 
         Returns
         -------
@@ -120,7 +118,7 @@ class Kernel:
 
         Notes
         -----
-        O(mr(n + K)) time, and no m × r matrix in memory.
+        O(mr(n + K)) time, without an m × r matrix in memory.
         """
         out = np.zeros((coefs.shape[0], X.shape[0]))
         step = max(1, VALUES // max(1, vectors.shape[0]))
@@ -130,7 +128,7 @@ class Kernel:
         return out
 
     def slopes(self, vectors: Floats, coef: Floats) -> Floats:
-        """Return by how much a score rises with each feature: the root mean square slope at some of the v_i.
+        """Return the importance of each feature: the root mean square slope of the score at some of the v_i.
 
         Parameters
         ----------
@@ -139,12 +137,11 @@ class Kernel:
 
         Returns
         -------
-        ndarray of shape (n,)
-            |w| for the linear kernel; zeros for a callable, of which nothing is known.
+        ndarray of shape (n,) |w| for the linear kernel; zeros for a callable.
 
         Notes
         -----
-        O(rn) at each of 500 vectors at most, evenly spaced.
+        O(rn) at each of at most 500 evenly spaced vectors.
         """
         if callable(self.function) or not len(vectors):
             return np.zeros(vectors.shape[1])

@@ -18,16 +18,16 @@ _BLOCK = 8_192  # documents that a thread takes at a time
 
 
 class Queries:
-    """Queries, cut into blocks of about as many documents each, for threads to take one at a time.
+    """Queries in blocks of about equal numbers of documents, which threads process one at a time.
 
     Parameters
     ----------
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     executor : Executor, optional
-        Threads to spread the blocks over; the numbers do not depend on it.
+        Threads for the blocks; the results do not depend on it.
     workers : int, default 1
-        How many threads that makes, with the one that asks.
+        Number of threads, including the calling one.
 
     Attributes
     ----------
@@ -43,10 +43,10 @@ class Queries:
         self.blocks = [(number, first, last) for number, (first, last) in enumerate(pairwise(cuts))]
 
     def spread(self, work: Callable[[int, int, int], None], heavy: bool = False) -> None:
-        """Call ``work(number, first query, query after the last)`` for each block, on the threads there are.
+        """Call ``work(number, first query, query after the last)`` for each block, on all threads.
 
-        The blocks do not depend on the threads, so sums over them do not either. ``heavy`` work is worth
-        threads even where there are not many documents.
+        Blocks, and therefore sums over them, do not depend on the threads. ``heavy`` work uses threads even
+        for few documents.
         """
         threads = heavy or worthwhile(_DOCUMENT * float(self.ptr[-1]))
         share(self._executor if threads else None, self._workers, lambda block: work(*block), self.blocks)
@@ -55,15 +55,15 @@ class Queries:
 class Linear:
     """Scores that are linear in the features, s_i = (x_i - x_f)'w with f the first document of i's query.
 
-    Inside each query they differ as Xw does, and sums of them round like those of a copy of X centred inside
-    each query, whatever offset a query's features have.
+    Within each query they differ as Xw does, and their sums round like those of a copy of X centred within
+    each query, whatever offset the features of a query have.
 
     Parameters
     ----------
     X : ndarray of shape (m, n)
         Features, grouped by query.
     queries : Queries
-        Of the m documents.
+        Queries of the m documents.
     """
 
     def __init__(self, X: Floats, queries: Queries) -> None:
@@ -82,8 +82,8 @@ class Linear:
     def weigh(self, weights: Floats) -> Floats:
         """Return the sum of weight_i (x_i - x_f), shape (n,). O(mn).
 
-        This is X'weights where each query's weights add up to 0, as the slopes of a loss do that depends on
-        differences of scores inside queries alone.
+        It equals X'weights if the weights of each query sum to 0, as for the gradient of a loss that depends
+        only on score differences within queries.
         """
         parts, ptr = self._parts(), self.queries.ptr
         self.queries.spread(
@@ -100,16 +100,16 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Tangent:
-    """A convex loss at some scores, and the plane that touches it there and is nowhere above it.
+    """A convex loss at some scores, with its tangent plane, a lower bound everywhere.
 
     Attributes
     ----------
     loss : float
-        At those scores.
+        Loss at these scores.
     offset : float
-        The plane's height at scores of 0.
+        Value of the plane at scores of 0.
     slopes : ndarray of shape (m,)
-        Its slope along the score of each document, a subgradient of the loss: at scores s the plane is
+        Slope of the plane along each document's score, a subgradient of the loss: at scores s the plane is
         ``offset + slopes @ s``.
     """
 

@@ -25,23 +25,23 @@ LEAST_DIFFERENCE = 1e-30
 
 
 def column_name(column: int) -> str:
-    """Return what a feature is called of which nothing else is known."""
+    """Return the name of a feature about which nothing else is known."""
     return f"column {column}"
 
 
 def check_magnitudes(
     low: Floats, high: Floats, difference: Floats, name: Callable[[int], str] = column_name
 ) -> None:
-    """Raise DatasetError for the first feature that the arithmetic cannot carry.
+    """Raise DatasetError for the first feature that exceeds the range of the arithmetic.
 
     Parameters
     ----------
     low, high : ndarray of shape (n,)
-        Least and greatest value of each feature.
+        Smallest and largest value of each feature.
     difference : ndarray of shape (n,)
-        The greatest difference inside a query.
+        Largest difference within a query.
     name : callable
-        From a column, counted from 0, to what the feature is called.
+        Returns the name of a feature from its 0-based column.
     """
     too_great = np.maximum(high, -low) > GREATEST
     bad = too_great | ((difference > 0) & (difference < LEAST_DIFFERENCE))
@@ -60,7 +60,7 @@ def check_magnitudes(
 
 
 def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -> None:
-    """Check the magnitudes of features (m, n) of which query q has the rows ``ptr[q]:ptr[q + 1]``; O(mn)."""
+    """Check the magnitudes of features (m, n); query q has the rows ``ptr[q]:ptr[q + 1]``; O(mn)."""
     n = X.shape[1]
     low, high, difference = np.full(n, np.inf), np.full(n, -np.inf), np.zeros(n)
     for first, last in group_blocks(ptr, n):

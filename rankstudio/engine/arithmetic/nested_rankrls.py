@@ -18,7 +18,7 @@ from rankstudio.engine.support.blocks import VALUES, solve_lower
 
 
 class NestedFactor(NamedTuple):
-    """The factorisation that all models along an order share.
+    """Factorisation shared by all models along an order of features.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class NestedFactor(NamedTuple):
 
 
 def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: float) -> NestedFactor:
-    """Learn RankRLS with the first feature of an order, the first two, and so on.
+    """Train RankRLS with the first feature of an order, the first two, and so on.
 
     Parameters
     ----------
@@ -65,22 +65,19 @@ def nested_factor(gram: Floats, right: Floats, order: Ints, regularization: floa
 def left_out_errors(
     data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
 ) -> Floats:
-    """Return the errors of the models of :func:`nested_factor` on some queries that they were learned from.
+    """Return the errors of the models of :func:`nested_factor` on some of their training queries.
 
     Parameters
     ----------
     data : QueryData
-        The documents of the queries.
-    order, regularization
-        As of :func:`nested_factor`.
+        Documents of the queries. order, regularization As in :func:`nested_factor`.
     factor, along : ndarray
-        Of :class:`NestedFactor`.
+        Parts of :class:`NestedFactor`.
 
     Returns
     -------
-    ndarray of shape (k,)
-        The leave-query-out squared errors of the models, summed over documents: what greedy RankRLS minimises
-        (Pahikkala et al. 2010, eq. (7)).
+    ndarray of shape (k,) Leave-query-out squared errors of the models, summed over documents: the criterion
+    of greedy RankRLS (Pahikkala et al. 2010, eq. (7)).
 
     Notes
     -----
@@ -138,7 +135,7 @@ def _summed(terms: Floats) -> Floats:
 
 
 def factorise(left: Floats, regularization: float) -> Floats:
-    """Return L with LL' = left, of which every pivot is at least λ."""
+    """Return L with LL' = left, with every pivot at least λ."""
     try:
         return np.asarray(np.linalg.cholesky(left))
     except np.linalg.LinAlgError:

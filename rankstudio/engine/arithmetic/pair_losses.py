@@ -27,9 +27,9 @@ class Smooth:
     slopes : ndarray of shape (m,)
         Its gradient in the scores.
     bend : float
-        Second derivative of the loss of one of the curved pairs.
+        Second derivative of the loss of a curved pair.
     outer, inner : Violations
-        The curved pairs are those in ``outer`` and not in ``inner``, where there is one.
+        The curved pairs are those in ``outer`` but not in ``inner``, if there is one.
     """
 
     loss: float
@@ -50,22 +50,22 @@ class Smooth:
 
     @property
     def n_curved(self) -> int:
-        """How many pairs have a second derivative."""
+        """Number of pairs with a second derivative."""
         return self.outer.n_violated - (0 if self.inner is None else self.inner.n_violated)
 
     @property
     def hinges(self) -> tuple[float, float]:
-        """The hinges of ``outer`` and, where there is one, of ``inner``."""
+        """The hinges of ``outer`` and, if there is one, of ``inner``."""
         return self.outer.hinge()[0], 0.0 if self.inner is None else self.inner.hinge()[0]
 
     @property
     def largest(self) -> float:
-        """The greatest magnitude of a score."""
+        """Largest absolute score."""
         scores = self.outer.scores
         return max(float(scores.max()), -float(scores.min()))
 
     def curvature_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute the Hessian in the scores times ``values``, for queries first … last - 1 alone."""
+        """Compute the Hessian in the scores times ``values``, only for queries first … last - 1."""
         rows = slice(int(self.outer.pairs.ptr[first]), int(self.outer.pairs.ptr[last]))
         self.outer.laplacian_of(values, first, last, out)
         if self.inner is not None:
@@ -76,12 +76,12 @@ class Smooth:
 
 
 class PairLoss(Protocol):
-    """A differentiable pairwise loss; it can be sent to another machine.
+    """A differentiable pairwise loss that can be sent to another machine.
 
     Attributes
     ----------
     bend : float
-        That of :class:`Smooth`.
+        As in :class:`Smooth`.
     """
 
     @property
@@ -98,7 +98,7 @@ class SquaredHinge:
 
     @property
     def bend(self) -> float:
-        """That of :class:`Smooth`."""
+        """As in :class:`Smooth`."""
         return 2.0
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
@@ -120,7 +120,7 @@ class SmoothedHinge:
 
     @property
     def bend(self) -> float:
-        """That of :class:`Smooth`."""
+        """As in :class:`Smooth`."""
         return 2.0 * (0.5 / self.width)
 
     def __call__(self, pairs: Pairs, scores: Floats) -> Smooth:
@@ -148,7 +148,7 @@ class LinearPairs(Linear):
     def curvature(self, at: Smooth, v: Floats) -> Floats:
         """Return the Hessian in w of a loss times v, X'HXv with H the Hessian in the scores, shape (n,).
 
-        O(mn + m log r) for r labels a query; the rows of X are read from memory once.
+        O(mn + m log r) for r labels per query; the rows of X are read from memory once.
         """
         values, curved = np.empty(self.X.shape[0]), np.empty(self.X.shape[0])
         parts, ptr = self._parts(), self.pairs.ptr
@@ -163,7 +163,7 @@ class LinearPairs(Linear):
         return total
 
     def centred(self, rows: Ints) -> Floats:
-        """Return rows of X minus the mean of their whole query, shape (rows, n). O(mn)."""
+        """Return rows of X minus the mean of their complete query, shape (rows, n). O(mn)."""
         ptr = self.pairs.ptr
         means = np.empty((ptr.size - 1, self.X.shape[1]))
         self.pairs.spread(

@@ -26,27 +26,25 @@ if TYPE_CHECKING:
 
 
 class Pairs(Queries):
-    """All pairs of documents of one query with different labels, any number of distinct labels.
+    """All pairs of documents of one query with different labels, for any number of distinct labels.
 
     Parameters
     ----------
     y : ndarray of shape (m,)
-        Relevance labels, grouped by query.
-    ptr, executor, workers
-        As for :class:`Queries`.
+        Relevance labels, grouped by query. ptr, executor, workers As in :class:`Queries`.
 
     Attributes
     ----------
     level : ndarray of shape (m,)
-        Number of each document's label among the distinct labels of its query, from 0 up.
+        Index of each document's label among the distinct labels of its query, from 0.
     lower, higher : ndarray of shape (m,)
-        How many documents of its query have a lower and a higher label.
+        Number of documents of the same query with a lower and a higher label.
     n_pairs : int
-        How many pairs there are, or what they weigh.
+        Number or total weight of the pairs.
 
     Notes
     -----
-    O(m log m) to prepare.
+    O(m log m) for the preparation.
     """
 
     def __init__(self, y: Floats, ptr: Ints, executor: Executor | None = None, workers: int = 1) -> None:
@@ -61,13 +59,13 @@ class Pairs(Queries):
 
     @cached_property
     def degrees(self) -> Floats:
-        """In how many pairs each document is, violated or not, shape (m,)."""
+        """Number of pairs of each document, violated or not, shape (m,)."""
         degrees: Floats = self.lower + self.higher
         return degrees
 
     @cached_property
     def n_pairs(self) -> float:
-        """How many pairs there are."""
+        """Number of pairs."""
         return int(self.lower.sum())
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
@@ -76,7 +74,7 @@ class Pairs(Queries):
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Best centred inside each query: sums of scores are rounded relative to their size.
+            Scores, ideally centred within each query: sums of scores round relative to their size.
         margin : float
             Any number.
 
@@ -86,7 +84,7 @@ class Pairs(Queries):
 
         Notes
         -----
-        O(m log m); the sort starts from the order of the call before.
+        O(m log m); the sort starts from the order of the previous call.
         """
         start, stop = np.empty_like(self._order), np.empty_like(self._order)
         counts, sums = np.empty((2, scores.size)), np.empty((2, scores.size))
@@ -102,9 +100,9 @@ class Pairs(Queries):
         return Violations(self, scores, margin, order, start, stop, counts, sums)
 
     def hinge(self, scores: Floats) -> Hinge:
-        """Return the hinge at some scores, shape (m,), best centred inside each query.
+        """Return the hinge at some scores, shape (m,), ideally centred within each query.
 
-        The numbers of :meth:`at` for a margin of 1, in half the time. O(m log m).
+        Same results as :meth:`at` with a margin of 1, in half the time. O(m log m).
         """
         order = self._order = self._next_order(scores)
         slopes, violated = np.empty_like(scores), np.empty(len(self.blocks))
@@ -120,7 +118,7 @@ class Pairs(Queries):
 
     @property
     def hinge_at_zero(self) -> Hinge:
-        """The hinge where all scores are equal: every pair is violated by its whole margin. O(m)."""
+        """The hinge at equal scores: every pair is violated by its whole margin. O(m)."""
         return Hinge(float(self.n_pairs), float(self.n_pairs), self.higher - self.lower)
 
     def _next_order(self, scores: Floats) -> Ints:
@@ -140,7 +138,7 @@ class Hinge(Tangent):
 
     @property
     def n_violated(self) -> int:
-        """How many pairs have s_i - s_j < 1."""
+        """Number of pairs with s_i - s_j < 1."""
         return int(self.offset)
 
 
@@ -154,10 +152,10 @@ class Violations:
     scores : ndarray of shape (m,)
     margin : float
     order, start, stop : ndarray of shape (m,)
-        The sorted documents and who is within the margin of each (see the kernels).
+        Sorted documents, and the documents within the margin of each (see the kernels).
     counts : ndarray of shape (2, m)
-        Number of violated pairs of each document with less (0) and more (1) relevant ones: d_i and c_i of
-        eq. (4.11) and (4.10) of the thesis.
+        Number of violated pairs of each document with less (0) and more (1) relevant ones: d_i and c_i of eq.
+        (4.11) and (4.10) of the thesis.
     sums : ndarray of shape (2, m)
         Sum of the scores of those partners.
     """
@@ -173,7 +171,7 @@ class Violations:
 
     @property
     def n_violated(self) -> int:
-        """How many pairs are violated."""
+        """Number of violated pairs."""
         return int(self.counts[0].sum())
 
     def hinge(self) -> tuple[float, Floats]:
@@ -193,9 +191,9 @@ class Violations:
         return max(loss, 0.0), 2.0 * (below - above)
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:
-        """Compute for the documents of queries first … last - 1 the sum of (its value - the partner's).
+        """For the documents of queries first … last - 1, compute the sum of (own value - partner's value).
 
-        Over the violated pairs of each. O(m log r) for r labels a query.
+        The sum is over the violated pairs of each document. O(m log r) for r labels per query.
         """
         of = self.pairs
         kernels.laplacian(
@@ -219,14 +217,12 @@ class Violations:
 
 
 class PreferencePairs(Pairs):
-    """The pairs of preferences, each with its weight, as :class:`Pairs` are those of labels.
+    """Weighted pairs of preferences, as :class:`Pairs` are those of labels.
 
     Parameters
     ----------
     preferences : Preferences
-        Between rows of one query each.
-    ptr, executor, workers
-        As for :class:`Queries`.
+        Preferences, each between rows of one query. ptr, executor, workers As in :class:`Queries`.
 
     Attributes
     ----------
@@ -236,7 +232,7 @@ class PreferencePairs(Pairs):
     begins : ndarray of shape (Q + 1,)
         Query q has the preferences ``begins[q]:begins[q + 1]``.
     lower, higher : ndarray of shape (m,)
-        What the preferences weigh in which each document wins and loses.
+        Total weight of the preferences that each document wins and loses.
 
     Notes
     -----
@@ -258,7 +254,7 @@ class PreferencePairs(Pairs):
 
     @cached_property
     def n_pairs(self) -> float:
-        """What all preferences weigh."""
+        """Total weight of all preferences."""
         return float(self.weight.sum())
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
@@ -285,7 +281,7 @@ class PreferencePairs(Pairs):
 class PreferenceViolations(Violations):
     """The violated preferences at some scores, as weighted sums per document.
 
-    ``order`` has the positions of those preferences, ascending; ``start`` and ``stop`` are empty.
+    ``order`` contains the positions of those preferences, ascending; ``start`` and ``stop`` are empty.
     """
 
     def laplacian_of(self, values: Floats, first: int, last: int, out: Floats) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class QueryData:
-    """Training data in which the documents of each query stand together.
+    """Training data with the documents of each query in consecutive rows.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class QueryData:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None where the rows stood together from the beginning.
+        ``X = original_X[order]``; None if the rows were already grouped.
     validation : ndarray of shape (V, n) or None
-        Features of the validation documents, for methods that look at those too; never their labels.
+        Features of the validation documents, for methods that use them; never their labels.
     preferences : Preferences or None
-        Of rows over others, where these are what there is to learn; the labels are 0 then.
+        Preferences between rows, for learning from preferences; the labels are then 0.
     part_of : Grading or None
-        What the dataset tells that these are a part of; None for data that are a whole one.
+        Information about the dataset that these are a part of; None for a whole dataset.
     shared : Shared
-        What was computed of these documents for all settings that learn from them. It is the argument
-        ``sharing``, else new: a copy with other labels shares nothing.
+        Cache of results that do not depend on the settings of a method. It is the argument ``sharing``, by
+        default a new one: a copy with other labels shares nothing.
     """
 
     X: Floats
@@ -71,7 +71,7 @@ class QueryData:
 
     @property
     def grading(self) -> Grading:
-        """What measures need of the documents besides labels."""
+        """Information that measures need besides labels."""
         return self.part_of or Grading.of(self.y)
 
     def queries(self, first: int, end: int) -> QueryData:
@@ -82,24 +82,24 @@ class QueryData:
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
-        """X and y, each column minus its mean inside its query: X^ (m, n) and y^ (m,)."""
+        """X and y, centred within queries: X^ (m, n) and y^ (m,)."""
         return centre(self.X, self.ptr), centre(self.y[:, None], self.ptr)[:, 0]
 
     @cached_property
     def gram(self) -> tuple[Floats, Floats]:
-        """X^'X^ (n, n) and X^'y^ (n,), made when they are first asked for: O(mn²)."""
+        """X^'X^ (n, n) and X^'y^ (n,), computed on first use: O(mn²)."""
         X, y = self.centred
         return X.T @ X, X.T @ y
 
     @property
     def informative(self) -> Bools:
-        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        """Features that vary within some query, shape (n,); the others cannot change any ranking."""
         varies: Bools = (self.centred[0] != 0).any(axis=0)
         return varies
 
     @property
     def statistics(self) -> QueryStatistics:
-        """Gram matrices of the centred data, made when they are first asked for."""
+        """Gram matrices of the centred data, computed on first use."""
         made = self.shared.of(MadeStatistics)
         if made.whole is None:
             made.whole = QueryStatistics.of(*self.centred, self.ptr)
@@ -107,11 +107,11 @@ class QueryData:
 
     @property
     def has_statistics(self) -> bool:
-        """Whether the Gram matrices were made or given: then they take no more memory."""
+        """Whether the Gram matrices exist, so that they need no further memory."""
         return self.shared.of(MadeStatistics).whole is not None
 
     def narrowed(self, columns: Sequence[int]) -> QueryData:
-        """Return the same documents with some of their features; statistics that are there are cut out."""
+        """Return the same documents with some of their features; existing statistics are reduced to them."""
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
         narrow = QueryData(
@@ -129,7 +129,7 @@ class QueryData:
         return narrow
 
     def in_original_order(self, values: Floats) -> Floats:
-        """Return values per grouped row (m, …) in the order in which the rows were given."""
+        """Return values of the grouped rows (m, …) in the original order of the rows."""
         if self.order is None:
             return values
         out = np.empty_like(values)
@@ -143,7 +143,7 @@ def group(
     qid: ArrayLike | None = None,
     name: Callable[[int], str] = column_name,
 ) -> QueryData:
-    """Check training data and put the documents of each query together, keeping their order.
+    """Validate training data and group the documents by query, keeping their order.
 
     Parameters
     ----------
@@ -152,10 +152,9 @@ def group(
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,), optional
-        Query id of each row, of any type that can be compared; without it all rows are one query (one
-        global ranking).
+        Query id of each row, of any comparable type; by default all rows are one query (one global ranking).
     name : callable
-        From a column to what the feature is called in the text of an error.
+        Returns the name of a column for error messages.
 
     Returns
     -------
@@ -163,13 +162,12 @@ def group(
 
     Raises
     ------
-    DatasetError
-        For shapes that do not fit, no rows, no columns, values that are not finite, or features of a
-        magnitude that the arithmetic does not carry (see :mod:`rankstudio.engine.arithmetic.magnitude`).
+    DatasetError For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes
+    beyond the range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
     -----
-    O(mn), plus O(m log m) where rows have to be moved.
+    O(mn), plus O(m log m) if rows are moved.
     """
     features = np.ascontiguousarray(X, dtype=np.float64)
     labels = np.ascontiguousarray(y, dtype=np.float64)
@@ -210,7 +208,7 @@ def check_labels(shape: tuple[int, ...], labels: Floats) -> None:
 
 
 def several_queries(ptr: Ints, what: str) -> None:
-    """Raise DatasetError for one query only, which leaves nothing to learn from when it is left out."""
+    """Raise DatasetError for a single query, which leaves no training data when left out."""
     if ptr.size < 3:
         raise DatasetError(
             f"{what}: expected documents of at least two queries, found one. Leaving it out leaves no "
@@ -219,21 +217,21 @@ def several_queries(ptr: Ints, what: str) -> None:
 
 
 def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
-    """Return where each query begins, and the order of rows that puts its documents together.
+    """Return the start of each query, and the order of rows that groups the documents.
 
     Parameters
     ----------
     qid : array-like of shape (m,) or None
-        Query id of each row; None where all rows are one query.
+        Query id of each row; None if all rows are one query.
     m : int
         Number of rows.
 
     Returns
     -------
     ptr : ndarray of shape (Q + 1,)
-        After the rows are put in order, query q has the rows ``ptr[q]:ptr[q + 1]``.
+        With the rows in order, query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        Queries in the order of their first row, None where the rows stand together already.
+        Queries in the order of their first row; None if the rows are already grouped.
     """
     if qid is None:
         return np.array([0, m], dtype=np.int64), None
@@ -252,17 +250,17 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
 
 
 def centre(values: Floats, ptr: Ints, out: Floats | None = None) -> Floats:
-    """Return the columns minus their mean inside each query.
+    """Return the columns minus their mean within each query.
 
-    A column that is constant inside a query comes out as exactly 0 there: the query's first row is
-    subtracted before the mean, so that no rounding of a mean is left behind to look like information.
+    A column that is constant within a query becomes exactly 0 there: the first row of the query is subtracted
+    before the mean, so that no rounding error of a mean looks like information.
 
     Parameters
     ----------
     values : ndarray of shape (m, n)
     ptr : ndarray of shape (Q + 1,)
     out : ndarray of shape (m, n), optional
-        Where they are written.
+        Output array.
 
     Returns
     -------
@@ -288,7 +286,7 @@ def query_grams(X: Floats, y: Floats, ptr: Ints, out: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class QueryStatistics:
-    """Gram matrices of centred data: all that least squares with left-out queries needs to know.
+    """Gram matrices of centred data: all that least squares with left-out queries needs.
 
     Attributes
     ----------
@@ -306,7 +304,7 @@ class QueryStatistics:
 
     @classmethod
     def of(cls, X: Floats, y: Floats, ptr: Ints) -> QueryStatistics:
-        """Compute them from centred data, one BLAS call a query.
+        """Compute them from centred data, one BLAS call per query.
 
         Notes
         -----
@@ -330,14 +328,14 @@ class QueryStatistics:
 
     @property
     def informative(self) -> Bools:
-        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        """Features that vary within some query, shape (n,); the others cannot change any ranking."""
         varies: Bools = np.diagonal(self.total)[:-1] > 0
         return varies
 
     def narrowed(self, columns: Sequence[int], queries: slice = slice(None)) -> QueryStatistics:
-        """Return the statistics with some of the features; the Gram matrices of some queries alone.
+        """Return the statistics with some of the features, and the Gram matrices of some queries only.
 
-        With all features they are no copies.
+        With all features, views are returned instead of copies.
         """
         if list(columns) == list(range(self.n_features)):
             return QueryStatistics(self.gram[queries], self.total, self.n_documents)
@@ -347,7 +345,7 @@ class QueryStatistics:
 
     @cached_property
     def eigen(self) -> tuple[Floats, Floats]:
-        """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), once for every λ."""
+        """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), shared by all λ."""
         values, vectors = np.linalg.eigh(self.total[:-1, :-1])
         return np.maximum(values, 0.0), vectors
 
@@ -369,6 +367,6 @@ class QueryStatistics:
 
 @dataclass
 class MadeStatistics:
-    """The Gram matrices of some data, where they were made."""
+    """Gram matrices of some data, if computed."""
 
     whole: QueryStatistics | None = None

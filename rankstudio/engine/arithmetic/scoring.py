@@ -19,18 +19,18 @@ def linear_scores(columns: Floats, coefs: Floats) -> Floats:
     Parameters
     ----------
     columns : ndarray of shape (n, m), C order
-        Features of the documents, one row a feature: ``np.ascontiguousarray(X.T)``.
+        Features of the documents, one row per feature: ``np.ascontiguousarray(X.T)``.
     coefs : ndarray of shape (K, n)
-        Weights, one row a model.
+        Weights, one row per model.
 
     Returns
     -------
-    ndarray of shape (K, m)
-        ``coefs @ X.T``, each sum taken from the first feature to the last over the weights that are not 0.
+    ndarray of shape (K, m) ``coefs @ X.T``, summed from the first feature to the last over the nonzero
+    weights.
 
     Notes
     -----
-    O(m · number of non-zero weights).
+    O(m · number of nonzero weights).
     """
     from rankstudio.engine.arithmetic._rows_kernel import accumulate  # noqa: PLC0415 - numba, where it is needed
 

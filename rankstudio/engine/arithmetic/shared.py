@@ -12,18 +12,18 @@ Value = TypeVar("Value")
 
 
 class Shared:
-    """Objects that hold what was computed of some data: one of each class that a module declares for it.
+    """Cache of results for some data: one object per class that a module declares.
 
-    Who makes training data makes this with them, and hands it to whoever learns from the same documents.
-    A module that computes something which does not depend on all of its settings declares a dataclass with a
-    field for it, and finds it here: a filter's order serves every λ.
+    It is created together with training data and passed to every estimator of the same documents. A module
+    with results that do not depend on all of its settings declares a dataclass for them and stores it here: a
+    filter computes its order once for every λ.
 
     Parameters
     ----------
     source : Shared, optional
-        Of the data whose features some of these are.
+        Cache of the data from which these features are taken.
     columns : tuple of int
-        Which of them.
+        Columns taken from them.
 
     Examples
     --------
@@ -47,11 +47,11 @@ class Shared:
 
     @property
     def origin(self) -> Shared:
-        """That of the data with all features; ``columns`` are those of them that these data have."""
+        """Cache of the data with all features; ``columns`` are the columns of these data."""
         return self if self._origin is None else self._origin
 
     def of(self, kind: type[Kind]) -> Kind:
-        """Return the object of a class; it is made without arguments when it is first asked for."""
+        """Return the object of a class, created without arguments on first use."""
         found = self._objects.get(kind)
         # Two threads that ask at once are given the same object.
         kept = self._objects.setdefault(kind, kind()) if found is None else found
@@ -62,7 +62,7 @@ class Shared:
 def once(
     found: dict[Key, Value], key: Key, make: Generator[Told, None, Value]
 ) -> Generator[Told, None, Value]:
-    """Return what was found by a key, or make it, with the signs of life of that; it is kept."""
+    """Return the result for a key; on first use compute it, pass its progress on, and cache it."""
     if key not in found:
         found[key] = yield from make
     return found[key]

@@ -27,19 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SparseQueryData:
-    """Training data in which the documents of each query stand together, with sparse features.
+    """Training data with sparse features and the documents of each query in consecutive rows.
 
     Attributes
     ----------
     X : scipy.sparse.csc_array of shape (m, n)
-        Sorted by rows inside each column.
+        Entries sorted by rows within each column.
     y : ndarray of shape (m,)
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None where the rows stood together from the beginning.
-    preferences, shared
-        As :class:`QueryData` has them.
+        ``X = original_X[order]``; None if the rows were already grouped. preferences, shared As in
+        :class:`QueryData`.
     """
 
     X: Any  # scipy's own types do not say what they hold
@@ -58,7 +57,7 @@ class SparseQueryData:
 
     @classmethod
     def of(cls, data: QueryData) -> SparseQueryData:
-        """Return dense data in sparse form; a zero is an entry until :attr:`shifted` leaves it out."""
+        """Return dense data in sparse form; zeros remain entries until :attr:`shifted` drops them."""
         from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
         m, n = data.X.shape
@@ -69,9 +68,9 @@ class SparseQueryData:
 
     @cached_property
     def shifted(self) -> Any:
-        """X with columns shifted inside queries, such that a feature varies in a query or is 0 all over it.
+        """X with columns shifted within queries, so that constant features are 0 throughout a query.
 
-        Of shape (m, n), in the form of ``X``, with no zero among its entries. Centring it gives X^ just as
+        Sparse matrix of shape (m, n), in the form of ``X``, without explicit zeros. Centring it gives X^, as
         centring X does.
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
@@ -89,12 +88,12 @@ class SparseQueryData:
 
     @cached_property
     def centred_labels(self) -> Floats:
-        """The labels minus their mean inside each query, y^, shape (m,)."""
+        """Labels minus their mean within each query, y^, shape (m,)."""
         return centre(self.y[:, None], self.ptr)[:, 0]
 
     @cached_property
     def squares(self) -> Floats:
-        """The squared length of every column of X^, shape (n,)."""
+        """Squared length of every column of X^, shape (n,)."""
         from rankstudio.engine.arithmetic._sparse_kernel import centred_squares  # noqa: PLC0415 - numba
 
         out, X = np.empty(self.X.shape[1]), self.shifted
@@ -103,13 +102,13 @@ class SparseQueryData:
 
     @property
     def informative(self) -> Bools:
-        """Which features vary inside some query, shape (n,); the others cannot change any ranking."""
+        """Features that vary within some query, shape (n,); the others cannot change any ranking."""
         varies: Bools = np.diff(self.shifted.indptr) > 0
         return varies
 
     @property
     def differences(self) -> Floats:
-        """The greatest difference of each feature inside a query, up to a factor of 2, shape (n,)."""
+        """Largest difference of each feature within a query, up to a factor of 2, shape (n,)."""
         return np.asarray(abs(self.shifted).max(axis=0).toarray(), dtype=np.float64).ravel()
 
     def centred_column(self, feature: int) -> Floats:
@@ -123,18 +122,18 @@ class SparseQueryData:
 def group_sparse(
     X: Any, y: ArrayLike, qid: ArrayLike | None = None, name: Callable[[int], str] = column_name
 ) -> SparseQueryData:
-    """Check training data with sparse features and put the documents of each query together.
+    """Validate training data with sparse features and group the documents by query.
 
     Parameters
     ----------
     X : scipy.sparse matrix or array of shape (m, n)
-        Features, in any of scipy's formats.
+        Features, in any of SciPy's formats.
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,), optional
-        Query id of each row; without it all rows are one query.
+        Query id of each row; by default all rows are one query.
     name : callable
-        From a column to what the feature is called in the text of an error.
+        Returns the name of a column for error messages.
 
     Returns
     -------
@@ -142,8 +141,7 @@ def group_sparse(
 
     Raises
     ------
-    DatasetError
-        As :func:`rankstudio.engine.arithmetic.query_data.group`.
+    DatasetError As in :func:`rankstudio.engine.arithmetic.query_data.group`.
 
     Notes
     -----
@@ -170,13 +168,13 @@ def group_sparse(
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether something is a sparse matrix or array of SciPy, which is not imported for that."""
+    """Return whether an object is a sparse matrix or array of SciPy, without importing SciPy."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
 
 def dense(data: QueryData | SparseQueryData) -> QueryData:
-    """Return dense data; ParameterError for sparse ones, of which no query can be left out."""
+    """Return dense data; ParameterError for sparse data, which do not support left-out queries."""
     if isinstance(data, SparseQueryData):
         raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
     return data

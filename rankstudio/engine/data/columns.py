@@ -20,23 +20,22 @@ _EXPECTED = (
 
 @dataclass(frozen=True)
 class DataColumns:
-    """What the columns of a table are, by their names; what is not said is recognised by common names.
+    """Columns of a table by name; missing names are recognised by their usual names.
 
     Attributes
     ----------
     qid, label : str
-        The column of the query and that of the relevance label; "" for one of a common name.
+        Columns of the query and of the relevance label; "" for the usual names.
     features : tuple of str
-        The features, in their order; () for all other columns.
+        Feature columns, in order; () for all other columns.
     ignore : tuple of str
-        Columns that are none of these.
+        Columns that are not features.
     ids_from : int or None
-        With what the ids of SVMlight text begin: 0 or 1; None where an id 0 tells.
+        First feature id of SVMlight text, 0 or 1; None to detect it from an id 0.
     part : str
-        The column that says in which part a document is, train, vali or test; "" for one of a common name,
-        where there is one.
+        Column of the part of each document, train, vali or test; "" for the usual name, if present.
     no_queries : bool
-        Whether all documents are one ranking, whatever else tells queries.
+        Whether all documents are one ranking, regardless of any queries in the data.
     """
 
     qid: str = ""
@@ -52,12 +51,11 @@ class DataColumns:
 
     @classmethod
     def of(cls, values: Any) -> DataColumns:
-        """Return the columns that plain values tell, such as those of a plan.
+        """Return the columns from plain values, such as those of a plan.
 
         Raises
         ------
-        ParameterError
-            For anything else than names of columns, or a name in two places.
+        ParameterError For invalid names of columns, or a name that occurs twice.
         """
         if isinstance(values, DataColumns):
             values = values.as_dict()
@@ -92,14 +90,14 @@ class DataColumns:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for a plan, without what is not said."""
+        """Return plain values for a plan, without defaults."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         told = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
         return {name: list(v) if isinstance(v, tuple) else v for name, v in told.items()}
 
 
 def split_names(text: str) -> list[str]:
-    """Return the names in a text with commas between them; a name with a comma in it is quoted.
+    """Return the names in a comma-separated text; names with a comma are quoted.
 
     Examples
     --------
@@ -112,7 +110,7 @@ def split_names(text: str) -> list[str]:
 
 
 def joined_names(names: Sequence[str]) -> str:
-    """Return names as a text that :func:`split_names` reads.
+    """Return names as a text for :func:`split_names`.
 
     Examples
     --------

@@ -15,7 +15,7 @@ _DOCUMENT_ID = re.compile(r"\bdocid\s*=\s*(\S+)", re.IGNORECASE)
 
 
 class Comments(Protocol):
-    """The comments of the documents, decoded only when somebody asks."""
+    """Comments of the documents, decoded on demand."""
 
     def __len__(self) -> int: ...
 
@@ -26,14 +26,14 @@ class Comments(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TextComments:
-    """A sequence of comments, each decoded when it is asked for.
+    """A sequence of comments, each decoded on demand.
 
     Attributes
     ----------
     content : uint8 array
-        The bytes of all comments, one behind the other.
+        Bytes of all comments, concatenated.
     offsets : int64 array of shape (m + 1,)
-        Where each begins, and the end of the last. Bytes that are not UTF-8 are shown as U+FFFD.
+        Start of each comment, and the end of the last. Bytes that are not UTF-8 are shown as U+FFFD.
     """
 
     content: Bytes
@@ -62,7 +62,7 @@ class TextComments:
 
 @dataclass(frozen=True, eq=False)
 class TakenComments:
-    """The comments of some rows, decoded no earlier than the others are."""
+    """Comments of some rows, decoded on demand."""
 
     of: Comments
     rows: Ints
@@ -79,7 +79,7 @@ class TakenComments:
 
 @dataclass(frozen=True, eq=False)
 class RankedIds:
-    """Comments of which no more is left than which document comes before which by its id.
+    """Stand-in for comments of which only the order of document ids was kept.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class RankedIds:
 
 
 def document_id(comment: str) -> str:
-    """Return the document's id in a comment of LETOR's, "" if it has none.
+    """Return the document id in a LETOR comment, "" if it has none.
 
     Examples
     --------

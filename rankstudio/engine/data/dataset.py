@@ -38,7 +38,7 @@ __all__ = ["Comments", "Fold", "FoldedDataset", "RankingDataset", "Source", "def
 
 @dataclass(frozen=True, eq=False)
 class RankingDataset:
-    """Documents of queries: features, relevance labels and which document belongs to which query.
+    """Documents with features, relevance labels and queries.
 
     Rows are grouped by query: the documents of query ``q`` are the rows
     ``query_ptr[q]:query_ptr[q + 1]``, in the order of the file.
@@ -46,32 +46,33 @@ class RankingDataset:
     Attributes
     ----------
     X : ndarray of shape (m, n), float64, C order, read-only
-        One row a document, one column a feature. Missing values have been filled (see ``missing``).
+        Features: one row per document, one column per feature. Missing values are already filled (see
+        ``missing``).
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
-        First row of each query, and m at the end.
+        First row of each query, followed by m.
     query_ids : tuple of str
-        The ids of the Q queries as the file writes them.
+        Ids of the Q queries as written in the file.
     feature_ids : ndarray of shape (n,), int64, read-only
         The 1-based ids of the columns.
     feature_names : tuple of str
-        One name a column; ``"feature 7"`` where no better is known.
+        One name per column; ``"feature 7"`` if no name is known.
     comments : Comments
-        What followed ``#`` in each row, "" where nothing did.
+        Text after ``#`` in each row, or "".
     source : Source or None
-        The file it came from; None for data made in memory.
+        Source file; None for data made in memory.
     missing : ndarray of shape (n,), int64
-        How many values of each feature were missing in the file, before they were filled.
+        Number of missing values of each feature in the file, before they were filled.
     warnings : tuple of str
-        What the reader had to mend, as sentences: queries that were not contiguous, say.
+        Corrections made by the reader, as sentences, such as grouping scattered queries.
     sparse : bool
-        Whether the file leaves out features, which are 0 then.
+        Whether the file omits features, which are then 0.
     file_rows : ndarray of shape (m,), int64, or None
-        Position of each row among the documents of the file, from 0; None where the rows stand as in the
-        file: always, unless a query was not contiguous there.
+        Position of each row in the file, from 0; None if the rows are in the order of the file, which is the
+        case unless a query was scattered.
     greatest_grade : float
-        The greatest label of the dataset that this is a part of, for ERR; that of ``y`` if left out.
+        Largest label of the whole dataset, for ERR; by default that of ``y``.
     """
 
     X: Floats
@@ -101,27 +102,25 @@ class RankingDataset:
         feature_names: Sequence[str] | None = None,
         comments: Sequence[str] | None = None,
     ) -> RankingDataset:
-        """Make a dataset from arrays, grouping the rows by query in the order of first appearance.
+        """Make a dataset from arrays, grouping rows by query in order of first appearance.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Finite numbers; the columns of a DataFrame of pandas name the features.
+            Finite numbers; the columns of a pandas DataFrame name the features.
         y : array-like of shape (m,)
             Finite numbers.
         qid : array-like of shape (m,), optional
-            Integers or strings; without it all documents belong to one query.
+            Integers or strings; by default all documents belong to one query.
         feature_names : sequence of n str, optional
-            ``"feature 1"`` and so on if left out, and X does not name them.
+            By default ``"feature 1"`` and so on, or the column names of X.
         comments : sequence of m str, optional
             One a document.
 
         Raises
         ------
-        ParameterError
-            If the shapes do not fit, there is nothing, or a number is not finite.
-        DatasetError
-            For query ids that are missing, or of several types.
+        ParameterError For inconsistent shapes, empty data, or numbers that are not finite. DatasetError For
+        missing query ids, or ids of several types.
 
         Notes
         -----
@@ -170,23 +169,23 @@ class RankingDataset:
         Parameters
         ----------
         frame : DataFrame
-            One row a document. Rows of a query that do not stand together are put together, with a warning.
+            One row per document. Scattered rows of a query are grouped, with a warning.
         qid, label : str
-            The columns of the query and of the label; those of a common name ("qid", "query_id", "label",
-            "relevance" …) where they are not named.
+            Columns of the query and of the label; by default the usual names ("qid", "query_id", "label",
+            "relevance" …).
         features : sequence of str, optional
-            The columns of the features; all others if left out.
+            Feature columns; all others by default.
         ignore : sequence of str
-            Columns that are none.
+            Columns that are not features.
         no_queries : bool
             Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
-            What becomes of missing values; see `load_letor`.
+            Treatment of missing values; see `load_letor`.
 
         Raises
         ------
-        DatasetError, ParameterError
-            Where a column is not there or there twice, a label is missing, or a feature is no number.
+        DatasetError, ParameterError If a column is missing or occurs twice, a label is missing, or a feature
+        is not numeric.
 
         Examples
         --------
@@ -209,16 +208,15 @@ class RankingDataset:
         n_features: int | None = None,
         normalize: str | bool = False,
     ) -> RankingDataset:
-        """Make a dataset of what was read, which is used up: its values are changed in place.
+        """Make a dataset from parsed contents, whose values are changed in place.
 
         Parameters
         ----------
         table : Table
         source : Source, optional
-        missing, normalize
-            See `load_letor`; with "refuse" there is nothing to fill in.
+        missing, normalize See `load_letor`; with "refuse" there are no values to fill.
         n_features : int, optional
-            Number of columns, where there are to be more than the table has.
+            Number of columns, if larger than that of the table.
         """
         if missing != "refuse":
             fill_missing(table.X, table.query_ptr, table.missing, missing)
@@ -247,9 +245,9 @@ class RankingDataset:
         )
 
     def changed(self, **values: Any) -> RankingDataset:
-        """Return a dataset with other values of some attributes.
+        """Return a copy of the dataset with some attributes replaced.
 
-        Unlike `dataclasses.replace`, it also takes training parts that put their rows together when asked
+        Unlike `dataclasses.replace`, it accepts training parts that assemble their rows on demand
         (leave-query-out), and returns a plain dataset.
         """
         kept = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
@@ -267,7 +265,7 @@ class RankingDataset:
 
     @property
     def from_disk(self) -> bool:
-        """Whether the features are read from a mapped file as needed."""
+        """Whether the features are read from a mapped file on demand."""
         return in_file(self.X)
 
     def __repr__(self) -> str:
@@ -289,24 +287,24 @@ class RankingDataset:
 
     @cached_property
     def qid(self) -> Ints | NDArray[np.str_]:
-        """Query id of each document, shape (m,): integers where every id is one, else strings."""
+        """Query id of each document, shape (m,): integers if all ids are integers, otherwise strings."""
         return self.query_keys[self.query_index]
 
     @cached_property
     def query_keys(self) -> Ints | NDArray[np.str_]:
-        """Ids of the queries, shape (Q,): integers where every one is one, else strings."""
+        """Ids of the queries, shape (Q,): integers if all are integers, otherwise strings."""
         if all(_is_plain_integer(q) for q in self.query_ids):
             return np.array([int(q) for q in self.query_ids], dtype=np.int64)
         return np.array(self.query_ids, dtype=np.str_)
 
     @cached_property
     def document_ids(self) -> tuple[str, ...]:
-        """The ids of the m documents as their comments give them (``docid = …``), "" where there is none."""
+        """Ids of the m documents from their comments (``docid = …``), or ""."""
         return tuple(document_id(comment) for comment in self.comments)
 
     @cached_property
     def grading(self) -> Grading:
-        """What measures need of the documents besides labels, as part of their dataset."""
+        """Information that measures need besides labels, in the context of the dataset."""
         return Grading(self.greatest_grade, partial(_id_ranks, self.comments, self.query_ptr))
 
     def name_of(self, column: int) -> str:
@@ -315,13 +313,12 @@ class RankingDataset:
         return feature if name == feature else f"{feature} ({name})"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the documents as a DataFrame of pandas, one row each, in the order of the rows of X.
+        """Return the documents as a pandas DataFrame, one row per document, in the order of X.
 
         Returns
         -------
-        DataFrame
-            Columns ``qid`` and ``label``, then one for each feature by its name. Where two features have one
-            name, so have their columns; ``frame.iloc[:, 2:]`` is X in any case. The numbers are copies.
+        DataFrame Columns ``qid`` and ``label``, then one column per feature with its name. Features with
+        equal names give columns with equal names; ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
 
         Examples
         --------
@@ -340,9 +337,9 @@ class RankingDataset:
 
     @cached_property
     def constant_features(self) -> Bools:
-        """Which features have one and the same value inside every query, shape (n,).
+        """Features with a single value within every query, shape (n,).
 
-        Such a feature cannot change any ranking: query-wise centring makes it all zero.
+        Such a feature cannot change any ranking: centring within queries makes it zero.
         """
         return constant_columns(self.X, self.query_ptr)
 
@@ -353,7 +350,7 @@ def _id_ranks(comments: Comments, query_ptr: Ints) -> Ints | None:
 
 
 def default_names(feature_ids: Ints) -> tuple[str, ...]:
-    """Return the names that features have where nothing better is known: "feature 7"."""
+    """Return default names of features: "feature 7"."""
     return tuple(f"feature {i}" for i in feature_ids.tolist())
 
 
@@ -364,15 +361,15 @@ def _is_plain_integer(text: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One fold of a protocol: its train, vali and test parts.
+    """One fold of a protocol with its train, vali and test parts.
 
     Attributes
     ----------
     number : int
-        Counted from 1, as the folders Fold1 … Fold5 are.
+        Number from 1, as in the folders Fold1 … Fold5.
     train : RankingDataset
     vali, test : RankingDataset or None
-        None where the dataset has no such part.
+        None if the dataset has no such part.
     """
 
     number: int
@@ -385,7 +382,7 @@ class Fold:
 
     @property
     def parts(self) -> dict[str, RankingDataset]:
-        """The parts there are, by name: train, vali, test."""
+        """Available parts by name: train, vali, test."""
         named = {"train": self.train, "vali": self.vali, "test": self.test}
         return {name: part for name, part in named.items() if part is not None}
 
@@ -397,27 +394,27 @@ class FoldedDataset:
     Attributes
     ----------
     name : str
-        For titles and tables.
+        Name for titles and tables.
     path : Path or None
-        The file or folder that was opened; None for data made in memory.
+        The opened file or folder; None for data made in memory.
     folds : tuple of Fold
-        At least one.
+        At least one fold.
     convention : str
-        Key of the measures' convention that is usual for this dataset (see ``rankstudio.engine.metrics``).
+        Key of the usual convention of the dataset (see ``rankstudio.engine.metrics``).
     known : str or None
-        Key of the known dataset this was recognised as ("letor4", "ohsumed", "gov", "mslr", "yahoo").
+        Key of the recognised dataset ("letor4", "ohsumed", "gov", "mslr", "yahoo").
     divided_by : str
-        How the folds were made where they are not those of the files: "10-fold, seed 0"; else "".
+        How the folds were created, if not from files: "10-fold, seed 0"; otherwise "".
     checksum : str
-        Of the first file that was read; "" for data made in memory.
+        Checksum of the first file; "" for data made in memory.
     given_names : tuple of str
-        The names of the features as the data have them, where the user gave others; else ().
+        Original names of the features if the user renamed any; otherwise ().
     feature_groups : Mapping of str to tuple of int
-        Groups that the user made of the features, by their ids, with which a plan begins.
+        The user's feature groups, by id, used by new plans.
     read_as : ReadAs
-        As what the first file was read.
+        Format of the first file.
     columns : DataColumns
-        What was told of its columns.
+        Columns as specified by the user.
     """
 
     name: str
@@ -452,17 +449,16 @@ class FoldedDataset:
 
     @property
     def greatest_grade(self) -> float:
-        """The greatest label of all parts of all folds, for ERR; 0 or more."""
+        """Largest label of all parts of all folds, for ERR; 0 or more."""
         return self.folds[0].train.greatest_grade
 
     @classmethod
     def of(cls, data: FoldedDataset | RankingDataset) -> FoldedDataset:
-        """Return a dataset of folds as it is; of one part, as of one file, a fold that trains on it.
+        """Return folded data unchanged; for a single part, such as one file, return a fold that trains on it.
 
         Raises
         ------
-        ParameterError
-            For anything else.
+        ParameterError For other objects.
         """
         if isinstance(data, FoldedDataset):
             return data
@@ -482,20 +478,19 @@ class FoldedDataset:
         ignore: Sequence[str] = (),
         **options: Any,
     ) -> FoldedDataset:
-        """Make a dataset of folds from a frame with a column for the part of each document.
+        """Make folds from a frame with a column for the part of each document.
 
         Parameters
         ----------
         frame : DataFrame
         part : str
-            The column that says "train", "vali" or "test".
+            Column with the values "train", "vali" or "test".
         fold : str
-            The column of the fold, where there are several; a document may be in several of them, a row each.
+            Column of the fold, for several folds; a document in several folds has a row in each.
         name : str
         ignore : sequence of str
-            Other columns that are no features.
-        **options
-            As of :meth:`RankingDataset.from_frame`, which also says what is raised.
+            Other columns that are not features.
+        **options As in :meth:`RankingDataset.from_frame`, with the same exceptions.
         """
         made = []
         for number, (what, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):
@@ -533,7 +528,7 @@ class FoldedDataset:
 
     @property
     def from_disk(self) -> bool:
-        """Whether documents are read from mapped files as needed."""
+        """Whether documents are read from mapped files on demand."""
         return any(part.from_disk for fold in self.folds[:1] for part in fold.parts.values())
 
     @property
@@ -546,14 +541,14 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def numbered(keys: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
-    """Return the number of each document's query, in the order of first appearance, and their ids."""
+    """Return the number of each document's query, in order of first appearance, and the ids."""
     unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)
     return np.argsort(appearance)[inverse], tuple(str(q) for q in unique[appearance].tolist())
 
 
 def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
-    """Raise `ParameterError` where arrays do not make a dataset."""
+    """Raise `ParameterError` if arrays do not form a dataset."""
     if X.ndim != 2 or 0 in X.shape:
         raise ParameterError("X", f"shape {X.shape}", "at least one row and one column")
     for name, array in (("y", y), ("qid", qid)):
@@ -565,7 +560,7 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 
 
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
-    """Return which columns have one value in all rows of each query. O(mn), a block at a time."""
+    """Return which columns are constant within each query. O(mn), block by block."""
     constant = np.ones(X.shape[1], dtype=np.bool_)
     for first, last in group_blocks(query_ptr, X.shape[1]):
         block = X[query_ptr[first] : query_ptr[last]]
@@ -576,6 +571,6 @@ def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return an array that nobody may write to from now on."""
+    """Make an array read-only, and return it."""
     array.flags.writeable = False
     return array

@@ -29,17 +29,16 @@ _EXPECTED_FILE = translatable("lines with a feature id and its group, below a he
 
 
 def checked_groups(values: Any) -> Groups:
-    """Return groups in canonical form: by their lowest id, the ids ascending.
+    """Return groups in canonical form: ordered by their lowest id, with ascending ids.
 
     Parameters
     ----------
     values : Mapping of str to iterable of int, or str
-        Ids are 1-based; a text as :func:`parse_groups` reads it.
+        Ids are 1-based; a text is parsed by :func:`parse_groups`.
 
     Raises
     ------
-    ParameterError
-        For what is none, a name that is none, or a feature in two groups.
+    ParameterError For invalid groups or names, or a feature in two groups.
     """
     if isinstance(values, str):
         return parse_groups(values)
@@ -56,7 +55,7 @@ def checked_groups(values: Any) -> Groups:
 
 
 def group_name(name: Any) -> str:
-    """Return a name on one line, of a length that can be shown, without what divides groups; "" for none."""
+    """Return a name as one short line, without separators of groups; "" if nothing is left."""
     if not isinstance(name, str):
         return ""
     printable = "".join(c if c.isprintable() and c != ";" else " " for c in name)
@@ -78,12 +77,11 @@ def _checked_ids(name: Any, ids: Any) -> tuple[int, ...]:
 
 
 def parse_groups(text: str) -> Groups:
-    """Read groups from one line: ``"BM25: 21, 22; TF: 1, 2"``; "" for none.
+    """Parse groups from one line: ``"BM25: 21, 22; TF: 1, 2"``; "" for none.
 
     Raises
     ------
-    ParameterError
-        Where it has another form.
+    ParameterError If the text has another form.
     """
     found: dict[str, str] = {}
     for item in text.split(";"):
@@ -97,17 +95,17 @@ def parse_groups(text: str) -> Groups:
 
 
 def format_groups(groups: Groups) -> str:
-    """Return groups on one line, as :func:`parse_groups` reads them."""
+    """Return groups as one line for :func:`parse_groups`."""
     return "; ".join(f"{name}: {', '.join(map(str, ids))}" for name, ids in groups.items())
 
 
 def group_names(groups: Groups) -> dict[int, str]:
-    """Return the name of each feature's group by the feature's id; those of no group are left out."""
+    """Return the group name of each grouped feature by id."""
     return {i: name for name, ids in groups.items() for i in ids}
 
 
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
-    """Return ids group by group, each where its first id stands; a feature of no group has the name ""."""
+    """Return ids by group, each group at the position of its first id; "" names ungrouped features."""
     names = group_names(groups)
     found: dict[str | int, list[int]] = {}
     for i in ids:
@@ -116,7 +114,7 @@ def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, 
 
 
 def groups_in_words(groups: Groups, most: int = 4) -> str:
-    """Return the names of groups with their sizes: "BM25 (3), TF (5)"; "none" where there are none."""
+    """Return the names of groups with their sizes: "BM25 (3), TF (5)"; "none" without groups."""
     names = [f"{name} ({len(ids)})" for name, ids in groups.items()]
     if len(names) > most:
         return tr("{first} and {n} more").format(first=", ".join(names[:most]), n=len(names) - most)
@@ -124,38 +122,38 @@ def groups_in_words(groups: Groups, most: int = 4) -> str:
 
 
 def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
-    """Return some ids, each once, with those that are in a group with one of them."""
+    """Return ids without duplicates, extended by all members of their groups."""
     names = group_names(groups)
     return tuple(dict.fromkeys(i for one in ids for i in groups.get(names.get(one, ""), (one,))))
 
 
 def candidate_names(ids: Iterable[int], names: Sequence[str], groups: Groups) -> tuple[str, ...]:
-    """Return what each feature is called where candidates are compared: its group, if it is in one."""
+    """Return the name of each feature as a candidate: its group's name if it is grouped."""
     known = group_names(groups)
     return tuple(known.get(int(i), name) for i, name in zip(ids, names, strict=True))
 
 
 def in_other_group(group: str, members: Iterable[int], groups: Groups) -> Groups:
-    """Return groups with some features, by their ids, in another one; "" takes them out of any."""
+    """Return groups after moving some features by id to another group; "" removes them from any."""
     moved = {i: group_name(group) for i in members}
     return groups_of({**group_names(groups), **moved})
 
 
 def among(groups: Groups, ids: Iterable[int]) -> Groups:
-    """Return groups of some features only."""
+    """Return groups restricted to some features."""
     there = set(ids)
     return groups_of({i: name for i, name in group_names(groups).items() if i in there})
 
 
 def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
-    """Return how many features so many steps select at most, each a group or a feature of none."""
+    """Return the maximum number of features after some steps, each a group or an ungrouped feature."""
     sizes = sorted(map(len, groups.values()), reverse=True)
     alone = n_features - sum(sizes)
     return min(n_features, sum([*sizes, *([1] * alone)][:n_steps]))
 
 
 def groups_of(names: Mapping[int, str]) -> Groups:
-    """Return the groups that features name by their ids; "" is none."""
+    """Return groups from feature names by id; "" means ungrouped."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for feature, name in names.items():
         if group_name(name):
@@ -164,20 +162,18 @@ def groups_of(names: Mapping[int, str]) -> Groups:
 
 
 def read_groups(path: Path) -> Groups:
-    """Read groups from a table of features, or of features with their names.
+    """Read groups from a table of features.
 
     Parameters
     ----------
     path : Path
-        CSV: ``feature,group`` with a line for each feature that is in a group, or any table of features
-        whose header has a column of ids and one called ``group``.
+        CSV: ``feature,group`` with a line per grouped feature, or any feature table whose header has a column
+        of ids and one called ``group``.
 
     Raises
     ------
-    DatasetError
-        If there are no groups in it; the text says what was expected.
-    FileAccessError
-        If it cannot be read.
+    DatasetError If the file contains no groups; the message states the expected format. FileAccessError If
+    the file cannot be read.
     """
     names = groups_in_table(read_feature_file(path, tr(_EXPECTED_FILE)))
     if not names:
@@ -190,7 +186,7 @@ def read_groups(path: Path) -> Groups:
 
 
 def groups_in_table(text: str) -> dict[int, str]:
-    """Return the group of each feature in a table, by id; none where its header names no such columns."""
+    """Return the group of each feature in a table, by id; none if the header has no such columns."""
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
     at = next((place for place, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
@@ -213,14 +209,11 @@ def read_feature_file(path: Path, expected: str) -> str:
     ----------
     path : Path
     expected : str
-        What it should be, for the sentence.
+        Expected contents, for the error message.
 
     Raises
     ------
-    DatasetError
-        If it is larger than such files are.
-    FileAccessError
-        If it cannot be read.
+    DatasetError If the file is larger than such files can be. FileAccessError If the file cannot be read.
     """
     try:
         if path.stat().st_size > MOST_BYTES:

@@ -36,7 +36,7 @@ _EXPECTED = translatable(
 
 @dataclass(frozen=True)
 class FeatureNotes:
-    """What the user calls features, and noted of them, by their 1-based ids.
+    """The user's names and notes of features, by 1-based id.
 
     Attributes
     ----------
@@ -50,30 +50,28 @@ class FeatureNotes:
     groups: Groups = field(default_factory=FrozenMapping)
 
     def with_name(self, feature: int, name: str) -> FeatureNotes:
-        """Return these with another name; "" for the one that the data give it."""
+        """Return a copy with another name; "" for the name from the data."""
         return replace(self, names=_changed(self.names, feature, name))
 
     def with_note(self, feature: int, note: str) -> FeatureNotes:
-        """Return these with another note; "" for none."""
+        """Return a copy with another note; "" for none."""
         return replace(self, notes=_changed(self.notes, feature, note))
 
 
 def read_feature_names(path: Path) -> dict[int, str]:
-    """Read the names of features by their 1-based ids.
+    """Read feature names by 1-based id.
 
     Parameters
     ----------
     path : Path
-        CSV or text with lines of id and name; a list of features as RankLib reads it (``12<tab>BM25``, or
-        ``12 # BM25``); JSON of a feature store or a model of Solr, or of a feature set of
-        Elasticsearch or OpenSearch, whose features are numbered in their order.
+        CSV or text with lines of id and name; RankLib's feature list (``12<tab>BM25``, or ``12 # BM25``);
+        JSON of a Solr feature store or model, or of an Elasticsearch or OpenSearch feature set, with features
+        numbered in order.
 
     Raises
     ------
-    DatasetError
-        If there are no names in it; the text says what was expected.
-    FileAccessError
-        If it cannot be read.
+    DatasetError If the file contains no names; the message states the expected format. FileAccessError If the
+    file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
     names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
@@ -88,7 +86,7 @@ def read_feature_names(path: Path) -> dict[int, str]:
 
 
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
-    """Return what was kept of a dataset by :func:`save_notes`; nothing where nothing is, or it is damaged."""
+    """Return the annotations of a dataset stored by :func:`save_notes`; empty if missing or damaged."""
     path = _file(folder, dataset)
     try:
         if path is None or not path.exists() or path.stat().st_size > MOST_BYTES:
@@ -107,21 +105,20 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
 
 
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
-    """Keep names, notes and groups with the contents of the data, wherever these are moved.
+    """Store names, notes and groups by the contents of the data, independent of their location.
 
     Parameters
     ----------
     folder : Path
-        Of all such files. Each is a table of id, name, note and group, which can be put beside the data as
-        ``features.csv``, where every program finds the names.
+        Folder of all such files. Each file is a table of id, name, note and group, which can be copied next
+        to the data as ``features.csv``, where every program finds the names.
     dataset : FoldedDataset
-        It is known by the checksum of its first file.
+        It is identified by the checksum of the first data file.
     notes : FeatureNotes
 
     Raises
     ------
-    OutputError
-        If it cannot be written, or the data come from no file.
+    OutputError If it cannot be written, or the data have no file.
     """
     path = _file(folder, dataset)
     if path is None:
@@ -142,13 +139,13 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
 
 
 def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
-    """Return a dataset with the user's names of its features; the documents are shared.
+    """Return a dataset with the user's feature names; the documents are shared.
 
     Parameters
     ----------
     dataset : FoldedDataset
     names : Mapping of int to str
-        By id; the others have the names that the data give them.
+        New names by id; the other features keep the names from the data.
     """
     given = dataset.given_names or dataset.feature_names
     ids = dataset.feature_ids.tolist()

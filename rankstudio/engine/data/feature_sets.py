@@ -41,17 +41,17 @@ _LONGEST = 2000  # characters of a rank feature
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """The features of a search engine, in its order.
+    """Features of a search engine, in order.
 
     Attributes
     ----------
     engine : {"elasticsearch", "solr", "vespa"}
     name : str
-        Of the set; of Solr's store; "" where it has none.
+        Name of the set, or of Solr's store; "" without one.
     definitions : Mapping of str to str
-        What each feature is there, by its name: an object of JSON, or Vespa's rank feature itself.
+        Definition of each feature by name: a JSON object, or Vespa's rank feature.
     source : str
-        Where it was read, for sentences about it.
+        Source, for messages.
     """
 
     engine: Engine
@@ -61,14 +61,14 @@ class FeatureSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its features in their order."""
+        """Its features in order."""
         return tuple(self.definitions)
 
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
-        """Return the names in this set of features of a model.
+        """Return the names in this set of a model's features.
 
-        Features are found by their names. Where the data have other names, or none, they are found by their
-        ids, which then number the features of the set from 1.
+        Features are matched by name. If the data have other names or none, ids number the features of the set
+        from 1.
 
         Parameters
         ----------
@@ -77,8 +77,7 @@ class FeatureSet:
 
         Raises
         ------
-        DatasetError
-            Where one of them is not in the set, with which the model would be scored wrongly.
+        DatasetError If a feature is not in the set, which would give wrong scores.
         """
         if all(name in self.definitions for _, name in features):
             return dict(features)
@@ -96,9 +95,10 @@ class FeatureSet:
         return {number: names[number - 1] for number, _ in features}
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return features with those that they are derived from, in the order of the set.
+        """Return features with those they are derived from, in the order of the set.
 
-        Elasticsearch derives a feature from others before it by an expression or a script that names them.
+        Elasticsearch derives a feature from earlier ones by an expression or a script that contains their
+        names.
         """
         found = set(names)
         while more := {other for name in found for other in self._sources(name)} - found:
@@ -122,16 +122,14 @@ def read_feature_set(path: Path) -> FeatureSet:
     Parameters
     ----------
     path : Path
-        JSON of a feature set of Elasticsearch or OpenSearch, or of a feature store of Solr, also as the
-        engine's answer; or rank features of Vespa: one per line, as a list in JSON, the ``matchfeatures`` of
-        a result, or the ``match-features`` of a rank profile.
+        JSON of an Elasticsearch or OpenSearch feature set, or of a Solr feature store, also as the engine's
+        response; or Vespa rank features: one per line, as a JSON list, the ``matchfeatures`` of a result, or
+        the ``match-features`` of a rank profile.
 
     Raises
     ------
-    DatasetError
-        If it is none, or two of its features have the same name.
-    FileAccessError
-        If it cannot be read.
+    DatasetError If it is not a feature set, or two features have the same name. FileAccessError If the file
+    cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
     read = _from_json if text.lstrip()[:1] in ("[", "{") else _from_lines
@@ -147,7 +145,7 @@ def read_feature_set(path: Path) -> FeatureSet:
 
 
 def feature_set_beside(data: Path) -> FeatureSet | None:
-    """Return the feature set that lies beside data, a file or a folder; None where none does."""
+    """Return the feature set next to a data file or folder; None if there is none."""
     folder = data if data.is_dir() else data.parent
     for name in FEATURE_SET_FILES:
         path = folder / name
@@ -160,7 +158,7 @@ def feature_set_beside(data: Path) -> FeatureSet | None:
 
 
 def engine_of(definition: str) -> Engine:
-    """Return whose definition of a feature one is."""
+    """Return the engine of a feature definition."""
     if not definition.startswith("{"):
         return "vespa"
     return "solr" if "class" in json.loads(definition) else "elasticsearch"
@@ -169,7 +167,7 @@ def engine_of(definition: str) -> Engine:
 def is_rank_feature(text: str) -> bool:
     """Return whether a text is a rank feature of Vespa, such as ``fieldMatch(title).completeness``.
 
-    Nothing else may stand in an expression, which a brace or a line end would leave.
+    Other text is rejected, because a brace or a line end could end the expression.
     """
     head = _HEAD.match(text)
     if head is None or len(text) > _LONGEST:

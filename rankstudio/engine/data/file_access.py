@@ -30,8 +30,7 @@ def regular_file_size(path: Path) -> int:
 
     Raises
     ------
-    FileAccessError
-        If there is no such file, or it is not one that can be read to its end.
+    FileAccessError If the file does not exist, or is not a regular file.
     """
     try:
         status = path.stat()
@@ -45,12 +44,11 @@ def regular_file_size(path: Path) -> int:
 
 
 def padded(path: Path, size: int) -> Bytes:
-    """Return room for so many bytes, with newlines behind them.
+    """Return a buffer for a number of bytes, followed by newlines.
 
     Raises
     ------
-    FileAccessError
-        If there is less memory.
+    FileAccessError If there is not enough memory.
     """
     try:
         if size > memory.available():
@@ -69,7 +67,7 @@ def padded(path: Path, size: int) -> Bytes:
 
 
 def children(folder: Path) -> list[Path]:
-    """Return what is in a folder, by name; FileAccessError where it cannot be looked into."""
+    """Return the entries of a folder, by name; FileAccessError if it cannot be read."""
     try:
         return sorted(folder.iterdir())
     except OSError as error:
@@ -79,7 +77,7 @@ def children(folder: Path) -> list[Path]:
 
 
 def refusal(path: Path, error: OSError | ValueError) -> FileAccessError:
-    """Return an error of the operating system as one of ours."""
+    """Return an error of the operating system as a FileAccessError."""
     if isinstance(error, FileNotFoundError):
         return FileAccessError(path, tr("file not found."))
     if isinstance(error, PermissionError):
@@ -97,7 +95,7 @@ _MOST_XZ = 1 << 30  # bytes that unpacking xz may need besides
 
 
 def without_ending(name: str) -> str:
-    """Return the name of a file without what says that it is compressed.
+    """Return a file name without the extension of its compression.
 
     Examples
     --------
@@ -109,12 +107,11 @@ def without_ending(name: str) -> str:
 
 
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what a file of this name holds: the pieces, or them packed, the same at any time.
+    """Yield the contents of a file with this name, compressed if the name says so; identical at any time.
 
     Raises
     ------
-    MissingExtraError
-        Where the library of Zstandard is not installed.
+    MissingExtraError If the library of Zstandard is not installed.
     """
     packer: Any
     match path.suffix.lower():
@@ -134,21 +131,19 @@ def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the text that is packed in a file, or what the file holds where it is not packed.
+    """Yield the decompressed text of a file, or its contents if it is not compressed.
 
     Parameters
     ----------
     path : Path
-        The file, for sentences.
+        Path of the file, for messages.
     packed : iterator of bytes
-        What it holds, the first of them not shorter than what tells a packed file.
+        Contents of the file; the first piece must be long enough to recognise the compression.
 
     Raises
     ------
-    FileAccessError
-        If the compressed file is damaged or cut short.
-    MissingExtraError
-        Where the library of Zstandard is not installed.
+    FileAccessError If the compressed file is damaged or truncated. MissingExtraError If the library of
+    Zstandard is not installed.
     """
     waiting = next(packed, b"")
     found = _kind_of(waiting)
@@ -179,7 +174,7 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def is_packed(begin: bytes) -> bool:
-    """Return whether a file that begins so is compressed."""
+    """Return whether a file with this beginning is compressed."""
     return _kind_of(begin) is not None
 
 
@@ -209,14 +204,12 @@ def _unpacked(path: Path, kind: str, member: _Member, waiting: bytes) -> Iterato
 
 
 def read_beginning(path: Path, most: int = _PIECE) -> bytes:
-    """Return the beginning of a file, unpacked where it is compressed.
+    """Return the beginning of a file, decompressed if necessary.
 
     Raises
     ------
-    FileAccessError
-        Where it cannot be read.
-    MissingExtraError
-        Where the library of Zstandard is not installed.
+    FileAccessError If the file cannot be read. MissingExtraError If the library of Zstandard is not
+    installed.
     """
     regular_file_size(path)
     try:

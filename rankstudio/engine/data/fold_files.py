@@ -32,19 +32,18 @@ _LOOKED_FOR = translatable(
 
 @dataclass(frozen=True)
 class FilesOfFold:
-    """The files of one fold, by part, of which train is always there: one file, or several in order."""
+    """Files of one fold by part, always with train: one file, or several in order."""
 
     number: int
     parts: dict[str, tuple[Path, ...]]
 
 
 def one_of(paths: Sequence[str]) -> str:
-    """Return what stands for several files that are opened at once: the folder that they are the parts of.
+    """Return the folder whose parts are several files opened together.
 
     Raises
     ------
-    DatasetError
-        Where they are not the training, validation and test part of one fold, or not all that there are.
+    DatasetError If the files are not exactly the training, validation and test part of one fold.
     """
     if len(paths) == 1:
         return paths[0]
@@ -74,14 +73,13 @@ def first_file(path: Path) -> Path:
 
     Raises
     ------
-    DatasetError, FileAccessError
-        Where there is none.
+    DatasetError, FileAccessError If there is none.
     """
     return find_folds(path)[0].parts["train"][0]
 
 
 def is_part_file(path: Path) -> bool:
-    """Return whether a file would be read as a part of a fold: train.txt, set1.test.txt.gz, but no test_x.py.
+    """Return whether a file name is that of a fold's part: train.txt, set1.test.txt.gz, but not test_x.py.
 
     Parameters
     ----------
@@ -89,8 +87,7 @@ def is_part_file(path: Path) -> bool:
 
     Returns
     -------
-    bool
-        By its name and ending alone: it is not looked into.
+    bool Decided by name and ending; the file is not read.
     """
     words = re.split("[._-]", path.name)
     named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
@@ -98,7 +95,7 @@ def is_part_file(path: Path) -> bool:
 
 
 def find_folds(path: Path) -> list[FilesOfFold]:
-    """Find the files of a dataset, looking one folder deeper if there is just one way to go."""
+    """Find the files of a dataset, looking one folder deeper if it is unambiguous."""
     if not is_there(path) or not path.is_dir():
         regular_file_size(path)
         return [FilesOfFold(1, {"train": (path,)})]
@@ -220,19 +217,18 @@ def _listed(paths: Iterable[Path]) -> str:
 
 
 def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Refuse to write a file that is read.
+    """Refuse to overwrite an input file.
 
     Parameters
     ----------
     outputs : iterable of Path
-        Files to be written, or folders, in which case only their names are compared.
+        Output files, or folders, for which only names are compared.
     inputs : iterable of Path
-        Files, folders of data, of models or of scores.
+        Input files, or folders of data, models or scores.
 
     Raises
     ------
-    OutputError
-        The text names both.
+    OutputError The message names both.
     """
     wanted = {identity: path for path in outputs for identity in _identities(path)}
     for given in inputs if wanted else ():

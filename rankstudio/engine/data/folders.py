@@ -41,28 +41,24 @@ def open_dataset(
     Parameters
     ----------
     path : str or path-like
-        A file of any format of `rankstudio.engine.data.formats` (one fold that has only a train part), a
-        folder that holds the parts of one fold, a folder that
-        holds Fold1 … FoldK, or a folder around one of these. Parts are recognised by how their names (or what
-        follows a dot in them) begin: train, vali/valid/validation/dev, test.
+        A file in any format of `rankstudio.engine.data.formats` (one fold with only a train part), a folder
+        with the parts of one fold, a folder with Fold1 … FoldK, or a folder around one of these. Parts are
+        recognised by the beginning of their names, or of the text after a dot: train,
+        vali/valid/validation/dev, test.
     columns : DataColumns or Mapping, optional
-        What the columns of tables are, such as ``{"qid": "query_id", "label": "grade"}``, where common names
-        do not tell; with ``{"ids_from": 0}`` the ids of SVMlight text begin at 0.
-    missing, normalize, progress, cancelled, cache
-        See `rankstudio.engine.data.formats.data_file.load_letor`; progress is over the bytes of all files.
+        Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if their names are not
+        recognised; with ``{"ids_from": 0}`` the ids of SVMlight text start at 0. missing, normalize,
+        progress, cancelled, cache See `rankstudio.engine.data.formats.data_file.load_letor`; progress counts
+        the bytes of all files.
 
     Returns
     -------
-    FoldedDataset
-        Its features are named where the dataset is known or a ``features.csv`` stands beside the files.
+    FoldedDataset Features are named if the dataset is known or a ``features.csv`` is next to the files.
 
     Raises
     ------
-    DatasetError
-        If there is nothing to open, it is not clear which file is which part, or the parts do not have the
-        same features.
-    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError
-        As `load_letor` raises them.
+    DatasetError If there is nothing to open, the parts are ambiguous, or their features differ.
+    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError As in `load_letor`.
     """
     check_options(missing, normalize)
     path = Path(path)

@@ -31,16 +31,16 @@ _PartScores = Mapping[str, Floats]
 
 @dataclass(frozen=True, eq=False)
 class GivenFiles(Generic[_OfFold]):
-    """What files give to rank the folds of a dataset by.
+    """Models or scores from files for the folds of a dataset.
 
     Attributes
     ----------
     of_folds : Mapping of int to object
-        By the number of the fold: its model, or the scores of its parts by their names.
+        By fold number: its model, or the scores of its parts by name.
     checksums : Mapping of str to str
-        SHA-256 of the files that were read, by their place in the folder, or by name.
+        SHA-256 of each file, by its path in the folder, or by name.
     left_out : tuple of int
-        Folds that have nothing.
+        Folds without a file.
     """
 
     of_folds: Mapping[int, _OfFold]
@@ -49,26 +49,24 @@ class GivenFiles(Generic[_OfFold]):
 
 
 def find_scores(place: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
-    """Read the scores of a program for the documents of a dataset.
+    """Read the scores of another program for the documents of a dataset.
 
     Parameters
     ----------
     place : Path
-        A folder in which names tell fold and part (``Fold1/test.scores``, ``fold1-test.txt``; of one fold
-        ``test.scores``), or one file: a TREC run, of all parts of which it knows queries, or one score a
-        line for the test part, of several folds for one after the other.
+        A folder in which names identify fold and part (``Fold1/test.scores``, ``fold1-test.txt``; for one
+        fold ``test.scores``), or one file: a TREC run, for all parts whose queries it contains, or one score
+        per line for the test part, with the folds in order.
     dataset : FoldedDataset
-        With its documents.
+        Dataset with documents.
 
     Returns
     -------
-    GivenFiles
-        Of the folds that have scores for the part that is measured: test, or vali without one.
+    GivenFiles Folds with scores for the measured part: test, or vali without one.
 
     Raises
     ------
-    DataError
-        Where a file cannot be read, or does not fit the documents.
+    DataError If a file cannot be read, or does not match the documents.
     """
     if not place.exists():
         raise FileAccessError(place, tr("file or folder not found."))
@@ -176,7 +174,7 @@ _EXPECTED = translatable("one number per line, the score")
 
 @dataclass(frozen=True, eq=False)
 class ScoreFile:
-    """What a file of scores says.
+    """Contents of a score file.
 
     Attributes
     ----------
@@ -184,9 +182,9 @@ class ScoreFile:
     checksum : str
         SHA-256 of its bytes.
     values : ndarray of shape (m,)
-        One a line; of size 0 where the file is a run.
+        One per line; of size 0 for a run.
     run : RunScores or None
-        By query and document, of a TREC run.
+        Scores by query and document, for a TREC run.
     """
 
     path: Path
@@ -195,7 +193,7 @@ class ScoreFile:
     run: RunScores | None = None
 
     def knows(self, part: RankingDataset) -> bool:
-        """Return whether a run has any document of a part, or it is not to be told for want of ids."""
+        """Return whether a run contains a document of a part; also True if the documents have no ids."""
         run = self.run or {}
         if not all(part.document_ids):
             return any(query in run for query in part.query_ids)
@@ -203,15 +201,14 @@ class ScoreFile:
         return any(document in run.get(part.query_ids[query], ()) for query, document in rows)
 
     def of_parts(self, parts: Sequence[RankingDataset]) -> list[Floats]:
-        """Return the scores of the documents of some parts, in the order of their rows.
+        """Return the scores of the documents of some parts, in row order.
 
-        Of a file with a score a line the parts' documents follow each other. Of a run, documents that it
-        has not rank after all that it has, by the score -inf, and those that the data have not are left out.
+        In a file with one score per line, the parts' documents are in sequence. In a run, missing documents
+        rank last with the score -inf, and documents that are not in the data are ignored.
 
         Raises
         ------
-        DatasetError
-            Where there is not one score for each document, or the documents have no ids to find in a run.
+        DatasetError If there is not one score per document, or a run is used for documents without ids.
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
@@ -264,20 +261,19 @@ class ScoreFile:
 
 
 def read_score_file(path: Path) -> ScoreFile:
-    """Read a file of scores of either kind: a run where its first line is one.
+    """Read a score file of either kind: a run if its first line is one.
 
     Parameters
     ----------
     path : Path
-        One number a line, as SVM-rank, LETOR's tools and most others write them, or a run; may be compressed.
-        ``inf`` is a number, ``nan`` is none. Empty lines may follow the last score.
+        File with one number per line, as written by SVM-rank, LETOR's tools and most others, or a run; may be
+        compressed. ``inf`` is accepted, ``nan`` is not. Empty lines may follow the last score.
 
     Raises
     ------
     FileAccessError
         If the file cannot be read.
-    FormatError, DatasetError
-        At the first line that is not as the first one tells.
+    FormatError, DatasetError At the first line that differs in form from the first one.
     """
     text = read_lines(path)
     if is_run(text):

@@ -41,17 +41,17 @@ ARRAYS = (*_ARRAYS, *_COMMENTS)
 
 
 def parsed_folder() -> Path:
-    """Return the folder of the parsed files."""
+    """Return the cache folder of parsed files."""
     return store.cache_folder() / "tables"
 
 
 def mapped_folder() -> Path:
-    """Return the folder of the tables that are mapped."""
+    """Return the cache folder of mapped tables."""
     return store.cache_folder() / "large"
 
 
 def find_parsed(checksum: str, told: store.Check) -> Table | None:
-    """Return the table of a file with this checksum, in memory; None if there is none that is whole.
+    """Return the cached table of a file with this checksum, in memory; None if missing or damaged.
 
     O(bytes of the entry).
     """
@@ -68,9 +68,9 @@ def find_parsed(checksum: str, told: store.Check) -> Table | None:
 
 
 def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) -> None:
-    """Keep the table of a file with this checksum. Where that fails, nothing but a debug log says so.
+    """Store the table of a file with this checksum. Failures are only logged at debug level.
 
-    A table much larger than its file is not kept: a few lines that name feature 1,000,000 are soon parsed.
+    A table much larger than its file is not stored: a few lines with a feature 1,000,000 are parsed quickly.
     """
     taken = isinstance(table.comments, TakenComments)
     comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
@@ -94,7 +94,7 @@ def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) 
 
 
 def find_mapped(path: Path, told: Callable[[], None]) -> Table | None:
-    """Return the table in a folder, its arrays mapped into memory; None where there is none that is whole."""
+    """Return the table in a folder with mapped arrays; None if missing or damaged."""
     try:
         entry = StoredEntry.open(path)
         entry.check(ARRAYS, told=told)
@@ -106,7 +106,7 @@ def find_mapped(path: Path, told: Callable[[], None]) -> Table | None:
 
 
 def source_sizes() -> Iterator[tuple[int, ...]]:
-    """Yield the sizes of the files that each mapped table was read from."""
+    """Yield the sizes of the source files of each mapped table."""
     with suppress(OSError):
         for path in mapped_folder().iterdir():
             with suppress(EntryError, KeyError, TypeError, ValueError):
@@ -124,15 +124,15 @@ def table_text(
     taken: bool,
     sources: Sequence[tuple[int, str]] = (),
 ) -> dict[str, Any]:
-    """Return what of a table is no array, for the store; see `Table`.
+    """Return the parts of a table other than arrays, for the store; see `Table`.
 
     Parameters
     ----------
     query_ids, feature_names, left_out, told_by, dense, scattered
     taken : bool
-        Whether the comments stand in the order of the file, and the documents in another one.
+        Whether the comments are in the order of the file while the documents are not.
     sources : sequence of (int, str)
-        Size and checksum of each file that it was read from.
+        Size and checksum of each source file.
     """
     return {
         "query_ids": query_ids,

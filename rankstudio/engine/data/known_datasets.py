@@ -45,24 +45,24 @@ _SAMPLE = 50  # comments looked at
 
 @dataclass(frozen=True)
 class KnownDataset:
-    """One of the field's datasets.
+    """A known public dataset.
 
     Attributes
     ----------
     key : str
-        Also the name of its table in ``resources/features``, if there is one.
+        Key, also the name of its table in ``resources/features``, if there is one.
     n_features : range
-        Numbers of features it comes with.
+        Possible numbers of features.
     labels : range
-        Labels it comes with.
+        Possible labels.
     convention : str
-        The measures' convention that is usual for it.
+        Its usual convention of measures.
     folder : Pattern
-        What names of its folders look like.
+        Pattern of its folder names.
     comment : Pattern or None
-        What each of its comments looks like; None if it has none.
+        Pattern of its comments; None if it has none.
     unmistakable : callable or None
-        Tells it from any other by its values, without the help of a folder's name; given the dataset.
+        Recognises the dataset by its values alone.
     """
 
     key: str
@@ -89,18 +89,18 @@ class KnownDataset:
 
 @dataclass(frozen=True)
 class Identity:
-    """What a dataset turned out to be.
+    """Result of the recognition of a dataset.
 
     Attributes
     ----------
     known : str or None
         Key of the known dataset.
     convention : str
-        Key of the measures' convention to begin with.
+        Key of the default convention.
     names : Mapping of int to str
-        Names of features by their 1-based id, as far as there are any.
+        Known feature names by 1-based id.
     warnings : tuple of str
-        What was wrong with a file of names beside the data.
+        Problems of a file of feature names next to the data.
     """
 
     known: str | None
@@ -116,14 +116,14 @@ class Identity:
 
 
 def identify(path: Path, dataset: RankingDataset) -> Identity:
-    """Return which dataset was read from a file.
+    """Recognise the dataset read from a file.
 
     Parameters
     ----------
     path : Path
-        The file; the names of its folders are evidence, and a file of feature names is looked for there.
+        Path of the file; the names of its folders are used, and a file of feature names is searched there.
     dataset : RankingDataset
-        What was read from it.
+        Dataset read from it.
     """
     known = next((k for k in KNOWN if k.fits(path, dataset)), None)
     names: Mapping[int, str] = {}
@@ -147,7 +147,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
 
 @cache
 def table_of_names(key: str) -> Mapping[int, str]:
-    """Return the names of a known dataset's features by id; empty where nobody published them."""
+    """Return the feature names of a known dataset by id; empty if none are published."""
     return FrozenMapping(_read_names(resource("features", f"{key}.csv")))
 
 
@@ -175,10 +175,9 @@ def _read_names(path: Path) -> dict[int, str]:
 
 
 def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
-    """Return the names in a table with lines of id and name, ``separated`` by commas or in any usual way.
+    """Return the names in a table with lines of id and name, ``separated`` by commas or in any common way.
 
-    None are in a table whose header says that its first column holds something other than ids, or the second
-    groups.
+    Tables whose header states other contents of the first column, or groups in the second, have none.
     """
     if separated:
         if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][1:2] == ["group"]:
@@ -192,9 +191,9 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
 
 
 def names_in_json(text: str) -> dict[int, str]:
-    """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by their position from 1.
+    """Return the names in JSON of Solr, Elasticsearch or OpenSearch, by position from 1.
 
-    It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
+    It may be a list of features, a Solr feature store or model, a feature set, or a response with one.
     """
     try:
         features, _ = features_in_json(json.loads(text))
@@ -205,7 +204,7 @@ def names_in_json(text: str) -> dict[int, str]:
 
 
 def features_in_json(found: Any) -> tuple[list[Any], str]:
-    """Return the features in JSON, where :func:`names_in_json` finds them, and the set's name."""
+    """Return the features in JSON in the forms of :func:`names_in_json`, and the name of the set."""
     name = ""
     for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
         if isinstance(found, dict) and key in found:

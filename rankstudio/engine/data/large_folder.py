@@ -31,26 +31,26 @@ _COUNT, _SHARE = range(2)
 
 @dataclass(frozen=True)
 class LargeData:
-    """Made-up data in the manner of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
+    """Synthetic data in the style of MSLR-WEB30K: counts, shares and scores, graded from 0 to 4.
 
-    Hidden factors of a document make its relevance, the first the most; each feature sees one of them, some
-    clearly and some hardly, and every eighth sees none. What is made depends on these values alone, and is
-    made some queries at a time.
+    Hidden factors of a document determine its relevance, the first one most strongly; each feature depends on
+    one of them, strongly or weakly, and every eighth feature on none. The data depend only on these values,
+    and are generated a few queries at a time.
 
     Attributes
     ----------
     n_documents : int
-        Of all queries together; a query has at least one, and some have many times the mean.
+        Number of documents of all queries together; each query has at least one, and some have many times the
+        mean.
     n_queries : int
-        At least five.
+        Number of queries, at least five.
     n_features : int
     seed : int
         Equal seeds give equal data.
 
     Raises
     ------
-    ParameterError
-        Where there are too few of something.
+    ParameterError If a number is too small.
     """
 
     n_documents: int = 3_771_125
@@ -74,17 +74,17 @@ class LargeData:
         object.__setattr__(self, "sizes", 1 + np.diff(np.floor(spread).astype(np.int64), prepend=0))
 
     def queries(self, part: str) -> range:
-        """Return which queries a part has, from 0."""
+        """Return the queries of a part, from 0."""
         bounds = np.round(np.cumsum([0.0, *PARTS.values()]) * self.n_queries).astype(int).tolist()
         position = list(PARTS).index(part)
         return range(bounds[position], bounds[position + 1])
 
     def text(self, part: str) -> Iterator[tuple[int, Bytes]]:
-        """Yield the LETOR text of a part, some queries at a time, with the number of documents in each piece.
+        """Yield the LETOR text of a part in pieces of a few queries, each with its number of documents.
 
         Notes
         -----
-        Time O(mn); memory O(n s) for s documents of the largest query.
+        Time O(mn); memory O(n s) for s documents in the largest query.
         """
         decimals = np.array([_DECIMALS[j % 3] for j in range(self.n_features)], dtype=np.int64)
         longest = len(str(self.n_features)) + 2 + kernels.LONGEST
@@ -122,18 +122,17 @@ class LargeData:
 
 
 def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
-    """Write train.txt, vali.txt and test.txt, each whole or not at all; yield the documents written so far.
+    """Write train.txt, vali.txt and test.txt, each completely or not at all; yield the progress.
 
     Parameters
     ----------
     data : LargeData
     folder : Path
-        Made where it is missing; files of these names are replaced.
+        Output folder, created if missing; files of these names are replaced.
 
     Raises
     ------
-    OutputError
-        Where one cannot be written.
+    OutputError If a file cannot be written.
     """
     make_folder(folder)
     done = 0

@@ -15,18 +15,18 @@ _PATIENCE = 0.02  # seconds between two looks at "cancelled", so that Cancel is 
 
 
 class ReadProgress:
-    """What the caller of a long piece of work wants to hear, and to say.
+    """Progress and cancellation of a long operation.
 
-    Everything happens in the calling thread, and only while it works or waits.
+    Callbacks run in the calling thread, while it works or waits.
 
     Parameters
     ----------
     progress : callable or None
-        Called with (bytes done, bytes in total).
+        Called with (bytes done, total bytes).
     cancelled : callable or None
-        Asked often whether to stop.
+        Called often; return True to stop.
     total : int
-        Bytes in total.
+        Total number of bytes.
     """
 
     def __init__(
@@ -39,30 +39,30 @@ class ReadProgress:
         self._done = 0.0
 
     def silent(self) -> ReadProgress:
-        """Return what asks whether to stop, and tells nobody of progress."""
+        """Return an object that supports cancellation without reporting progress."""
         return ReadProgress(None, self._cancelled)
 
     def check(self) -> None:
-        """Raise `Cancelled` if somebody asked to stop."""
+        """Raise `Cancelled` if a stop was requested."""
         if self._cancelled is not None and self._cancelled():
             self.stopped = True
             raise Cancelled("Loading")
 
     def advance(self, n_bytes: float) -> None:
-        """Report that so many bytes more are done; raise `Cancelled` if somebody asked to stop."""
+        """Report further bytes as done; raise `Cancelled` if a stop was requested."""
         self.check()
         self._done = min(self._done + n_bytes, float(self.total))
         if self._progress is not None:
             self._progress(int(self._done), self.total)
 
     def result(self, future: Future[T]) -> T:
-        """Wait for a future, looking out for `Cancelled` meanwhile."""
+        """Wait for a future, and check for cancellation meanwhile."""
         while not future.done():
             wait([future], timeout=_PATIENCE, return_when=FIRST_COMPLETED)
             self.check()
         return future.result()
 
     def in_order(self, futures: Iterable[Future[T]]) -> Iterator[T]:
-        """Yield the results of futures in their order, looking out for `Cancelled` meanwhile."""
+        """Yield the results of futures in order, and check for cancellation meanwhile."""
         for future in futures:
             yield self.result(future)

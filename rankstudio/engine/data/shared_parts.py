@@ -26,19 +26,18 @@ _SMALL = ("feature_ids", "id_ranks")
 
 
 def keep(parts: Sequence[RankingDataset]) -> list[str]:
-    """Write the parts that are not there yet, and return the name of each.
+    """Write the missing parts, and return the name of each part.
 
-    Comments, and what was missing in the files, are not kept: nobody learns from them. The ranks of document
-    ids are where somebody asked for them before, as whoever measures by a convention that needs them does.
+    Comments and counts of missing values are not stored, because no method uses them. Ranks of document ids
+    are stored only if they were already computed for a convention that needs them.
 
     Raises
     ------
-    OutputError
-        Where they cannot be written.
+    OutputError If the parts cannot be written.
 
     Notes
     -----
-    O(mn) for each part, to tell it from others and, where it is there, to see that it is whole.
+    O(mn) for each part, to compute its name and to verify an existing copy.
     """
     place = store.scratch_folder()
     try:
@@ -62,8 +61,7 @@ class KeptPart:
 
     Raises
     ------
-    FileAccessError
-        Here and later, where it is not there, or not whole.
+    FileAccessError Here and later, if the part is missing or damaged.
     """
 
     def __init__(self, place: Path) -> None:
@@ -72,12 +70,12 @@ class KeptPart:
             self._entry = StoredEntry.open(place)
 
     def check(self, rows: slice | None = None) -> None:
-        """Hold the features of some documents, or of all, against their digests before they are read."""
+        """Compare the features of some or all documents with their digests before they are read."""
         with self._readable():
             self._entry.check(["X"], rows=rows)
 
     def dataset(self) -> RankingDataset:
-        """Return it, its arrays mapped into memory and read-only; its features are not checked yet."""
+        """Return the part with mapped read-only arrays; its features are not verified yet."""
         with self._readable():
             self._entry.check([name for name in self._entry.arrays if name != "X"])
             return _mapped(self._entry)
@@ -95,12 +93,11 @@ class KeptPart:
 
 
 def open_kept(place: Path) -> RankingDataset:
-    """Return the part in a folder, its arrays mapped into memory and read-only.
+    """Return the part in a folder with mapped read-only arrays.
 
     Raises
     ------
-    FileAccessError
-        Where it is not there, or not whole.
+    FileAccessError If the part is missing or damaged.
     """
     part = KeptPart(place)
     part.check()
@@ -122,12 +119,11 @@ def _mapped(entry: StoredEntry) -> RankingDataset:
 
 
 def unpack(name: str, content: Mapping[str, bytes]) -> None:
-    """Write a part that another machine sent, unless it is there and whole.
+    """Write a part received from another machine, unless an undamaged copy exists.
 
     Raises
     ------
-    OSError
-        Where it cannot be written.
+    OSError If the part cannot be written.
     """
     if not store.is_whole(store.scratch_folder() / name):
         with NewEntry(store.scratch_folder()) as new:

@@ -37,22 +37,22 @@ _HEAD = 16  # bytes that tell what a file is
 
 
 class LoadedFile:
-    """A file that is in memory, its bytes as they stand there.
+    """A file in memory.
 
-    The file is copied rather than mapped: a mapped file that another program cuts short would end this one.
+    The file is copied rather than mapped: truncation of a mapped file by another program would end this one.
 
     Parameters
     ----------
     path : Path
     content : uint8 array
-        With `PADDING` newlines behind the bytes.
+        Bytes followed by `PADDING` newlines.
     progress : ReadProgress
-        Told of half of the bytes as they are given out: to read them was the other half.
+        Receives half of the bytes as they are processed; reading them was the other half.
 
     Attributes
     ----------
     size, done : int
-        Its bytes, and those of them that were given out.
+        Number of bytes, and of bytes processed.
     """
 
     def __init__(self, path: Path, content: Bytes, progress: ReadProgress) -> None:
@@ -64,12 +64,11 @@ class LoadedFile:
 
     @classmethod
     def read(cls, path: Path, progress: ReadProgress) -> LoadedFile:
-        """Read a whole file; of what has a zero byte in its beginning, and is no text, only that.
+        """Read a whole file; of a binary file with a zero byte near its start, read only the beginning.
 
         Raises
         ------
-        FileAccessError
-            If the file cannot be read, or changes its size meanwhile.
+        FileAccessError If the file cannot be read, or changes its size during reading.
         """
         size = regular_file_size(path)
         content = padded(path, size)
@@ -96,12 +95,12 @@ class LoadedFile:
 
     @property
     def packed(self) -> Bytes:
-        """The bytes in the order of the file, without the padding."""
+        """Bytes in the order of the file, without padding."""
         return self.content[: self.size]
 
     @property
     def whole(self) -> Bytes | None:
-        """All of its text, unless it is packed."""
+        """Complete text, unless the file is compressed."""
         return None if is_packed(self.content[:_HEAD].tobytes()) else self.content
 
     def pieces(self) -> Iterator[bytes]:
@@ -113,15 +112,15 @@ class LoadedFile:
             yield piece
 
     def end(self) -> None:
-        """Report that all of it was read."""
+        """Report that the whole file was read."""
         self._progress.advance((self.size - self.done) / 2)
         self.done = self.size
 
     def checksum(self) -> str:
-        """Return ``sha256:…`` of the bytes; it may run in another thread, and ends early if work is stopped.
+        """Return ``sha256:…`` of the bytes; it may run in another thread, and ends early after cancellation.
 
-        SHA-256 because it is what ``sha256sum`` prints, and because today's processors have instructions for
-        it: at nearly 2 GB/s it is twice as fast as BLAKE2. O(size).
+        SHA-256 is what ``sha256sum`` prints, and processors support it in hardware: at nearly 2 GB/s it is
+        twice as fast as BLAKE2. O(size).
         """
         digest = hashlib.sha256()
         for begin in range(0, self.size, _PIECE):
@@ -132,15 +131,15 @@ class LoadedFile:
 
 
 class StreamedFile:
-    """A file that is read from the disk piece by piece, with its checksum.
+    """A file read from disk in pieces, with its checksum.
 
     Parameters
     ----------
     path : Path
     progress : ReadProgress
-        Told of the bytes as they are read.
+        Receives the bytes as they are read.
     pool : Executor
-        One thread of it computes the checksum.
+        Executor, one thread of which computes the checksum.
     """
 
     whole = None
@@ -159,8 +158,7 @@ class StreamedFile:
 
         Raises
         ------
-        FileAccessError
-            Where they cannot be read, or the file changes its size meanwhile.
+        FileAccessError If the file cannot be read, or changes its size during reading.
         """
         try:
             with self.path.open("rb", buffering=0) as file:
@@ -176,12 +174,12 @@ class StreamedFile:
             raise _changed(self.path)
 
     def end(self) -> None:
-        """Read all of it for its checksum alone."""
+        """Read the whole file for its checksum only."""
         for _ in self.pieces():
             pass
 
     def checksum(self) -> str:
-        """Return ``sha256:…`` of the bytes that were read: of all of them, once they were."""
+        """Return ``sha256:…`` of the bytes read so far."""
         self._wait()
         return f"sha256:{self._digest.hexdigest()}"
 
@@ -200,22 +198,22 @@ SourceFile = LoadedFile | StreamedFile
 
 
 def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
-    """Yield the text of a file as arrays with `PADDING` newlines behind it, each of whole lines.
+    """Yield the text of a file as arrays of complete lines, each followed by `PADDING` newlines.
 
-    All text that is in memory is one chunk. Of other files a chunk is overwritten by the next one, and it is
-    larger than asked for where a line is. The text ends behind the first piece with a zero byte: that is no
-    text, and there is nothing to be read behind it.
+    A file in memory is a single chunk. For other files, each chunk overwrites the previous one, and is larger
+    than requested if a line is longer. The text ends after the first piece with a zero byte: such a file is
+    not text.
 
     Parameters
     ----------
     file : SourceFile
     size : float
-        Bytes of a chunk, about.
+        Approximate size of a chunk in bytes.
 
     Raises
     ------
-    FileAccessError, MissingExtraError
-        Where the file cannot be read or unpacked, or a line does not fit into memory.
+    FileAccessError, MissingExtraError If the file cannot be read or decompressed, or a line does not fit into
+    memory.
     """
     if file.whole is not None:
         file.done = file.size
@@ -252,13 +250,13 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
 
 
 def whole_text(file: SourceFile) -> Bytes:
-    """Return all text of a file in memory, without padding; see `text_chunks` for what is raised."""
+    """Return the whole text of a file without padding; for errors see `text_chunks`."""
     text = next(text_chunks(file, float("inf")), None)
     return np.zeros(0, dtype=np.uint8) if text is None else text[:-PADDING]
 
 
 def unpacked_stream(file: SourceFile) -> IO[bytes]:
-    """Return the text of a file as one that can be read, unpacked where it is packed."""
+    """Return the text of a file as a stream, decompressed if necessary."""
     return cast("IO[bytes]", io.BufferedReader(_Pieces(unpacked_pieces(file.path, file.pieces())), _PIECE))
 
 
@@ -313,11 +311,11 @@ class TextLines:
     ----------
     path : Path
     lines : tuple of str
-        Without empty ones at the end.
+        Lines without empty ones at the end.
     checksum : str
         SHA-256 of the file's bytes.
     size : int
-        How many these are.
+        Size of the file in bytes.
     """
 
     path: Path
@@ -326,29 +324,29 @@ class TextLines:
     size: int
 
     def words(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the words of each line that is not empty, with the line's number, from 1."""
+        """Yield the words of each nonempty line, with its number from 1."""
         for number, line in enumerate(self.lines, start=1):
             if words := line.split():
                 yield number, words
 
     def error(self, line: int, found: str, expected: str) -> FormatError:
-        """Return the error of a line, counted from 1."""
+        """Return the error of a line, numbered from 1."""
         return line_error(self.path, line, found, expected)
 
 
 @dataclass(frozen=True, eq=False)
 class TextFile:
-    """A text file, which may be compressed, as it was read.
+    """The contents of a text file, which may be compressed.
 
     Attributes
     ----------
     path : Path
     content : uint8 array
-        The bytes of its text.
+        Bytes of the text.
     checksum : str
         SHA-256 of the file's bytes.
     size : int
-        How many these are.
+        Size of the file in bytes.
     """
 
     path: Path
@@ -368,8 +366,7 @@ def read_text(path: Path) -> TextFile:
 
     Raises
     ------
-    FileAccessError
-        Where it cannot be read.
+    FileAccessError If the file cannot be read.
     """
     file = LoadedFile.read(path, ReadProgress())
     checksum = hashlib.sha256(file.packed.data).hexdigest()
@@ -381,19 +378,18 @@ def read_lines(path: Path) -> TextLines:
 
     Raises
     ------
-    FileAccessError
-        Where it cannot be read.
+    FileAccessError If the file cannot be read.
     """
     return read_text(path).in_lines()
 
 
 def line_error(path: Path, line: int, found: str, expected: str) -> FormatError:
-    """Return the error of a line of a file, counted from 1."""
+    """Return the error of a line of a file, numbered from 1."""
     return FormatError(path, line, 0, quoted(found), expected)
 
 
 def number(word: str) -> float | None:
-    """Return the number that a word is, or None; Python's own digits apart by ``_`` are no number here."""
+    """Return the number that a word represents, or None; digits separated by ``_`` are not accepted."""
     try:
         value = float(word)
     except ValueError:
@@ -402,7 +398,7 @@ def number(word: str) -> float | None:
 
 
 def quoted(text: str) -> str:
-    """Return a piece of a file as a sentence shows it."""
+    """Return a piece of a file as shown in messages."""
     if not text.strip():
         return "nothing"
     return repr(text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…")

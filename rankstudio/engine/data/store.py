@@ -62,11 +62,11 @@ def _go_on() -> None:
 
 
 class EntryError(Exception):
-    """An entry is not there, or not whole, or cannot be read."""
+    """An entry is missing, damaged or unreadable."""
 
 
 def cache_folder() -> Path:
-    """Return the folder that the store's are in: RANKSTUDIO_CACHE_DIR, or in the user's own cache folder."""
+    """Return the folder of the stores: RANKSTUDIO_CACHE_DIR, or the user's cache folder."""
     chosen = os.environ.get("RANKSTUDIO_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -76,13 +76,13 @@ def cache_folder() -> Path:
 
 
 def scratch_folder() -> Path:
-    """Return the folder of what other processes map, and of files without names; see `writable`."""
+    """Return the folder for files mapped by several processes, and for unnamed files; see `writable`."""
     return writable(cache_folder() / "mapped")
 
 
 @cache
 def writable(folder: Path) -> Path:
-    """Return a folder if it can be written, else a temporary one of this process, if there can be one."""
+    """Return a folder if it is writable, otherwise a temporary one of this process, if possible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -101,14 +101,14 @@ def writable(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class ArrayDescription:
-    """What a file of plain numbers holds.
+    """Description of a file of plain numbers.
 
     Attributes
     ----------
     dtype : str
     shape : tuple of int
     digests : tuple of str
-        SHA-256 of each `BLOCK` bytes, and of the rest.
+        SHA-256 of each block of `BLOCK` bytes, and of the rest.
     """
 
     dtype: str
@@ -124,11 +124,11 @@ class ArrayDescription:
 
     @property
     def n_bytes(self) -> int:
-        """The size of its file."""
+        """Size of its file."""
         return int(np.dtype(self.dtype).itemsize * np.prod(self.shape, dtype=np.int64))
 
     def blocks_of(self, rows: slice | None) -> range:
-        """Return the numbers of the blocks that some rows stand in, of all blocks without any."""
+        """Return the numbers of the blocks that contain some rows; all blocks by default."""
         if rows is None:
             return range(len(self.digests))
         width = self.n_bytes // max(self.shape[0], 1)
@@ -166,16 +166,16 @@ class _Digests:
 
 @dataclass(frozen=True)
 class StoredEntry:
-    """An entry whose manifest fits; its arrays are held against it when they are asked for.
+    """An entry with a valid manifest; its arrays are verified on request.
 
     Attributes
     ----------
     path : Path
         The folder.
     digest : str
-        Of the manifest.
+        Digest of the manifest.
     text : Mapping
-        What is no array, as it was written.
+        Contents other than arrays, as written.
     arrays : Mapping of str to ArrayDescription
     """
 
@@ -190,8 +190,7 @@ class StoredEntry:
 
         Raises
         ------
-        EntryError
-            Where it is not there, or its manifest is damaged, of another version or of another entry.
+        EntryError If it is missing, or its manifest is damaged, of another version or of another entry.
         """
         try:
             digest, _, body = (path / MANIFEST).read_bytes().partition(b"\n")
@@ -211,20 +210,19 @@ class StoredEntry:
     def check(
         self, names: Iterable[str] | None = None, *, rows: slice | None = None, told: Check = _go_on
     ) -> None:
-        """Hold arrays against their digests, each block once in a process as long as its file stays as it is.
+        """Compare arrays with their digests, each block once per process while its file is unchanged.
 
         Parameters
         ----------
         names : iterable of str, optional
             All arrays by default.
         rows : slice, optional
-            The rows that are needed of them; all by default.
+            Rows to verify; all by default.
         told : callable, optional
 
         Raises
         ------
-        EntryError
-            Where a file is not there or damaged.
+        EntryError If a file is missing or damaged.
         """
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
@@ -242,12 +240,11 @@ class StoredEntry:
         _in_threads(read, unread, told)
 
     def mapped(self, name: str) -> NDArray[Any]:
-        """Return an array, mapped into memory and read-only; an empty one cannot be mapped.
+        """Return a mapped read-only array; empty arrays are not mapped.
 
         Raises
         ------
-        EntryError
-            Where it cannot be.
+        EntryError If it cannot be mapped.
         """
         described = self.arrays[name]
         dtype = np.dtype(described.dtype)
@@ -262,12 +259,11 @@ class StoredEntry:
         return np.asarray(array)
 
     def loaded(self, name: str, told: Check = _go_on) -> NDArray[Any]:
-        """Return an array that was read into memory, and fits its digests.
+        """Return an array read into memory and verified.
 
         Raises
         ------
-        EntryError
-            Where it cannot be read, or is damaged.
+        EntryError If it cannot be read, or is damaged.
         """
         described = self.arrays[name]
         try:
@@ -286,16 +282,16 @@ class StoredEntry:
 
     @property
     def n_bytes(self) -> int:
-        """The size of its arrays."""
+        """Total size of its arrays."""
         return sum(described.n_bytes for described in self.arrays.values())
 
     def files(self) -> dict[str, bytes]:
-        """Return the files, to be sent to another machine."""
+        """Return the files for transfer to another machine."""
         names = [MANIFEST, *(f"{name}{_ENDING}" for name in self.arrays if self.arrays[name].n_bytes)]
         return {name: (self.path / name).read_bytes() for name in names}
 
     def touch(self) -> None:
-        """Mark it as used just now."""
+        """Mark the entry as used now."""
         with suppress(OSError):  # somebody else's
             os.utime(self.path)
 
@@ -335,7 +331,7 @@ _READ: dict[tuple[_FileState, int], str] = {}
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is an entry, whose arrays may be damaged."""
+    """Return whether an entry exists; its arrays may be damaged."""
     try:
         StoredEntry.open(path)
     except EntryError:
@@ -344,7 +340,7 @@ def is_there(path: Path) -> bool:
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether an entry is there, and all of it as it was written; see `StoredEntry.check`."""
+    """Return whether an entry exists and is undamaged; see `StoredEntry.check`."""
     try:
         StoredEntry.open(path).check()
     except EntryError:
@@ -353,7 +349,7 @@ def is_whole(path: Path) -> bool:
 
 
 def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
-    """Return the whole entry whose arrays of these names are these, mapped into memory; else None."""
+    """Return the undamaged entry with exactly these arrays, mapped into memory; None without one."""
     files = {name: _file_of(array) for name, array in arrays.items()}
     folders = {file.parent for file in files.values() if file is not None}
     if len(folders) != 1 or any(f is None or f.name != f"{n}{_ENDING}" for n, f in files.items()):
@@ -367,20 +363,19 @@ def entry_of(**arrays: NDArray[Any]) -> StoredEntry | None:
 
 
 class ArrayFile:
-    """A file of plain numbers, which becomes longer rows by rows and never is in memory.
+    """A file of plain numbers that grows by rows and is never in memory.
 
     Parameters
     ----------
     path : Path
-        Of the new file.
+        Path of the new file.
     dtype : dtype
     width : int, optional
-        Number of columns; without it the array has one dimension.
+        Number of columns; by default the array has one dimension.
 
     Raises
     ------
-    OSError
-        Here and later, where it cannot be written.
+    OSError Here and later, if the file cannot be written.
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
@@ -396,7 +391,7 @@ class ArrayFile:
         self._file.close()
 
     def append(self, rows: NDArray[Any]) -> None:
-        """Write rows behind the others."""
+        """Append rows."""
         content = _bytes_of(np.ascontiguousarray(rows, dtype=self._dtype))
         self._digests.update(content)
         while content:
@@ -404,13 +399,13 @@ class ArrayFile:
         self.rows += len(rows)
 
     def finish(self, *, durable: bool = True) -> ArrayDescription:
-        """Write all of it to the disk, and return what it is.
+        """Flush the file, and return its description.
 
         Parameters
         ----------
         durable : bool
-            Whether to wait for the disk. Its digests tell whether it is what was written, in any case; but
-            pages of a mapped file that the disk has no room for would be lost once they are let go.
+            Whether to wait for the disk. The digests detect incomplete files in any case; but without
+            waiting, pages of a mapped file could be lost if the disk is full.
         """
         if durable:
             os.fsync(self._file.fileno())
@@ -419,7 +414,7 @@ class ArrayFile:
         return ArrayDescription(self._dtype.str, shape, self._digests.finish())
 
     def content(self) -> NDArray[Any]:
-        """Return what was written, mapped into memory, once it is finished."""
+        """Return the finished file, mapped into memory."""
         shape = (self.rows,) if self.width is None else (self.rows, self.width)
         is_empty = not self.rows or self.width == 0  # which cannot be mapped
         found = np.empty(shape) if is_empty else np.memmap(self.path, self._dtype, "r", shape=shape)
@@ -427,19 +422,18 @@ class ArrayFile:
 
 
 class NewEntry:
-    """An entry that is being written; what is not finished when it is left is removed.
+    """An entry being written; it is removed on exit unless finished.
 
     Parameters
     ----------
     folder : Path
-        Of the entries; it is made where it is missing.
+        Folder of the entries, created if missing.
     durable : bool
-        Whether its files are to be on the disk before it has its name.
+        Whether to flush its files before the entry gets its name.
 
     Raises
     ------
-    OSError
-        Here and later, where it cannot be written.
+    OSError Here and later, if the entry cannot be written.
     """
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
@@ -459,13 +453,13 @@ class NewEntry:
         shutil.rmtree(self.path, ignore_errors=True)  # what was finished has another name by now
 
     def file(self, name: str, dtype: DTypeLike, width: int | None = None) -> ArrayFile:
-        """Return the file of a new array, or one that is to be read and removed before all is finished."""
+        """Return the path of a new array, or of a temporary file."""
         made = ArrayFile(self.path / f"{name}{_ENDING}", dtype, width)
         self._opened.callback(made.close)
         return made
 
     def take(self, name: str, file: ArrayFile) -> None:
-        """Make a file that is written to its end the array of a name."""
+        """Register a finished file as the array with a name."""
         self._arrays[name] = file.finish(durable=self._durable)
         if not self._arrays[name].n_bytes:
             file.path.unlink()
@@ -473,7 +467,7 @@ class NewEntry:
             file.path.rename(self.path / f"{name}{_ENDING}")
 
     def save(self, name: str, array: NDArray[Any], told: Check = _go_on) -> None:
-        """Write an array that is in memory."""
+        """Write an array from memory."""
         file = self.file(name, array.dtype, array.shape[1] if array.ndim > 1 else None)
         step = max(1, BLOCK // max(1, array.itemsize * int(np.prod(array.shape[1:]))))
         for begin in range(0, len(array), step):
@@ -482,7 +476,7 @@ class NewEntry:
         self.take(name, file)
 
     def link(self, name: str, entry: StoredEntry) -> None:
-        """Take over an array of another entry of the same disk, without a copy."""
+        """Link an array of another entry on the same disk, without copying."""
         self._arrays[name] = entry.arrays[name]
         if entry.arrays[name].n_bytes:
             os.link(entry.path / f"{name}{_ENDING}", self.path / f"{name}{_ENDING}")
@@ -493,16 +487,16 @@ class NewEntry:
         Parameters
         ----------
         text : Mapping
-            What is no array, as JSON can have it.
+            JSON contents other than arrays.
         key : str
-            What it is found by; without one it is called after its contents.
+            Key of the entry; by default its name is derived from its contents.
         """
         manifest = _manifest(text, self._arrays, key)
         _write_file(self.path / MANIFEST, manifest, durable=self._durable)
         return self._rename(key or manifest.partition(b"\n")[0].decode())
 
     def receive(self, name: str, files: Mapping[str, bytes]) -> Path:
-        """Write the files of an entry that another machine sent, and return its folder."""
+        """Write the files of an entry received from another machine, and return its folder."""
         for file, content in files.items():
             _write_file(self.path / Path(file).name, content, durable=self._durable)
         return self._rename(name)
@@ -524,19 +518,19 @@ class NewEntry:
 
 
 def name_of(text: Mapping[str, Any], arrays: Mapping[str, ArrayDescription]) -> str:
-    """Return what an entry with such contents, and without a key, is called."""
+    """Return the name of an entry with such contents and without a key."""
     return _manifest(text, arrays, "").partition(b"\n")[0].decode()
 
 
 def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
-    """Remove the entries unused for longest until the others take at most ``limit`` bytes.
+    """Remove the least recently used entries until the others take at most ``limit`` bytes.
 
     Parameters
     ----------
     folder : Path
     limit : float
     keep : collection of str
-        Names of entries that stay in any case.
+        Names of entries to keep.
     """
     remove_abandoned(folder, f"{_NEW}*")
     entries = _entries(folder)
@@ -549,24 +543,23 @@ def prune(folder: Path, limit: float, keep: Collection[str] = ()) -> None:
 
 
 def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
-    """Remove entries unused for longest until there are so many bytes, and all take half of the room at most.
+    """Remove the least recently used entries until enough space is free.
 
-    Those used within an hour stay: other processes may have them mapped.
+    Entries used within an hour are kept, because other processes may have mapped them.
 
     Parameters
     ----------
     folder : Path
-        Of the entries.
+        Folder of the entries.
     path : Path
-        The file that is read, for the sentence.
+        Source file, for messages.
     needed : float
     what : str
-        What needs them.
+        Subject of the message.
 
     Raises
     ------
-    DatasetError
-        Where there are not so many.
+    DatasetError If there is not enough space.
     """
     removable = [found for found in _entries(folder) if time.time() - found[0] > _HOUR]
     held = sum(size for _, size, _ in removable)
@@ -595,7 +588,7 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
 
 
 def widened(file: ArrayFile, to: ArrayFile) -> ArrayFile:
-    """Write the rows of a matrix to a wider one with zeros behind them, and remove its file."""
+    """Copy the rows of a matrix to a wider one, padded with zeros, and remove the original file."""
     file.finish(durable=False)
     X, width = file.content(), to.width or 1
     rows = max(1, BLOCK // (8 * width))
@@ -617,12 +610,11 @@ SourceState = tuple[int, ...]
 
 
 def source_state(path: Path) -> SourceState:
-    """Return what changes where a file does, as far as one sees from outside; () where it is too new.
+    """Return the state of a file, which changes whenever the file appears to change; () if it is too recent.
 
     Raises
     ------
-    OSError
-        Where there is no such file.
+    OSError If the file does not exist.
     """
     status = path.stat()
     latest = max(status.st_mtime_ns, status.st_ctime_ns)
@@ -632,7 +624,7 @@ def source_state(path: Path) -> SourceState:
 
 
 def recalled_checksum(path: Path) -> str:
-    """Return the checksum of a source file as it is now; "" where it is not known."""
+    """Return the known checksum of a source file in its current state; "" if unknown."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads(_memory_of(path).read_text(encoding="utf-8"))
         state = source_state(path)
@@ -643,7 +635,7 @@ def recalled_checksum(path: Path) -> str:
 
 
 def remember_checksum(path: Path, state: SourceState, checksum: str) -> None:
-    """Remember the checksum of a source file that was in a state before it was read, if it still is."""
+    """Store the checksum of a source file, if its state did not change during reading."""
     with suppress(OSError, OutputError):
         if not state or source_state(path) != state:
             return

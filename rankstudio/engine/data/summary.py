@@ -24,13 +24,13 @@ class FeatureSummary:
         1-based.
     name : str
     minimum, maximum, mean : float
-        Over all documents, missing values as they were filled.
+        Values over all documents, with missing values filled.
     zeros : float
-        Share of documents, from 0 to 1, in which it is 0.
+        Share of documents with value 0, from 0 to 1.
     constant : bool
-        Whether it has one value inside every query, so that it cannot change any ranking.
+        Whether it is constant within every query, so that it cannot change any ranking.
     missing : int
-        How many values were missing in the files.
+        Number of missing values in the files.
     """
 
     feature_id: int
@@ -45,7 +45,7 @@ class FeatureSummary:
 
 @dataclass(frozen=True, eq=False)
 class DatasetSummary:
-    """What :func:`describe` found.
+    """Result of :func:`describe`.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class DatasetSummary:
     labels : tuple of (float, int)
         Each relevance label with its number of documents, ascending.
     query_sizes : ndarray of shape (Q,)
-        Documents of each query.
+        Number of documents of each query.
     without_relevant : int
-        Queries in which no document has a label above 0.
+        Number of queries without a label above 0.
     features : tuple of FeatureSummary
         One a column.
     """
@@ -69,7 +69,7 @@ class DatasetSummary:
 
     @property
     def constant(self) -> tuple[FeatureSummary, ...]:
-        """The features that cannot change any ranking."""
+        """Features that cannot change any ranking."""
         return tuple(f for f in self.features if f.constant)
 
 
@@ -79,7 +79,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     Parameters
     ----------
     *parts : RankingDataset
-        At least one; all with the same features.
+        At least one part; all with the same features.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
 
     Notes
     -----
-    O(mn) for m documents and n features; X is read in blocks and never copied as a whole.
+    O(mn) for m documents and n features; X is read in blocks and never copied.
     """
     first = parts[0]
     m = sum(part.n_documents for part in parts)
@@ -110,14 +110,14 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
 
 
 def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
-    """Describe what a researcher means by a fold: its training documents.
+    """Describe a fold by its training documents.
 
     Parameters
     ----------
     dataset : FoldedDataset
     number : int or None
-        The fold's number; None for the whole dataset. That is the test parts of all folds, in which a
-        protocol of folds has each document once, or the training parts where no fold has a test part.
+        Number of the fold; None for the whole dataset. The whole dataset is the test parts of all folds,
+        which contain each document once in a fold protocol, or the training parts if no fold has a test part.
 
     Returns
     -------
@@ -125,14 +125,13 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
 
     Raises
     ------
-    KeyError
-        Where there is no such fold.
+    KeyError If the fold does not exist.
     """
     return describe(*described_parts(dataset, number))
 
 
 def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[RankingDataset, ...]:
-    """Return the parts that :func:`describe_fold` describes; KeyError where there is no such fold."""
+    """Return the parts that :func:`describe_fold` describes; KeyError if the fold does not exist."""
     if number is not None:
         return ({fold.number: fold.train for fold in dataset.folds}[number],)
     tests = [fold.test for fold in dataset.folds if fold.test is not None]

@@ -28,16 +28,17 @@ N_PARTS = 5
 
 @dataclass(frozen=True)
 class FeatureModel:
-    """How one feature comes about: hidden factors of a document, weighted, and noise.
+    """Model of a feature: weighted hidden factors of a document, and noise.
 
     Attributes
     ----------
     loadings : tuple of float
-        Weight of each hidden factor; no factor at all makes a feature of pure noise.
+        Weight of each hidden factor; without factors the feature is pure noise.
     noise : float
-        Standard deviation of the noise; factors have 1. A feature without loadings and noise is constant.
+        Standard deviation of the noise, relative to 1 for factors. A feature without loadings and noise is
+        constant.
     skewed : bool
-        Whether most values are small and few are large, as counts of terms are.
+        Whether most values are small and few are large, as for term counts.
     """
 
     loadings: tuple[float, ...] = ()
@@ -56,22 +57,22 @@ def make_ranking(
     label_noise: float = 1.0,
     seed: int = 0,
 ) -> FoldedDataset:
-    """Make a dataset of five folds in LETOR's manner.
+    """Generate a dataset of five folds in LETOR's style.
 
     Parameters
     ----------
     n_queries : int
-        Number of queries, dealt to five parts.
+        Number of queries, divided into five parts.
     n_informative : int
-        Features that each carry a factor of relevance of their own, the first the most. They come first.
+        Number of features with a relevance factor of their own, the first one strongest. They come first.
     n_redundant : int
-        Features that repeat an informative one with some noise; they come next.
+        Number of features that repeat an informative one with some noise; they come next.
     n_noise, n_constant : int
-        Features that know nothing of relevance, and features that are 0 everywhere; they come last.
+        Numbers of features without information, and of features that are always 0; they come last.
     documents : (int, int)
-        Least and greatest number of documents of a query.
+        Minimum and maximum number of documents per query.
     label_noise : float
-        Standard deviation of what no feature knows about relevance.
+        Standard deviation of the part of relevance that no feature explains.
     seed : int
         Equal seeds give equal data.
 
@@ -115,11 +116,10 @@ def generate(
     features : sequence of n FeatureModel
         The features.
     weights : sequence of float
-        What each hidden factor counts for relevance.
-    n_queries, documents, label_noise, seed
-        See `make_ranking`.
+        Contribution of each hidden factor to relevance. n_queries, documents, label_noise, seed See
+        `make_ranking`.
     decimals : int
-        How many the features are rounded to.
+        Number of decimals of the features.
 
     Notes
     -----
@@ -163,7 +163,7 @@ def _part(X: Floats, labels: Floats, query_ptr: Ints, first: int, last: int) -> 
 
 
 def rotate(parts: Sequence[RankingDataset]) -> tuple[Fold, ...]:
-    """Make LETOR's five folds of five parts: three to train, the next to validate, the last to test."""
+    """Make LETOR's five folds of five parts: three for training, one each for validation and testing."""
     folds = []
     for i in range(N_PARTS):
         turn = [parts[(i + j) % N_PARTS] for j in range(N_PARTS)]

@@ -27,16 +27,17 @@ SIZES_ENDINGS = (".group", ".query")
 
 @dataclass(frozen=True)
 class Source:
-    """Where a dataset was read from.
+    """Source of a dataset.
 
     Attributes
     ----------
     path : Path
         The file.
     size : int
-        Its size in bytes.
+        Size in bytes.
     checksum : str
-        Of its contents, as ``algorithm:hex digits``; two files with the same bytes have the same checksum.
+        Checksum of its contents, as ``algorithm:hex digits``; files with the same bytes have the same
+        checksum.
     """
 
     path: Path
@@ -46,14 +47,14 @@ class Source:
 
 @dataclass(frozen=True)
 class ReadAs:
-    """As what a data file was read.
+    """How a data file was read.
 
     Attributes
     ----------
     format : str
         Key of the format (see `rankstudio.engine.data.formats`).
     qid, label, part : str
-        What told the query, the label and the part: the name of a column, of a file of sizes, or "".
+        Source of query, label and part: the name of a column, of a file of sizes, or "".
     """
 
     format: str = "letor"
@@ -63,24 +64,24 @@ class ReadAs:
 
     @property
     def by_sizes(self) -> bool:
-        """Whether a file of sizes told the queries, so that each file counts its own from 1."""
+        """Whether the queries come from a file of sizes, so that each file numbers its own from 1."""
         return self.qid.endswith(SIZES_ENDINGS)
 
 
 @dataclass(frozen=True)
 class Scattered:
-    """Queries whose documents do not stand together in the file.
+    """Queries whose documents are not consecutive in the file.
 
     Attributes
     ----------
     n_queries : int
-        How many there are.
+        Number of such queries.
     query_id : str
-        The first that comes back.
+        The first query that recurs.
     line : int
-        The line on which it comes back.
+        Line of its recurrence.
     unit : str
-        "line" of a text, "row" of a table.
+        "line" for text, "row" for a table.
     """
 
     n_queries: int
@@ -104,33 +105,33 @@ class Table:
     Attributes
     ----------
     X : ndarray of shape (m, n)
-        Features; NaN where a value is missing, 0 where the file leaves a feature out.
+        Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,)
         Labels.
     query_ptr : ndarray of shape (Q + 1,)
-        First row of each query, and m.
+        First row of each query, followed by m.
     query_ids : tuple of str
-        Ids of the queries, in the order in which they first appear.
+        Query ids, in order of first appearance.
     comments : Comments
-        What stands behind "#", without the blanks at its end.
+        Text after "#", without trailing blanks.
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     dense : bool
-        Whether the file gives a value to every feature of every document.
+        Whether the file has a value for every feature of every document.
     scattered : Scattered or None
-        Which queries had to be put together.
+        Queries that were scattered in the file.
     file_rows : ndarray of shape (m,), or (0,) where no query was scattered
         Position of each row among the documents of the file, from 0.
     feature_names : tuple of str
-        As the file has them; () where it has none.
+        Names in the file; () if it has none.
     left_out : tuple of str
-        Columns of the file that nobody named, and that are no features.
+        Unspecified columns of the file that are not features.
     told_by : tuple of str
-        The columns that told the query, the label and the part, "" for none; () where a line does so itself.
+        Columns of query, label and part, "" for none; () if lines contain them.
     said : tuple of str
-        What else is to be known, as sentences.
+        Further notes, as sentences.
     parts : ndarray of shape (m,), or (0,)
-        In which part each document is, from 0 (train, vali, test), where a column of the file says so.
+        Part of each document, from 0 (train, vali, test), if the file has a part column.
     """
 
     X: Floats
@@ -149,7 +150,7 @@ class Table:
     parts: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def notes(self, name: str) -> tuple[str, ...]:
-        """Return what is to be known of a file of this name, as sentences."""
+        """Return the notes on a file of this name, as sentences."""
         notes = [
             f'{name}: the column "{column}" is not numeric and was left out.' for column in self.left_out
         ]
@@ -164,7 +165,7 @@ Normalize = Literal[False, "query_minmax"]
 
 
 def check_options(missing: str, normalize: str | bool) -> None:
-    """Raise `ParameterError` for a policy that does not exist."""
+    """Raise `ParameterError` for an unknown policy."""
     if missing not in get_args(Missing):
         raise ParameterError("missing", missing, tr('one of "query_min", "zero" and "refuse"'))
     if normalize not in get_args(Normalize):
@@ -172,7 +173,7 @@ def check_options(missing: str, normalize: str | bool) -> None:
 
 
 def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None:
-    """Put numbers in the place of NaN.
+    """Replace NaN by numbers.
 
     Parameters
     ----------
@@ -181,10 +182,10 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query.
     missing : ndarray of shape (n,)
-        How many values of each feature are NaN.
+        Number of NaN values of each feature.
     policy : {"query_min", "zero"}
-        ``query_min``: the least value of that feature within the query, as in LETOR's "min" version of its
-        data; 0 where the query has none at all. ``zero``: 0.
+        ``query_min``: the smallest value of that feature within the query, as in LETOR's "min" version; 0 if
+        the query has none. ``zero``: 0.
 
     Notes
     -----
@@ -201,7 +202,7 @@ def fill_missing(X: Floats, query_ptr: Ints, missing: Ints, policy: str) -> None
 
 
 def widen(X: Floats, n_features: int) -> Floats:
-    """Return X with columns of zeros appended, up to ``n_features``; X itself if it has as many."""
+    """Return X with columns of zeros appended, up to ``n_features``; X itself if it already has as many."""
     if X.shape[1] == n_features:
         return X
     wide = np.zeros((X.shape[0], n_features))

@@ -40,7 +40,7 @@ def _none() -> Ints:
 
 @dataclass(frozen=True)
 class Treatment:
-    """What becomes of the values once they are read.
+    """Treatment of the values after reading.
 
     Attributes
     ----------
@@ -54,18 +54,18 @@ class Treatment:
 
 @dataclass(frozen=True, eq=False)
 class PartFiles:
-    """Files that are one part of a fold, and how they are read.
+    """Files that form one part of a fold, and how they are read.
 
     Attributes
     ----------
     paths : tuple of Path
-        In their order; a query may go on from one to the next.
+        Files in order; a query may continue in the next file.
     form : str
-        "letor", "sizes" (SVMlight text with a file of sizes beside it), "csv" or "arrow".
+        "letor", "sizes" (SVMlight text with a file of query sizes), "csv" or "arrow".
     told : DataColumns
-        What is known of the columns of tables, and with what the ids of features begin in text.
+        Specified columns of tables, and the first feature id of text.
     sizes : int64 array of shape (Q,), optional
-        How many documents each query has, where the lines do not say their query.
+        Number of documents per query, if the lines do not contain their query.
     refuse : bool
         Whether a missing value is an error.
     most_features : int, optional
@@ -81,31 +81,31 @@ class PartFiles:
 
     @property
     def first_id(self) -> int:
-        """With what the ids of features begin in text: 1, or 0, which becomes 1."""
+        """First feature id in text: 1, or 0, which becomes 1."""
         return 1 if self.told.ids_from is None else self.told.ids_from
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentPiece:
-    """Some documents of a file, in its order.
+    """Documents of a file, in order.
 
     Attributes
     ----------
     X : ndarray of shape (m, n)
-        Features; NaN where a value is missing.
+        Features; NaN for missing values.
     y : ndarray of shape (m,)
         Labels.
     comments : TextComments
     missing : ndarray of shape (n,)
         Number of missing values of each feature.
     runs : iterable of (str, int)
-        Query id and number of documents of each run of documents of one query.
+        Query id and length of each run of consecutive documents of a query.
     place_of : callable
-        From the position of a run to where its first document is in the file; asked once at most.
+        Returns the line of a run's first document; called at most once.
     parts : ndarray of shape (m,), or (0,)
-        In which part each document is, where a column says so.
+        Part of each document, if there is a part column.
     columns : tuple of int
-        Of a table: which of its features these are. One that is missing here is none in the end.
+        Features of the table that these are. Features missing here are dropped in the end.
     """
 
     X: Floats
@@ -125,14 +125,14 @@ def one_run(n_documents: int) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What a reader knows of all documents, once it has read them; see `Table`.
+    """Facts that a reader knows after reading all documents; see `Table`.
 
     Attributes
     ----------
     n_features : int
     dense : bool
     unit : str
-        What a place in the file is counted in: "line" or "row".
+        Unit of positions in the file: "line" or "row".
     feature_names, left_out, told_by : tuple of str
     """
 
@@ -145,7 +145,7 @@ class TableFacts:
 
 
 class QueryRuns:
-    """Numbers queries in the order in which they first appear; a run is of documents of one query."""
+    """Numbers queries in order of first appearance; a run contains consecutive documents of one query."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -153,7 +153,7 @@ class QueryRuns:
         self._runs, self._lengths = array("q"), array("q")
 
     def add(self, runs: Iterable[tuple[str, int]], place_of: Callable[[int], int]) -> None:
-        """Take in the id of the query and the number of documents of each run; see `DocumentPiece`."""
+        """Add the query id and the number of documents of each run; see `DocumentPiece`."""
         for position, (query_id, length) in enumerate(runs):
             known = query_id in self._numbers
             query = self._numbers.setdefault(query_id, len(self._numbers))
@@ -167,37 +167,36 @@ class QueryRuns:
 
     @property
     def query_ids(self) -> tuple[str, ...]:
-        """The ids of the queries."""
+        """Ids of the queries."""
         return tuple(self._numbers)
 
     def query_ptr(self) -> Ints:
-        """Return the first row of each query once the rows are in order, and their number."""
+        """Return the first row of each query after sorting, and the number of queries."""
         sizes = np.zeros(len(self._numbers) + 1, dtype=np.int64)
         np.add.at(sizes, np.frombuffer(self._runs, np.int64) + 1, np.frombuffer(self._lengths, np.int64))
         return np.cumsum(sizes)
 
     def scattered(self, unit: str) -> Scattered | None:
-        """Return which queries have documents that do not stand together."""
+        """Return the queries with scattered documents."""
         if not self._back:
             return None
         query, place = next(iter(self._back.items()))
         return Scattered(len(self._back), self.query_ids[query], place, unit)
 
     def order(self) -> Ints:
-        """Return the rows query by query. O(m log m) for m documents."""
+        """Return the order of rows by query. O(m log m) for m documents."""
         runs, lengths = (np.frombuffer(a, np.int64) for a in (self._runs, self._lengths))
         return np.argsort(np.repeat(runs, lengths), kind="stable")
 
 
 def group_by_size(where: str, sizes: Ints, n_documents: int) -> tuple[Ints, tuple[str, ...]]:
-    """Return the first row of each query, and ids "1", "2" …, of queries that have so many documents.
+    """Return the first row of each query, and ids "1", "2" …, for queries with given numbers of documents.
 
-    A query without documents is none, but has its number.
+    Queries without documents are dropped, but keep their number.
 
     Raises
     ------
-    DatasetError
-        Where there are more or fewer documents.
+    DatasetError If the number of documents differs.
     """
     if int(sizes.sum()) != n_documents:
         raise DatasetError(
@@ -210,12 +209,12 @@ def group_by_size(where: str, sizes: Ints, n_documents: int) -> tuple[Ints, tupl
 
 
 class TableBuilder(ABC):
-    """Takes the documents of a file, or of several that are one part, in their order.
+    """Collects the documents of a file, or of several that form one part, in order.
 
     Parameters
     ----------
     path : Path
-        The file that is read, for sentences.
+        Source file, for messages.
     """
 
     holds_parts: bool
@@ -232,28 +231,25 @@ class TableBuilder(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """Number of columns so far; some at the end may be of no feature."""
+        """Number of columns so far; trailing columns may be unused."""
 
     @abstractmethod
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Put documents behind those that are there."""
 
     def add(self, piece: DocumentPiece, share: float = 1.0) -> None:
-        """Take documents behind those that are there.
+        """Append documents.
 
         Parameters
         ----------
         piece : DocumentPiece
-            It is not used any more by who gives it.
+            The caller must not use them afterwards.
         share : float
-            Which share of all documents have come in with these, about.
+            Approximate share of all documents read so far.
 
         Raises
         ------
-        DatasetError
-            Where memory or disk has no room for all of them.
-        OSError
-            Where they cannot be written.
+        DatasetError If they do not fit into memory or on the disk. OSError If they cannot be written.
         """
         if not len(piece.y):
             return
@@ -269,7 +265,7 @@ class TableBuilder(ABC):
         self.n_documents += len(piece.y)
 
     def features(self) -> tuple[int, ...]:
-        """Return which features of a table all pieces have."""
+        """Return the features of a table that all pieces have."""
         return tuple(column for column in self._columns or () if column not in self._no_features)
 
     def _with_first_columns(self, piece: DocumentPiece, columns: tuple[int, ...]) -> DocumentPiece:
@@ -298,7 +294,7 @@ class TableBuilder(ABC):
 
 
 class TableInMemory(TableBuilder):
-    """Puts the pieces of a table together in memory; see `TableBuilder`."""
+    """Assembles the pieces of a table in memory; see `TableBuilder`."""
 
     holds_parts = True
 
@@ -313,18 +309,17 @@ class TableInMemory(TableBuilder):
         return int(self._X.shape[1])
 
     def finish(self, facts: TableFacts, sizes: Ints | None = None) -> Table:
-        """Return the table, with documents of a query behind each other.
+        """Return the table, with the documents of each query in consecutive rows.
 
         Parameters
         ----------
         facts : TableFacts
         sizes : ndarray of shape (Q,), optional
-            How many documents each query has, where the documents do not say their query.
+            Number of documents per query, if the documents do not contain their query.
 
         Raises
         ------
-        DatasetError
-            Where the sizes are not those of so many documents.
+        DatasetError If the sizes do not add up to the number of documents.
         """
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _none() if scattered is None else self._runs.order()
@@ -366,6 +361,7 @@ class TableInMemory(TableBuilder):
 
     def _grow(self, rows: int, width: int, share: float) -> None:
         """Make room for so many rows and columns, and for the rows that are to come."""
+        # A piece that is nothing beside the file has the share 0.
         capacity = max(rows, int(_SPARE * rows / max(share, 1e-9)))
         if 8.0 * capacity * width > memory.available():
             check_memory(self.path, rows, width)
@@ -377,7 +373,7 @@ class TableInMemory(TableBuilder):
 
 
 class TableOnDisk(TableBuilder):
-    """Writes a table of which no more than a piece is in memory; see `TableBuilder`.
+    """Writes a table with at most one piece in memory; see `TableBuilder`.
 
     Parameters
     ----------
@@ -408,7 +404,7 @@ class TableOnDisk(TableBuilder):
 
     @property
     def width(self) -> int:
-        """Number of columns so far; of those that are written, some at the end may be of no feature."""
+        """Number of columns so far; trailing columns of the written ones may be unused."""
         return 0 if self._X is None or self._X.width is None else self._X.width
 
     def finish(
@@ -420,26 +416,23 @@ class TableOnDisk(TableBuilder):
         n_features: int,
         sizes: Ints | None = None,
     ) -> Table:
-        """Bring the documents into order, fill in what is missing, and return the table.
+        """Sort the documents, fill missing values, and return the table.
 
         Parameters
         ----------
         facts : TableFacts
         key : str
-            By what the table is found.
+            Key of the table in the cache.
         sources : sequence of (int, str)
-            Size and checksum of each file that it was read from.
+            Size and checksum of each source file.
         n_features : int
-            Least number of columns.
+            Minimum number of columns.
         sizes : ndarray of shape (Q,), optional
-            How many documents each query has, where the documents do not say their query.
+            Number of documents per query, if the documents do not contain their query.
 
         Raises
         ------
-        DatasetError
-            Where there is too little memory, or room on the disk, to do so.
-        OSError
-            Where it cannot be written.
+        DatasetError If there is not enough memory or disk space. OSError If the table cannot be written.
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
@@ -576,7 +569,7 @@ def unreadable(path: Path, error: OSError) -> FileAccessError:
 
 
 def check_memory(where: object, rows: int, width: int) -> None:
-    """Raise `DatasetError` where so many features of so many documents do not fit into memory."""
+    """Raise `DatasetError` if the features of that many documents do not fit into memory."""
     needed, free = 8.0 * rows * width, memory.available()
     if rows < 0 or needed > free:  # of a file that is damaged there may be less than none
         raise too_large(where, rows, width, needed, free)

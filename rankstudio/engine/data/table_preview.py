@@ -34,21 +34,21 @@ _LONGEST = 60
 
 @dataclass(frozen=True)
 class TablePreview:
-    """What a table looks like.
+    """The first rows of a table.
 
     Attributes
     ----------
     path : Path
-        The file; of a folder, the first training part.
+        Path of the file; for a folder, of the first training part.
     format : DataFormat
     names : tuple of str
-        Of the columns.
+        Names of the columns.
     rows : tuple of tuple of str
-        The first documents, a text for each column.
+        First documents, one text per column.
     has_header : bool
-        Whether the names are the table's own.
+        Whether the table has a header.
     sizes : str
-        The name of the file of sizes beside it; "" where there is none.
+        Name of the file of query sizes next to it; "" if there is none.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class TablePreview:
     sizes: str = ""
 
     def recognised(self, told: DataColumns) -> RecognisedColumns | None:
-        """Return what the columns are; None where that is not clear."""
+        """Return the recognised columns; None if they are ambiguous."""
         try:
             return recognise_columns(
                 str(self.path),
@@ -73,11 +73,11 @@ class TablePreview:
             return None
 
     def says_parts(self, position: int) -> bool:
-        """Return whether what is seen of a column names parts."""
+        """Return whether the visible values of a column are names of parts."""
         return bool(self.rows) and all(part_code(row[position]) is not None for row in self.rows)
 
     def is_text(self, position: int) -> bool:
-        """Return whether what is seen of a column cannot be numbers."""
+        """Return whether the visible values of a column are not numeric."""
         return not all(is_numeral(row[position]) for row in self.rows)
 
 
@@ -90,8 +90,7 @@ def preview_table(path: Path) -> TablePreview:
 
     Raises
     ------
-    DataError, MissingExtraError
-        Where there is none that can be read.
+    DataError, MissingExtraError If no table can be read.
     """
     file = first_file(path)
     beside = sizes_file(file)
@@ -132,17 +131,17 @@ def columns_of(
     *,
     no_queries: bool = False,
 ) -> DataColumns:
-    """Return what to tell of the columns so that they are read so: only what their names do not tell.
+    """Return the specification of the columns, without those that their names determine.
 
     Parameters
     ----------
     preview : TablePreview
     qid, label : str
-        The columns of query and label; "" for the file of sizes.
+        Columns of query and label; "" for the file of query sizes.
     left_out : sequence of str
-        Columns that are no features.
+        Columns that are not features.
     part : str
-        The column of the part; "" for none.
+        Column of the part; "" for none.
     no_queries : bool
         Whether all documents are one ranking.
     """

@@ -20,26 +20,23 @@ _PARTS: Mapping[str, str] = {"test": "test part", "vali": "validation part", "tr
 
 
 def trial_parts(model: Model, place: Path | None = None) -> tuple[list[RankingDataset], str]:
-    """Return documents to try a model on, filled as it needs them and not scaled, and what they are.
+    """Return documents to try a model on, filled as it requires but not scaled, and their description.
 
     Parameters
     ----------
     model : Model
     place : Path, optional
-        A file or a folder of folds; the data of the model's plan where it is not given.
+        A file or a folder of folds; by default the data of the model's plan.
 
     Returns
     -------
-    tuple
-        The test part of the model's fold, or those of all folds where it has none; of folds without a test
-        part the validation part, or else the training part. And in words, "the test part of fold 1".
+    tuple The test part of the model's fold, or the test parts of all folds if it has none; without test
+    parts, the validation part, otherwise the training part. The description is, for example, "the test part
+    of fold 1".
 
     Raises
     ------
-    PlanError
-        Where the model names no data, or data that are not there.
-    DataError
-        Where they cannot be read.
+    PlanError If the model names no data, or the data are missing. DataError If they cannot be read.
     """
     dataset = _named(model) if place is None else _opened(model, place)
     own = [fold for fold in dataset.folds if fold.number == model.origin.get("fold")]

@@ -23,34 +23,31 @@ Value = TypeVar("Value")
 
 
 def refit(result: RunResult, dataset: FoldedDataset) -> Model:
-    """Learn one model from all documents of a dataset, each once, with what a run's folds have chosen.
+    """Train one model on all documents of a dataset, each once, with the choices of a run's folds.
 
-    Of a grid the median over the folds is taken, of an even number of folds the lower of the two in the
-    middle; of other values of a parameter the most frequent, ties going to the one listed first; of the
-    numbers of features (or rounds) the median, in the same way.
+    For a grid it uses the median over the folds (the lower of the two middle values for an even number); for
+    other parameters the most frequent value, ties going to the one listed first; and for the number of
+    features (or rounds) the median, in the same way.
 
     Parameters
     ----------
     result : RunResult
-        At least one fold is finished.
+        Result with at least one finished fold.
     dataset : FoldedDataset
-        What it ran on.
+        Data of the run.
 
     Returns
     -------
-    Model
-        It has no measures: there are no documents left that it has not seen.
+    Model It has no measures, because no unseen documents remain.
 
     Raises
     ------
-    PlanError
-        Where no fold is finished, or the ranking was given.
-    DatasetError
-        Where the folds do not have all documents in their test parts.
+    PlanError If no fold is finished, or the ranking was given. DatasetError If the test parts of the folds do
+    not contain all documents.
 
     Notes
     -----
-    It costs as much as one unit of the run.
+    The cost is that of one unit of the run.
     """
     plan, folds = result.plan, result.folds
     if plan.entry.given:
@@ -71,14 +68,14 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
 
 def median(values: Sequence[Value]) -> Value:
-    """Return the value in the middle; of an even number of values the lower of the two."""
+    """Return the median; for an even number of values the lower of the two middle ones."""
     ordered: list[Any] = sorted(values, key=lambda value: value)
     found: Value = ordered[(len(ordered) - 1) // 2]
     return found
 
 
 def most_frequent(values: Sequence[Value], listed: Sequence[Value]) -> Value:
-    """Return the value that most folds have chosen; ties go to the one listed first."""
+    """Return the most frequent value of the folds; ties go to the one listed first."""
     counts = Counter(repr(value) for value in values)
     return max(listed, key=lambda value: counts[repr(value)])
 

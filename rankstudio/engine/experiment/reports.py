@@ -42,14 +42,14 @@ REFITTED = f"{MODELS}/all.json"
 
 
 def chosen_values(result: RunResult, fold: FoldResult) -> dict[str, Any]:
-    """Return what validation chose in a fold: the value on every axis, and the number of features."""
+    """Return the selected model of a fold: the value on every axis, and the number of features."""
     values = result.plan.axis_values(fold.chosen.unit.values)
     rounds = {"round": fold.chosen.step.number} if result.plan.step_kind is StepKind.ROUNDS else {}
     return {**values, **rounds, "n_features": len(fold.selected)}
 
 
 def results_as_dict(result: RunResult) -> dict[str, Any]:
-    """Return the results as plain values for JSON. Equal runs give equal values: no times, no dates."""
+    """Return the results as plain values for JSON. Equal runs give equal values, without times or dates."""
     return {
         "plan": plan_as_dict(result.plan),
         "data": result.data_name,
@@ -104,7 +104,7 @@ def _defined(measures: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return one row a fold and part, that of left-out queries among them, and the average: header, rows."""
+    """Return one row per fold and part, including left-out queries, and the average: header, rows."""
     names = list(result.plan.evaluated)
     axes = result.plan.axes
     rows: list[Row] = []
@@ -136,9 +136,9 @@ def _cell(axis: Axis, value: Any) -> float | str:
 
 
 def features_table(result: RunResult) -> tuple[list[str], list[Row]]:
-    """Return one row for each feature of each fold's path, chosen or not: header and rows.
+    """Return one row per feature of each fold's path, selected or not: header and rows.
 
-    Where the plan has groups, each feature's is in the last column.
+    If the plan has groups, the last column has the group of each feature.
     """
     groups = group_names(result.plan.groups)
     rows: list[Row] = []
@@ -176,13 +176,11 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
 
     Returns
     -------
-    list of Path
-        What was written.
+    list of Path Written files.
 
     Raises
     ------
-    OutputError
-        Where something cannot be written.
+    OutputError If a file cannot be written.
     """
     folder = make_folder(folder)
     text = json.dumps(results_as_dict(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -208,14 +206,14 @@ def _write_models(result: RunResult, folder: Path) -> list[Path]:
 
 
 def chosen_model(result: RunResult, fold: FoldResult) -> Model:
-    """Return the model that a fold's validation chose."""
+    """Return the selected model of a fold."""
     measures = {"validation": fold.validation, "test": fold.test}
     features = result.feature_ids.tolist(), result.feature_names
     return portable_model(result.plan, features, result.data_name, fold.chosen, measures)
 
 
 def plan_of_results(folder: Path) -> Plan | None:
-    """Return the plan of the results in a folder, or the one to be run there; None without either."""
+    """Return the plan of the results in a folder, or a plan to run there; None without either."""
     results = folder / "results.json"
     if not results.exists():
         return _plan_in(folder / "plan.toml")
@@ -240,22 +238,22 @@ def portable_model(
     measures: Mapping[str, Mapping[str, float]],
     fold: str | int | None = None,
 ) -> Model:
-    """Return a step of a run, finished or not, as a model to take away.
+    """Return a step of a run, finished or not, as a portable model.
 
     Parameters
     ----------
     plan : Plan
-        Of the run.
+        Plan of the run.
     features : tuple
-        The ids and the names of the dataset's features.
+        Ids and names of the dataset's features.
     data_name : str
-        The dataset's name.
+        Name of the dataset.
     chosen : Chosen
-        The step and the unit it belongs to.
+        Step, and the unit it belongs to.
     measures : Mapping
-        What it measured, by part: ``{"validation": {"MAP": …}, "test": {…}}``.
+        Measures by part: ``{"validation": {"MAP": …}, "test": {…}}``.
     fold : str or int, optional
-        On what it was learned; the number of the unit's fold by default.
+        Training data of the model; by default the fold of the unit.
     """
     step, (ids, names) = chosen.step, features
     coef = step.coef

@@ -33,40 +33,36 @@ def run_stored(
     key: RunKey | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Event]:
-    """Carry out a plan, or go on with it where the study has a run of it.
+    """Run a plan, or resume it if the study contains a run of it.
 
     Parameters
     ----------
     plan : Plan
-        What to run.
+        Plan to run.
     dataset : FoldedDataset or RankingDataset
-        The plan's data.
+        Data of the plan.
     study : Study
-        Open; it has to stay so until the last event.
+        Open study; it must stay open until the last event.
     grouped : dict of int to TrainingData, optional
-        As for :func:`rankstudio.engine.experiment.runner.run`.
+        As in :func:`rankstudio.engine.experiment.runner.run`.
     anew : bool
-        Whether to begin a new run in any case.
+        Whether to start a new run in any case.
     key : RunKey, optional
-        The run of the study to go on with, where it is not to be found by the plan.
+        Run of the study to resume, if it cannot be found by the plan.
     executor : Executor, optional
-        As for :func:`rankstudio.engine.experiment.runner.run`.
+        As in :func:`rankstudio.engine.experiment.runner.run`.
 
     Yields
     ------
-    Event
-        As :func:`rankstudio.engine.experiment.runner.run` does. What is stored already is told of by
-        BaselineFound, UnitStarted, UnitFinished and FoldFinished, without StepDone; the results have the
-        same bits as those of a run that nobody interrupted. The seconds of the result are those of all
-        parts of the run.
+    Event As in :func:`rankstudio.engine.experiment.runner.run`. Stored results are reported by BaselineFound,
+    UnitStarted, UnitFinished and FoldFinished, without StepDone; the results are bit-identical to those of an
+    uninterrupted run. The duration is the sum over all parts of the run.
 
     Raises
     ------
-    PlanError, ParameterError
-        Before the first event, for a plan that does not fit the data; the study has not heard of it.
-    StoreError
-        Where the data changed since the study recorded them, other versions began the run that is named, or
-        something cannot be stored. What was stored before is safe, and another call goes on from there.
+    PlanError, ParameterError Before the first event, if the plan does not fit the data; the study is
+    unchanged. StoreError If the data changed since the study recorded them, other versions started the given
+    run, or a result cannot be stored. Results stored earlier are safe, and another call resumes from them.
     """
     dataset = FoldedDataset.of(dataset)
     if key is None:

@@ -60,7 +60,7 @@ __all__ = ["check", "collect", "estimate", "open_data", "run", "select_model", "
 
 @dataclass(frozen=True)
 class Finished:
-    """What is there already of a run: an equal plan computed it on the same data.
+    """Existing results of a run, computed by an equal plan on the same data.
 
     Attributes
     ----------
@@ -74,17 +74,16 @@ class Finished:
     folds: Mapping[int, FoldResult] = field(default_factory=dict)
 
     def has(self, unit: Unit) -> bool:
-        """Return whether a unit need not be computed again."""
+        """Return whether a unit is already computed."""
         return unit.fold in self.folds or _unit_key(unit) in self.units
 
 
 def open_data(plan: Plan) -> FoldedDataset:
-    """Open the dataset that a plan names, prepared and with the folds that the plan asks for.
+    """Open the dataset of a plan, prepared and divided into its folds.
 
     Raises
     ------
-    DataError
-        Where it cannot be opened, or its queries cannot be dealt to such folds.
+    DataError If it cannot be opened, or its queries cannot be divided this way.
     """
     return parse_protocol(plan.protocol).divide(_open(plan), plan.seed)
 
@@ -101,9 +100,9 @@ def _open(plan: Plan) -> FoldedDataset:
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
-    """Return a plan with what nobody stated of measures and of how to choose as is usual for the data.
+    """Return a plan with unspecified measures, "convention" and "select_by" set to the defaults of the data.
 
-    Without a validation part the method's own criterion chooses.
+    Without a validation part the method's own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
@@ -114,14 +113,12 @@ def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) ->
 
 
 def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
-    """Refuse a plan that cannot be carried out on the data, before any work.
+    """Reject a plan that cannot run on the data, before any work.
 
     Raises
     ------
-    DataError, PlanError, ParameterError
-        Where it does not fit them.
-    OutOfMemoryError
-        Where one worker alone needs more memory than its budget.
+    DataError, PlanError, ParameterError If it does not fit the data. OutOfMemoryError If a single worker
+    needs more memory than the limit.
     """
     estimate(plan, dataset).refuse()
 
@@ -129,9 +126,9 @@ def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
 def estimate(
     plan: Plan, dataset: FoldedDataset | RankingDataset, executor: Executor | None = None
 ) -> MemoryEstimate:
-    """Return what a plan needs of memory on the data, and how it will go, before any work.
+    """Return the memory requirements of a plan on the data, and how it will execute, before any work.
 
-    Parameters and errors are those of :func:`run`, but that nothing is refused for want of memory.
+    Parameters and errors as in :func:`run`, except that nothing is rejected for lack of memory.
     """
     return memory_estimate(plan, _work(plan, dataset)[1], workers_here(executor))
 
@@ -143,41 +140,36 @@ def run(
     done: Finished | None = None,
     executor: Executor | None = None,
 ) -> Generator[Event, None, None]:
-    """Carry out a plan.
+    """Run a plan.
 
     Parameters
     ----------
     plan : Plan
-        What to run.
+        Plan to run.
     dataset : FoldedDataset or RankingDataset, optional
-        The plan's data where they are open already, with the plan's folds or with those of the files; one
-        part alone is trained on.
+        Data of the plan if already open, with the plan's folds or those of the files; a single part is used
+        for training.
     grouped : dict of int to TrainingData, optional
-        Training parts by fold, with what other plans found out about them; added to.
+        Training parts by fold, with cached results of other plans; it is extended.
     done : Finished, optional
-        What need not be computed again.
+        Existing results.
     executor : Executor, optional
-        Carries out many units at a time: that of `concurrent.futures` with threads or processes, or any
-        other. It is not shut down. Without it each unit is carried out here when its events are asked for,
-        and so it is where a method learns by shards: then the workers share the shards of each unit.
+        Executor for parallel units: one of `concurrent.futures` with threads or processes, or any other. It
+        is not shut down. Without an executor each unit is computed when its events are requested; so it is
+        for methods that process shards: workers then share the shards of each unit.
 
     Yields
     ------
-    Event
-        RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
-        fold; RunFinished. Not to ask for the next event is to pause or to cancel; what an executor has begun
-        it finishes. A unit that is done already, or that an executor carried out, has no StepDone; units of
-        an executor may finish in any order, and folds finish in theirs. The results have the same bits.
+    Event RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
+    fold; RunFinished. Stop iterating to pause or cancel; an executor completes the units it has started.
+    Units that already exist, or that an executor computed, have no StepDone; units of an executor finish in
+    any order, folds in order. The results are bit-identical.
 
     Raises
     ------
-    DataError, PlanError, ParameterError
-        Before the first event, for data that cannot be opened or a plan that does not fit them.
-    WorkerError
-        Where the executor's workers are gone.
-    OutOfMemoryError
-        Before the first event where the plan needs more memory than its budget, by :func:`estimate`; later
-        where a unit needs more than there is.
+    DataError, PlanError, ParameterError Before the first event, if the data cannot be opened or the plan does
+    not fit them. WorkerError If the executor's workers are lost. OutOfMemoryError Before the first event if
+    the plan exceeds the memory limit by :func:`estimate`; later if a unit exceeds the available memory.
     """
     began = time.perf_counter()
     dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
@@ -259,7 +251,7 @@ def run_plan(
     dataset: FoldedDataset | RankingDataset | None = None,
     executor: Executor | None = None,
 ) -> RunResult:
-    """Run a plan to its end; parameters and errors are those of :func:`run`."""
+    """Run a plan to its end; parameters and errors as in :func:`run`."""
     for event in run(plan, dataset, executor=executor):
         if isinstance(event, RunFinished):
             return event.result
@@ -267,7 +259,7 @@ def run_plan(
 
 
 def collect(plan: Plan, dataset: FoldedDataset, folds: Sequence[FoldResult], seconds: float) -> RunResult:
-    """Put the finished folds of a run together, all of them or those there are."""
+    """Combine the finished folds of a run, all or some."""
     complete = len(folds) == len(plan.folds or dataset.folds)
     ids, names = dataset.feature_ids, dataset.feature_names
     return RunResult(plan, dataset.name, ids, names, tuple(folds), complete, versions(), seconds)

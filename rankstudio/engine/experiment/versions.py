@@ -12,7 +12,7 @@ _COUNTED = ("numpy", "scipy", "numba", "scikit-learn")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of RankStudio, of Python and of what computes, by name."""
+    """Return the versions of RankStudio, Python and the numerical libraries, by name."""
     return dict(_looked_up())
 
 

@@ -23,17 +23,17 @@ FEATURE_TABLE = "features.csv"
 
 @dataclass(frozen=True, eq=False)
 class WrittenPart:
-    """A part that was written.
+    """A written part.
 
     Attributes
     ----------
     path : Path
     data : RankingDataset
-        As it was written.
+        Data as written.
     files : tuple of Path
-        All files that it is, and the table of features before those of the first part.
+        All files of the part, and the feature table before those of the first part.
     losses : tuple of str
-        What of it the format cannot keep.
+        Contents that the format cannot store.
     """
 
     path: Path
@@ -44,18 +44,18 @@ class WrittenPart:
 
 @dataclass(frozen=True, eq=False)
 class DatasetFiles:
-    """The files that a dataset becomes: one, or those of folds in a folder.
+    """The output files of a dataset: one file, or a folder of folds.
 
     Attributes
     ----------
     dataset : FoldedDataset
     out : Path
-        The file where there is one part, else the folder, in which the parts are Fold1/train.txt and so on.
+        The file for a single part, otherwise the folder, with the parts Fold1/train.txt and so on.
     form : DataFormat
     kept : collection of int, optional
-        The ids of the features; None for all.
+        Ids of the features to keep; None for all.
     renumber : bool
-        Whether they get the ids 1, 2, … in their order, and a table is written with those they had.
+        Whether to renumber them as 1, 2, … in order, and to write a table with their original ids.
     """
 
     dataset: FoldedDataset
@@ -66,7 +66,7 @@ class DatasetFiles:
 
     @cached_property
     def parts(self) -> Mapping[Path, RankingDataset]:
-        """The parts as they are, by the file that each becomes."""
+        """Parts by output file."""
         parts = {
             self.out / f"Fold{fold.number}" / f"{name}{self.form.ending}": part
             for fold in self.dataset.folds
@@ -81,35 +81,33 @@ class DatasetFiles:
 
     @property
     def feature_table(self) -> Path:
-        """Where the table of features goes: beside one file it must not name those of other files."""
+        """Path of the feature table; next to a single file it must not name the features of other files."""
         if not self.single:
             return self.out / FEATURE_TABLE
         return self.out.with_name(f"{Path(without_ending(self.out.name)).stem}.{FEATURE_TABLE}")
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """All files that would be written."""
+        """All output files."""
         files = [file for path in self.parts for file in written_files(path, self.form)]
         return (*files, *([self.feature_table] if self.renumber else []))
 
     def written_data(self, part: RankingDataset) -> RankingDataset:
-        """Return a part with the features that are kept, under the ids that they get.
+        """Return a part with the kept features, under their new ids.
 
         Raises
         ------
-        ParameterError
-            For an id that no feature has.
+        ParameterError For an id without a feature.
         """
         cut = part if self.kept is None else select_features(part, self.kept)
         return _renumbered(cut) if self.renumber else cut
 
     def save(self, *, comments: bool = True) -> Iterator[WrittenPart]:
-        """Write the parts one after the other, each file whole or not at all.
+        """Write the parts one after the other, each file completely or not at all.
 
         Raises
         ------
-        ParameterError, OutputError, MissingExtraError
-            As `written_data` and `save_dataset` raise them.
+        ParameterError, OutputError, MissingExtraError As in `written_data` and `save_dataset`.
         """
         table = (self.feature_table,) if self.renumber else ()
         for path, whole in self.parts.items():

@@ -32,19 +32,18 @@ _MOST_FILES = 20_000  # somebody chose their home: reading it all would take min
 
 
 def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None) -> RankingDataset:
-    """Read a data file as the data were read that a model was learned from: filled and scaled as those.
+    """Read a data file with the missing-value policy and scaling of a model's training data.
 
     Parameters
     ----------
     model : Model
     path : Path
     columns : Mapping, optional
-        What the columns of a table are; as the model's plan has them where it is not said.
+        Columns of a table; by default those of the model's plan.
 
     Raises
     ------
-    DataError
-        Where it cannot be read, or a feature of the model stands in another column.
+    DataError If it cannot be read, or a feature of the model is in another column.
     """
     scaled = cast(Literal["query_minmax"], model.normalize) if model.normalize != NORMALIZE[0] else False
     told = columns or model.plan.get("columns", {})
@@ -57,17 +56,15 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
 def score_file(
     model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None
 ) -> tuple[Floats, RankingDataset, tuple[str, ...]]:
-    """Score the documents of a data file by the model of another file.
+    """Score the documents of a data file with the model of another file.
 
     Returns
     -------
-    tuple
-        The scores, in the order of the rows, the data, and what is to be known of both, as sentences.
+    tuple Scores in row order, the data, and notes on both as sentences.
 
     Raises
     ------
-    DataError
-        Where a file cannot be read, or the model cannot score the data.
+    DataError If a file cannot be read, or the model cannot score the data.
     """
     model = load_model(model_path)
     data = read_for(model, data_path, columns)
@@ -75,7 +72,7 @@ def score_file(
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
-    """Raise `DatasetError` where a column of a table is not where it was when the model was learned."""
+    """Raise `DatasetError` if a column of a table has moved since the training of the model."""
     names = data.feature_names
     by_name = dict(zip(names, data.feature_ids.tolist(), strict=True))
     for feature in model.features:
@@ -88,9 +85,9 @@ def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
 
 
 def other_names(model: Model, data: RankingDataset) -> tuple[str, ...]:
-    """Return, as a sentence, the first feature that a model and data call by different names; else nothing.
+    """Return a note on the first feature with different names in model and data; otherwise nothing.
 
-    Features go by their ids: of a table with other columns, or in another order, these are others.
+    Features are matched by id, and a table with other or reordered columns has other ids.
     """
     ids = data.feature_ids
     named = dict(zip(ids.tolist(), zip(data.feature_names, default_names(ids), strict=True), strict=True))
@@ -111,18 +108,16 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     ----------
     model : Model
     data : RankingDataset
-        Filled and scaled as the model needs it. Of a file that leaves zeros out, features that no document
-        has are 0.
+        Data filled and scaled as the model requires. For a file that omits zeros, features without values are
+        0.
 
     Returns
     -------
-    ndarray of shape (m,)
-        In the order of the rows.
+    ndarray of shape (m,) Scores in row order.
 
     Raises
     ------
-    DataError
-        Where a feature is not there, or a score cannot be computed.
+    DataError If a feature is missing, or a score cannot be computed.
     """
     ids = data.feature_ids
     absent = sorted(model.needed - set(ids.tolist())) if data.sparse else []
@@ -137,7 +132,7 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
 
 
 def fold_of_name(path: Path) -> int | None:
-    """Return the fold whose model a file is, as its name tells; None where it tells none.
+    """Return the fold of a model file from its name; None if the name contains none.
 
     Examples
     --------
@@ -149,14 +144,11 @@ def fold_of_name(path: Path) -> int | None:
 
 
 def models_in(folder: Path) -> dict[int, Path]:
-    """Return the models of folds in a folder, or in the folder of models in it, by the folds' numbers.
+    """Return the models in a folder, or in its folder of models, by fold number.
 
     Raises
     ------
-    FileAccessError
-        Where it cannot be looked into.
-    DatasetError
-        Where a fold has two.
+    FileAccessError If the folder cannot be read. DatasetError If a fold has two models.
     """
     found: dict[int, Path] = {}
     for path in json_files(folder):
@@ -174,7 +166,7 @@ def models_in(folder: Path) -> dict[int, Path]:
 
 
 def holds_models(path: Path) -> bool:
-    """Return whether a file, or a folder, looks as if it were a model, or had those of folds."""
+    """Return whether a file appears to be a model, or a folder to contain models of folds."""
     try:
         if not path.is_dir():
             return path.suffix.lower() == ".json"
@@ -185,32 +177,30 @@ def holds_models(path: Path) -> bool:
 
 
 def json_files(folder: Path) -> list[Path]:
-    """Return the files of JSON in a folder, but for hidden ones.
+    """Return the JSON files in a folder, without hidden ones.
 
     Raises
     ------
-    FileAccessError
-        Where it cannot be looked into.
+    FileAccessError If the folder cannot be read.
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     return [path for path in paths[:_MOST_FILES] if path.suffix.lower() == ".json" and path.is_file()]
 
 
 def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
-    """Read the models to rank the documents of a dataset by.
+    """Read the models that rank the documents of a dataset.
 
     Parameters
     ----------
     place : Path
-        A file, whose model ranks in all folds; or a folder with ``fold1.json`` and so on, of which each
-        ranks in its own fold, or with one file.
+        A file with one model for all folds; or a folder with ``fold1.json`` and so on, one per fold, or with
+        a single file.
     dataset : FoldedDataset
-        Its features have to be those of the models.
+        Data with the features of the models.
 
     Raises
     ------
-    DataError
-        Where a file cannot be read, is no model, or does not fit the features.
+    DataError If a file cannot be read, is not a model, or does not match the features.
     """
     if not place.exists():
         raise FileAccessError(place, tr("file or folder not found."))

@@ -48,7 +48,7 @@ class Weight:
     Attributes
     ----------
     id : int
-        1-based, as in the data files.
+        1-based id, as in the data files.
     name : str
     weight : float
     """
@@ -60,27 +60,27 @@ class Weight:
 
 @dataclass(frozen=True)
 class Model:
-    """A model: the score of a document is the sum of weight times value, unless it is of another kind.
+    """A model: the score of a document is the sum of weight times value, unless it is nonlinear.
 
     Attributes
     ----------
     features : tuple of Weight
-        In order of selection. Of a model that is not linear the weight tells how much a feature is used.
+        Features in order of selection. For a nonlinear model the weight is the importance of a feature.
     method : str
-        Key in the catalog.
+        Key of the method in the catalog.
     parameters : Mapping
-        It was learned with.
+        Training parameters.
     origin : Mapping
-        Where it comes from: data, fold, how their values were made ready ("normalize", "missing"), measures
-        and their convention, versions; plain values.
+        Origin: data, fold, preparation of the values ("normalize", "missing"), measures and their convention,
+        versions; as plain values.
     beyond : Mapping
-        Empty for a linear model. Else "kind": "thresholds" with a list of them, of which each adds its
-        weight where the feature is above a value; "trees" with LightGBM's own text, for columns of some ids;
-        or "kernel" with its basis vectors and their weights, for columns of some ids.
+        Empty for a linear model. Otherwise "kind": "thresholds" with a list of thresholds, each of which adds
+        its weight if the feature is above a value; "trees" with LightGBM's text, for columns of some ids; or
+        "kernel" with its basis vectors and their weights, for columns of some ids.
     source : str
-        Where it was read, for sentences about it; "" for one that was made here.
+        Source for messages; "" for a model of this process.
     plan : Mapping
-        The plan of the run, as it is written; empty where it is not known.
+        Plan of the run as plain values; empty if unknown.
     """
 
     features: tuple[Weight, ...]
@@ -93,17 +93,17 @@ class Model:
 
     @property
     def normalize(self) -> str:
-        """How the values are scaled before they are scored: "none", or "query_minmax" within each query."""
+        """Scaling of the values before scoring: "none", or "query_minmax" within each query."""
         return str(self.origin.get("normalize", NORMALIZE[0]))
 
     @property
     def missing(self) -> str:
-        """What a missing value becomes before it is scored: "query_min", "zero" or "refuse"."""
+        """Treatment of missing values before scoring: "query_min", "zero" or "refuse"."""
         return str(self.origin.get("missing", MISSING[0]))
 
     @property
     def needed(self) -> frozenset[int]:
-        """The ids of the features that it may ask for."""
+        """Ids of the features that it may use."""
         return frozenset((*(f.id for f in self.features), *self.beyond.get("columns", ())))
 
     def predict(self, X: Floats, feature_ids: Ints | None = None) -> Floats:
@@ -113,7 +113,7 @@ class Model:
         ----------
         X : ndarray of shape (m, n)
         feature_ids : ndarray of shape (n,), optional
-            1-based ids of the columns; 1 … n where not given.
+            1-based ids of the columns; 1 … n by default.
 
         Returns
         -------
@@ -121,9 +121,8 @@ class Model:
 
         Raises
         ------
-        DataError
-            Where a feature is not there, a score is beyond the range of numbers, or LightGBM does not
-            survive the trees in a process of its own.
+        DataError If a feature is missing, a score is out of the floating-point range, or LightGBM crashes on
+        the trees in a separate process.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
@@ -170,8 +169,7 @@ def save_model(path: str | Path, model: Model) -> None:
 
     Raises
     ------
-    OutputError
-        For another ending, or where the file cannot be written.
+    OutputError For another ending, or if the file cannot be written.
     """
     match Path(path).suffix.lower():
         case ".json":
@@ -212,12 +210,11 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 def load_model(path: str | Path) -> Model:
-    """Read a model that :func:`save_model` wrote as JSON.
+    """Read a JSON model written by :func:`save_model`.
 
     Raises
     ------
-    DataError
-        Where the file cannot be read or is no such model.
+    DataError If the file cannot be read or is not a valid model.
     """
     try:
         values = json.loads(read_text(Path(path)), object_pairs_hook=_object)
@@ -275,14 +272,14 @@ def _check_whole(values: Mapping[str, Any]) -> None:
 
 
 def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Return what a model is that is not linear, checked.
+    """Validate and return the definition of a nonlinear model.
 
     Parameters
     ----------
     values : Mapping
-        What :class:`Model` has as ``beyond``, as it was read.
+        ``beyond`` of :class:`Model`, as read.
     ids : set of int
-        Of the features that there are.
+        Ids of the existing features.
 
     Returns
     -------
@@ -290,8 +287,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
-        For what is no model of any kind that there is.
+    ValueError If it is not a valid model.
     """
     kind = _field(values, "kind", str)
     match kind:
@@ -332,15 +328,15 @@ def _field(values: Any, name: str, kind: type[_Kind]) -> _Kind:
 
 
 def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
-    """Return a kernel model as it was read, checked; ValueError for what is none.
+    """Validate and return a kernel model; ValueError if it is invalid.
 
     Parameters
     ----------
     values : Mapping
         "kernel" with its "function" and parameters; the ids of the "columns"; "vectors", a list of numbers
-        for each basis vector; their "weights".
+        for each basis vector; and their "weights".
     ids : set of int
-        Of the features that there are.
+        Ids of the existing features.
     """
     kernel = _kernel(values.get("kernel"))
     columns = values.get("columns")
@@ -363,9 +359,9 @@ def kernel_scores(values: Mapping[str, Any], place: Mapping[int, int], X: Floats
     Parameters
     ----------
     values : Mapping
-        As :func:`checked_kernel` returns them.
+        Values from :func:`checked_kernel`.
     place : Mapping of int to int
-        The column of each feature's id.
+        Column of each feature id.
     X : ndarray of shape (m, n)
 
     Returns
@@ -403,17 +399,17 @@ def _numbers(found: Any, name: str, length: int | None) -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class StoredStep(Step):
-    """A model that is not linear, from a file; ``coef`` tells how much each feature is used.
+    """A nonlinear model from a file; ``coef`` is the importance of each feature.
 
     Attributes
     ----------
     beyond : Mapping
-        The model as :meth:`rankstudio.engine.steps.Step.beyond_weights` gave it; empty where it was not
-        kept, and then it cannot score.
+        Definition from :meth:`rankstudio.engine.steps.Step.beyond_weights`; empty if it was not stored, so
+        that the model cannot score.
     ids : tuple of int of length n
-        The 1-based id of each column.
+        1-based id of each column.
     stored : str
-        Where it was read, for sentences about it.
+        Source, for messages.
     """
 
     linear: ClassVar[bool] = False
@@ -424,7 +420,7 @@ class StoredStep(Step):
 
     @property
     def source(self) -> str:
-        """Where it was read, for sentences about it."""
+        """Source, for messages."""
         return self.stored
 
     @property
@@ -442,21 +438,18 @@ class StoredStep(Step):
 
         Raises
         ------
-        StoreError
-            Where the model was not kept.
-        DataError
-            Where LightGBM does not survive its trees in a process of its own.
+        StoreError If the model was not stored. DataError If LightGBM crashes on its trees in a separate
+        process.
         """
         model = Model((), "", {}, {}, self._kept(), self.source)
         return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as it was kept; see :meth:`rankstudio.engine.steps.Step.beyond_weights`.
+        """Return the stored definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`.
 
         Raises
         ------
-        StoreError
-            Where the model was not kept.
+        StoreError If the model was not stored.
         """
         return dict(self._kept())
 

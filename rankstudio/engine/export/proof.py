@@ -23,22 +23,22 @@ from rankstudio.engine.support.shard import shards_of
 
 @dataclass(frozen=True)
 class RankingProof:
-    """How many queries are ranked alike, by the model and by what was written.
+    """Number of queries with identical rankings by the model and by the exported file.
 
     Attributes
     ----------
     n_queries : int
-        That were ranked.
+        Number of ranked queries.
     identical : int
-        Of them those in which all documents stand in the same order, and those are equal that were.
+        Number of queries with the same order of documents and the same ties.
     single : int or None
-        The same in single precision; None where the other program computes in double.
+        The same in single precision; None if the other program computes in double precision.
     whose : str
-        Who computes in single precision.
+        Program that computes in single precision.
     prints : int
-        Digits that it prints of a score; 0 for all.
+        Printed digits of a score; 0 for all.
     failure : str
-        Why nothing was proved, as a sentence; "" where something was.
+        Reason why the file was not verified, as a sentence; otherwise "".
     """
 
     n_queries: int
@@ -50,12 +50,12 @@ class RankingProof:
 
     @property
     def holds(self) -> bool:
-        """Whether every query is ranked alike, in the precision of the numbers that were written."""
+        """Whether every query has the identical ranking, in the precision of the written numbers."""
         return not self.failure and self.identical == self.n_queries
 
     @property
     def sentence(self) -> str:
-        """What was found, as a sentence."""
+        """Result as a sentence."""
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
         if self.single is None:
@@ -92,26 +92,27 @@ class RankingProof:
 
 
 def unproved(reason: str) -> RankingProof:
-    """Return that nothing was proved, and why."""
+    """Return an unverified result with its reason."""
     return RankingProof(0, 0, failure=reason)
 
 
 def ranking_proof(
     model: Model, function: ScoreFunction, form: ModelFormat, files: Files, parts: Sequence[RankingDataset]
 ) -> RankingProof:
-    """Score documents with a model and with what was written of it, and compare the rankings.
+    """Score documents with a model and with its exported file, and compare the rankings.
 
     Parameters
     ----------
     model : Model
     function : ScoreFunction
-        What was written.
+        Exported function.
     form : ModelFormat
-        In which format.
+        Format of the export.
     files : Files
-        What is to be read back.
+        Files to read back.
     parts : sequence of RankingDataset
-        Documents, filled as the model needs it and not scaled. Large parts are tried some queries at a time.
+        Documents, filled as the model requires but not scaled. Large parts are processed a few queries at a
+        time.
     """
     wrote_single = form.single != ""
     counts = np.zeros(3, dtype=np.int64)
@@ -138,17 +139,15 @@ def ranking_proof(
 def fitted_function(
     model: Model, function: ScoreFunction, form: ModelFormat, parts: Sequence[RankingDataset]
 ) -> ScoreFunction:
-    """Return a function in the form in which another program ranks most queries as the model does.
+    """Return a function in the form with which another program ranks most queries identically.
 
     Parameters
     ----------
-    model, function, form, parts
-        As of :func:`ranking_proof`.
+    model, function, form, parts As in :func:`ranking_proof`.
 
     Returns
     -------
-    ScoreFunction
-        The function itself where the format takes it as it is, or nothing else helps.
+    ScoreFunction The original function if the format accepts it unchanged, or no other form is better.
     """
     if form.fit is None or not parts or form.refusal(linear=function.linear, scaled=function.scaled):
         return function
@@ -191,7 +190,7 @@ def _in_shards(parts: Iterable[RankingDataset]) -> Iterator[RankingDataset]:
 
 
 def ranked_alike(first: Floats, second: Floats, query_ptr: Ints) -> Bools:
-    """Return for each query whether two sets of scores rank its documents alike, ties included.
+    """Return for each query whether two sets of scores give the same ranking, ties included.
 
     Parameters
     ----------

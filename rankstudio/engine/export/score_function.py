@@ -27,23 +27,23 @@ _ZERO_IS_MISSING = 4  # in a decision of LightGBM
 
 @dataclass(frozen=True)
 class ModelInput:
-    """A feature that a model asks for.
+    """An input feature of a model.
 
     Attributes
     ----------
     id : int
-        1-based, as in the data files.
+        1-based id, as in the data files.
     name : str
-        As in the dataset, with nothing in it that cannot be printed.
+        Name as in the dataset, without unprintable characters.
     identifier : str
-        The name in a form that every language takes, such as ``bm25_of_body``; no two are the same.
+        Unique name that is valid in every language, such as ``bm25_of_body``.
     shift : float
-        What the other program adds to a value before its weight or its threshold: it changes no ranking.
+        Constant that the other program adds to a value before its weight or threshold; it changes no ranking.
     definition : str
-        What the feature is in a search engine, see :mod:`rankstudio.engine.data.feature_sets`; "" where
-        that is not known.
+        Definition of the feature in a search engine, see :mod:`rankstudio.engine.data.feature_sets`; "" if
+        unknown.
     defined : str
-        Its name there.
+        Name in the search engine.
     """
 
     id: int
@@ -55,18 +55,18 @@ class ModelInput:
 
     @property
     def called(self) -> str:
-        """What it is called in the other program: by its feature set, or else by its identifier."""
+        """Name in the other program: that of its feature set, or its identifier."""
         return self.defined or self.identifier
 
 
 @dataclass(frozen=True)
 class ValueRanges:
-    """Where the values of a function's inputs are, in the documents that it is tried on.
+    """Ranges of the values of a function's inputs in the trial documents.
 
     Attributes
     ----------
     low, high, mean : tuple of float
-        Of each input.
+        Values of each input.
     """
 
     low: tuple[float, ...]
@@ -80,15 +80,15 @@ Node = tuple[int, float, Any, Any] | float
 
 @dataclass(frozen=True)
 class ScoreTree:
-    """A tree of decisions.
+    """A decision tree.
 
     Attributes
     ----------
     splits : tuple of (int, float, int, int)
-        The position of an input, a threshold, and where to go on: with a value up to the threshold to the
-        first, else to the second. From 0 up it is the number of a split, -1 is the first leaf, -2 the second.
+        Position of an input, a threshold, and the two children: the first for values up to the threshold, the
+        second for larger ones. Children from 0 up are split numbers; -1 is the first leaf, -2 the second.
     leaves : tuple of float
-        What the tree adds to a score.
+        Contribution of each leaf to the score.
     """
 
     splits: tuple[tuple[int, float, int, int], ...]
@@ -96,11 +96,11 @@ class ScoreTree:
 
     @property
     def root(self) -> int:
-        """Where to begin: the first split, or the only leaf."""
+        """Root: the first split, or the only leaf."""
         return 0 if self.splits else -1
 
     def nested(self, node: int | None = None) -> Node:
-        """Return the tree from a node on, by default from where it begins, as nodes in each other."""
+        """Return the tree below a node as nested nodes, by default from the root."""
         node = self.root if node is None else node
         if node < 0:
             return self.leaves[-1 - node]
@@ -110,25 +110,25 @@ class ScoreTree:
 
 @dataclass(frozen=True)
 class ScoreFunction:
-    """A model as other programs are told of it.
+    """A model in the form for other programs.
 
     Attributes
     ----------
     name : str
-        An identifier, such as ``mq2008_fold1_greedy_rankrls``.
+        Identifier, such as ``mq2008_fold1_greedy_rankrls``.
     about : str
-        Where it comes from, in a line.
+        Origin in one line.
     inputs : tuple of ModelInput
-        By ascending id: the order in which a weighted sum is added up.
+        Inputs by ascending id: the order of summation.
     weights : tuple of float
-        Of the inputs; empty where trees are added up.
+        Weights of the inputs; empty for a sum of trees.
     trees : tuple of ScoreTree
-        In the order in which they are added up; empty for a weighted sum.
+        Trees in the order of summation; empty for a weighted sum.
     scaled : bool
-        Whether every input is first scaled to [0, 1] within its query; what is constant there becomes 0.
+        Whether every input is first scaled to [0, 1] within its query; constant inputs become 0.
     listed : tuple of str
-        Definitions of the inputs in the order of their feature set, with those of features from which some
-        are derived; empty where no set is known.
+        Definitions of the inputs in the order of their feature set, with those of features they are derived
+        from; empty without a feature set.
     """
 
     name: str
@@ -146,12 +146,12 @@ class ScoreFunction:
 
     @property
     def columns(self) -> dict[str, int]:
-        """The position of each input, by its identifier."""
+        """Position of each input, by its identifier."""
         return {given.identifier: position for position, given in enumerate(self.inputs)}
 
     @property
     def called(self) -> dict[str, int]:
-        """The position of each input, by what it is called in the other program."""
+        """Position of each input, by its name in the other program."""
         return {given.called: position for position, given in enumerate(self.inputs)}
 
 
@@ -160,8 +160,7 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 
     Raises
     ------
-    DatasetError
-        Where one of them is not in the set.
+    DatasetError If an input is not in the set.
     """
     names = features.of([(given.id, given.name) for given in function.inputs])
     inputs = tuple(
@@ -173,27 +172,28 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 
 
 def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:
-    """Return a function that ranks alike: shifts are added to its inputs, its scores are scaled.
+    """Return a function with the same ranking, with shifted inputs and scaled scores.
 
     Parameters
     ----------
     function : ScoreFunction
     shifts : sequence of float
-        One for each input. A weighted sum changes by a constant; thresholds are shifted with the values.
+        One shift for each input. A weighted sum changes by a constant; thresholds are shifted with the
+        values.
     scale : float
-        A power of two, so that the weights keep their digits.
+        Scale, a power of two, so that the weights keep their digits.
     """
     inputs = tuple(replace(i, shift=s) for i, s in zip(function.inputs, shifts, strict=True))
     return replace(function, inputs=inputs, weights=tuple(weight * scale for weight in function.weights))
 
 
 def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
-    """Return a function whose values lie around 0: near scores have more digits that differ."""
+    """Return a function with centred values: similar scores then differ in more digits."""
     return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 
 
 def kernel_refusal() -> str:
-    """Return why no other program is given a kernel model."""
+    """Return the reason why kernel models are not exported to other programs."""
     return tr(
         "This model is a sum of kernel functions. Other programs support only weighted sums "
         "and trees, so it is written as RankStudio's own JSON, which predict and evaluate read."
@@ -201,14 +201,12 @@ def kernel_refusal() -> str:
 
 
 def score_function(model: Model) -> ScoreFunction:
-    """Return what a model computes.
+    """Return the function that a model computes.
 
     Raises
     ------
-    OutputError
-        For trees that no other program has the means for, and for a kernel model.
-    DataError
-        For trees that are none.
+    OutputError For trees that need values unavailable to other programs, and for kernel models. DataError For
+    invalid trees.
     """
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()
@@ -264,7 +262,7 @@ def _tree(tree: TextTree, place_of: Mapping[int, int]) -> ScoreTree:
 
 
 def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
-    """Return inputs of features by id and name, with identifiers that differ."""
+    """Return inputs from features by id and name, with distinct identifiers."""
     plain = [identifier(name) for _, name in features]
     twice = {name for name, count in Counter(plain).items() if count > 1}
     return tuple(
@@ -278,7 +276,7 @@ def model_inputs(features: Sequence[tuple[int, str]]) -> tuple[ModelInput, ...]:
 
 
 def identifier(text: str) -> str:
-    """Return a text as a name of lower-case letters, digits and ``_``; "feature_" where none is left."""
+    """Return a text as a name of lower-case letters, digits and ``_``; "feature_" if nothing is left."""
     letters = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
     words = "_".join(re.findall(r"[a-z0-9]+", letters))
     return words if words and not words[0].isdigit() else f"feature_{words}"

@@ -17,15 +17,15 @@ _LEAST_P = 0.0001  # four decimals are shown
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
-    """Return rows as CSV: commas, quotes where needed, floats so that they read back bit for bit, None as "".
+    """Return rows as CSV: commas, quotes if needed, floats with all bits, None as "".
 
-    Texts that a spreadsheet would compute are guarded; see `rankstudio.engine.support.escaping`.
+    Texts that a spreadsheet would execute are escaped; see `rankstudio.engine.support.escaping`.
     """
     return "".join(_csv_line([guarded(cell) for cell in row], separator) for row in chain([header], rows))
 
 
 def csv_of_values(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
-    """Return values that are drawn as CSV: as :func:`csv_text`, and NaN, where nothing is drawn, as ""."""
+    """Return plotted values as CSV, as in :func:`csv_text`, with NaN as ""."""
     known = ([None if isinstance(cell, float) and isnan(cell) else cell for cell in row] for row in rows)
     return csv_text(header, known, separator)
 
@@ -42,15 +42,14 @@ def save_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[ob
 
     Raises
     ------
-    OutputError
-        Where the file cannot be written.
+    OutputError If the file cannot be written.
     """
     write_text(path, csv_text(header, rows))
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts, to print.
+    """A printable table of texts.
 
     Attributes
     ----------
@@ -58,11 +57,11 @@ class TextTable:
     header : sequence of str
     rows : sequence of sequences of str
     left : sequence of int
-        Columns aligned to the left; the others hold numbers.
+        Number of left-aligned columns; the others contain numbers.
     note : str
-        What is to be said below it.
+        Note below the table.
     bold : frozenset of (int, int)
-        Cells that stand out where a format can show it, by row and column.
+        Highlighted cells by row and column, for formats that support it.
     """
 
     title: str
@@ -73,26 +72,26 @@ class TextTable:
     bold: frozenset[tuple[int, int]] = frozenset()
 
     def side(self, column: int) -> str:
-        """Return to which side a column is aligned."""
+        """Return the alignment of a column."""
         return "left" if column in self.left else "right"
 
 
 def markdown_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """Return rows of text as a table in Markdown.
+    """Return rows of text as a Markdown table.
 
     Parameters
     ----------
     header : sequence of str
     rows : sequence of sequences of str
-        An empty cell will hold a dash: some readers of Markdown, Qt's among them, melt empty cells together.
+        Empty cells contain a dash, because some Markdown readers, including Qt's, merge empty cells.
     left : sequence of int
-        Columns aligned to the left; the others hold numbers.
+        Number of left-aligned columns; the others contain numbers.
     """
     return markdown_lines([[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)], left)
 
 
 def markdown_lines(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """Return rows of Markdown as a table, the first as its header, padded so that it reads well as it is."""
+    """Return rows of Markdown as a table with the first row as its header, padded for readability."""
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     ruler = ["-" * width if at in left else "-" * (width - 1) + ":" for at, width in enumerate(widths)]
     return "\n".join(
@@ -109,14 +108,13 @@ def markdown_lines(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) ->
 def latex_text(
     header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), caption: str = ""
 ) -> str:
-    """Return rows of text as a table in LaTeX, for the package booktabs; parameters as for Markdown.
+    """Return rows of text as a LaTeX table for the package booktabs; parameters as for Markdown.
 
     Parameters
     ----------
-    header, rows, left
-        As for :func:`markdown_text`.
+    header, rows, left As in :func:`markdown_text`.
     caption : str, optional
-        Above the table.
+        Caption above the table.
     """
     columns = "".join("l" if c in left else "r" for c in range(len(header)))
     head, *body = (latex_line(latex_escaped(cell) for cell in row) for row in (header, *rows))
@@ -131,16 +129,16 @@ def latex_line(cells: Iterable[str]) -> str:
 def latex_float(
     columns: str, head: Sequence[str], body: Sequence[str], caption: str = "", below: Sequence[str] = ()
 ) -> str:
-    """Return a table of LaTeX, for the package booktabs, with its caption above.
+    """Return a LaTeX table for the package booktabs, with its caption above.
 
     Parameters
     ----------
     columns : str
-        How they are aligned: "lrr".
+        Alignment of the columns: "lrr".
     head, body, below : sequence of str
         Lines above the rule, below it, and below the table.
     caption : str
-        In LaTeX; "" for none.
+        Caption in LaTeX; "" for none.
     """
     above = [r"\setlength{\belowcaptionskip}{\smallskipamount}", rf"\caption{{{caption}}}"] if caption else []
     return "\n".join(
@@ -162,11 +160,11 @@ def latex_float(
 
 
 def p_text(p: float) -> str:
-    """Return a p-value as it is printed: four decimals, and never 0."""
+    """Return a p value for print: four decimals, and never 0."""
     return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.4f}"
 
 
 def range_text(sizes: Sequence[int]) -> str:
-    """Return from where to where numbers go: "1–7", "46" where all are one, "" for none."""
+    """Return the range of numbers: "1–7", "46" if all are equal, "" for none."""
     low, high = min(sizes, default=0), max(sizes, default=0)
     return "" if not sizes else str(low) if low == high else f"{low}–{high}"

@@ -46,15 +46,15 @@ _SCORES, _CONTRIBUTIONS = 1, 3  # LightGBM's numbers of what is predicted
 
 @dataclass(frozen=True)
 class Trees:
-    """Trees that LightGBM can be given.
+    """Validated trees for LightGBM.
 
     Attributes
     ----------
     columns : tuple of int
-        The columns that they ask for, ascending. The text numbers them anew from 0, and ends them with one
-        that no tree asks for: there has to be one.
+        Columns used by the trees, ascending. The text renumbers them from 0, and adds an unused one at the
+        end, because LightGBM requires it.
     text : str
-        For ``lightgbm.Booster(model_str=...)``, with nothing in it but what was checked.
+        Text for ``lightgbm.Booster(model_str=...)``, which contains only validated parts.
     """
 
     columns: tuple[int, ...]
@@ -62,19 +62,18 @@ class Trees:
 
 
 def checked_trees(text: str, n_columns: int) -> Trees:
-    """Return the trees in LightGBM's text of a model.
+    """Validate and return the trees of a LightGBM model text.
 
     Parameters
     ----------
     text : str
-        As LightGBM wrote it: of one class, without categories, linear leaves or averages.
+        Text written by LightGBM: one class, without categories, linear leaves or averages.
     n_columns : int
-        How many columns the model was learned from.
+        Number of columns in training.
 
     Raises
     ------
-    DataError
-        Where the text is anything else: a child that is no node, a list of another length, no number.
+    DataError If the text is invalid: children that are not nodes, lists of another length, invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
@@ -84,16 +83,16 @@ def checked_trees(text: str, n_columns: int) -> Trees:
 
 
 def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
-    """Return LightGBM's text of a model.
+    """Return a LightGBM model text.
 
     Parameters
     ----------
     trees : sequence of str
-        Each from its "Tree=0" to the blank lines below it.
+        Trees, each from its "Tree=0" to the blank lines below it.
     names : sequence of str
-        Of the columns.
+        Names of the columns.
     info : str
-        What is said of the values of each column: "none", or their range.
+        Information on the values of each column: "none", or their range.
     """
     lines = (
         "tree",
@@ -112,19 +111,18 @@ def model_text(trees: Sequence[str], names: Sequence[str], info: str) -> str:
 
 
 def tree_text(rows: Mapping[str, Sequence[object]]) -> str:
-    """Return the lines of a tree in LightGBM's text, from what it has for each split and each leaf."""
+    """Return the lines of a tree in LightGBM's text, from the values of its splits and leaves."""
     lines = [f"{key}={' '.join(map(str, row))}" for key, row in rows.items()]
     n_leaves = len(rows["leaf_value"])
     return "\n".join([f"num_leaves={n_leaves}", "num_cat=0", *lines, "is_linear=0", "shrinkage=1"])
 
 
 def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
-    """Return what stands in LightGBM's text of a model, tree by tree; see :func:`checked_trees`.
+    """Return the contents of a LightGBM model text, tree by tree; see :func:`checked_trees`.
 
     Raises
     ------
-    DataError
-        As there.
+    DataError As in :func:`checked_trees`.
     """
     head, *blocks = _blocks(text)
     for key, value in head.items():
@@ -135,10 +133,10 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
 
 @dataclass(frozen=True)
 class TextTree:
-    """What a tree's scores depend on, and their parts on ``counts``; an entry for each split or leaf.
+    """Values that determine a tree's scores, and ``counts`` for contributions; one per split or leaf.
 
-    A child is the number of a split, or -1 for the first leaf, -2 for the second. What is at most the
-    threshold goes left. A decision has 2 in it where a missing value goes left, 4 or 8 where 0 or NaN is one.
+    A child is a split number, or -1 for the first leaf, -2 for the second. Values up to the threshold go
+    left. A decision has bit 2 if missing values go left, and 4 or 8 if 0 or NaN counts as missing.
     """
 
     features: tuple[int, ...]
@@ -151,7 +149,7 @@ class TextTree:
 
     @classmethod
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
-        """Check one tree."""
+        """Validate one tree."""
         where = f"tree {number}"
         for key, plain in _PLAIN.items():
             if values.get(key, "0") != plain:
@@ -181,7 +179,7 @@ class TextTree:
         return cls(features, thresholds, decisions, left, right, leaves, counts)
 
     def text(self, place: Mapping[int, int]) -> str:
-        """Return the tree as LightGBM reads it, its columns numbered anew."""
+        """Return the tree in LightGBM's text, with renumbered columns."""
         return tree_text(
             {
                 "split_feature": [place[feature] for feature in self.features],
@@ -248,9 +246,9 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
     ----------
     trees : Trees
     X : ndarray of shape (m, c)
-        The columns that the trees ask for.
+        Columns used by the trees.
     source : str
-        Where the trees come from, for a sentence: "model.json".
+        Source of the trees, for messages: "model.json".
 
     Returns
     -------
@@ -258,15 +256,14 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
 
     Raises
     ------
-    DataError
-        Where LightGBM refuses the trees, or did not survive them in a process of its own.
+    DataError If LightGBM rejects the trees, or crashes on them in a separate process.
     """
     booster, given = _booster(trees, X, _SCORES, source)
     return np.asarray(booster.predict(given, raw_score=True))
 
 
 def tree_contributions(trees: Trees, X: Floats, source: str = "") -> tuple[Floats, float]:
-    """Return what each column adds to each score, of shape (m, c), and the constant; see `tree_scores`."""
+    """Return the contributions of columns to scores, (m, c), and the constant; see `tree_scores`."""
     booster, given = _booster(trees, X, _CONTRIBUTIONS, source)
     found = np.asarray(booster.predict(given, pred_contrib=True, num_threads=1))
     return np.ascontiguousarray(found[:, : X.shape[1]]), float(found[0, -1]) if len(found) else 0.0

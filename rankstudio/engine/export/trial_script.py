@@ -29,7 +29,7 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     n_columns : int
         Of a document.
     kind : int
-        What is predicted, as LightGBM counts it: 1 for scores, 3 for what each feature adds to them.
+        Kind of prediction, as a LightGBM constant: 1 for scores, 3 for contributions.
     """
     import ctypes
 
@@ -56,13 +56,13 @@ def module_scores(
     module : str
         Its file.
     ids : sequence of int
-        Of the features, in the order of the values.
+        Ids of the features, in the order of the values.
     ends : sequence of int
-        Where queries begin, and the number of documents.
+        Start of each query, followed by the number of documents.
     scaled : bool
-        Whether whole queries are scored, as values are scaled within them.
+        Whether whole queries are scored, because values are scaled within them.
     values : sequence of float
-        Of all documents, one after the other.
+        Values of all documents, concatenated.
     """
     import runpy
     from itertools import pairwise
@@ -76,7 +76,7 @@ def module_scores(
 
 
 def limit(seconds: int, n_bytes: int) -> None:
-    """Limit this process's time of processor and its memory, where the system can."""
+    """Limit the processor time and memory of this process, if the system supports it."""
     try:
         import resource
     except ImportError:  # on Windows

@@ -33,11 +33,11 @@ MOST_SEED = 2**32 - 1
 
 
 class LinearRanker(Estimator):
-    """Base of the methods that learn one weight a feature.
+    """Base class of methods that learn one weight per feature.
 
-    A subclass writes :meth:`learn`, a generator of steps over grouped data. It knows no progress bar, no
-    thread and no callback: to cancel it is not to ask for the next step. One that works long before a step,
-    or goes by sums over shards, writes :meth:`work` instead, and gives signs of life in between.
+    Subclasses implement :meth:`learn`, a generator of steps over grouped data. It knows no progress bar,
+    thread or callback; to cancel it, stop iterating. Methods with slow steps, or with sums over shards,
+    implement :meth:`work` instead, and yield progress events in between.
     """
 
     entry: ClassVar[Method]
@@ -49,15 +49,15 @@ class LinearRanker(Estimator):
     n_features_in_: int
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:
-        """Return what :meth:`work` needs of memory for data of a shape, before there are any.
+        """Return the memory requirements of :meth:`work` for data of a shape, before the data are read.
 
-        It also tells how that goes over the documents, and so whether workers share their shards. A method
-        that has its own :meth:`work` says it there; :meth:`learn` is given all documents at once.
+        It also states how the method goes over the documents, and therefore whether workers share its shards.
+        Methods with their own :meth:`work` implement it; :meth:`learn` receives all documents at once.
         """
         return whole_need(shape)
 
     def learn(self, data: GivenData) -> Iterator[Step]:
-        """Yield one :class:`Step` a feature or iteration; the last one is the model."""
+        """Yield one :class:`Step` per feature or iteration; the last one is the model."""
         for step in self.work(data):
             if isinstance(step, Step):
                 yield step
@@ -65,24 +65,24 @@ class LinearRanker(Estimator):
                 warnings.warn(step.what, step.kind, stacklevel=4)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield the steps of :meth:`learn`, and signs of life between those that take long."""
+        """Yield the steps of :meth:`learn`, with progress events between slow steps."""
         yield from self.learn(training_data(data).whole(self.entry.label))
 
     def checked(self, name: str) -> Any:
-        """Return a parameter as its entry allows it; ParameterError where it is out of its range."""
+        """Return a validated parameter; ParameterError if it is out of range."""
         return self.entry.parameter(name).check(getattr(self, name))
 
     def n_steps(self, n_features: int) -> int:
-        """Return how many steps :meth:`learn` takes at most on data with so many features: one a feature."""
+        """Return the maximum number of steps of :meth:`learn`: one per feature."""
         return n_features
 
     def nested(self, data: Any, order: tuple[int, ...]) -> Iterator[Step | WorkProgress] | None:
-        """Learn with the first feature of an order, the first two, and so on, faster than one by one.
+        """Train with the first feature of an order, the first two, and so on, faster than separately.
 
         Returns
         -------
-        iterator of Step and WorkProgress, or None
-            One step a feature of all data; None where the method knows no faster way.
+        iterator of Step and WorkProgress, or None One step per feature of all data; None if the method has no
+        faster way.
         """
         return None
 
@@ -91,50 +91,50 @@ class LinearRanker(Estimator):
         return ""
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
-        """Score each document by the model of some features that is learned without its query.
+        """Score each document by the model of some features trained without its query.
 
-        Only of methods that the catalog says this of.
+        Only for methods that support it according to the catalog.
 
         Parameters
         ----------
         data : QueryData
-            Of several queries.
+            Data with several queries.
         columns : sequence of int
-            The features; the selection of them is not repeated without each query.
+            Columns of the features; their selection is not repeated without each query.
 
         Returns
         -------
-        ndarray of shape (m,)
-            In the order of the grouped rows; equal documents of a query have equal scores.
+        ndarray of shape (m,) Scores in the order of the grouped rows; equal documents of a query have equal
+        scores.
         """
         raise NotImplementedError
 
     def left_out_need(self, shape: DataShape) -> MemoryNeed:
-        """Return what :meth:`left_out` needs of memory, as :meth:`memory_need` says it of :meth:`work`."""
+        """Return the memory requirements of :meth:`left_out`, as in :meth:`memory_need`."""
         return whole_need(shape)
 
     def left_out_scorer(
         self, data: TrainingData, columns: Sequence[int]
     ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
-        """Return what scores the documents of each shard as :meth:`left_out` does, with signs of life.
+        """Return a scorer of each shard's documents like :meth:`left_out`, with progress events.
 
-        None where that takes all documents at once.
+        None if that needs all documents at once.
         """
         yield from ()
         return None
 
     def steps(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Iterator[Step]:
-        """Learn step by step.
+        """Train step by step.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Features of the documents: an array, a DataFrame of pandas, nested lists, or, where
-            ``accepts_sparse`` says so, a sparse matrix of scipy.
+            Features of the documents: an array, a pandas DataFrame, nested lists, or a SciPy sparse matrix if
+            ``accepts_sparse`` is True.
         y : array-like of shape (m,)
-            Their relevance labels.
+            Relevance labels.
         qid : array-like of shape (m,), optional
-            Query of each document. Without it all documents are one query, and there is a
+            Query of each document. By default all documents are one query, with a
             :class:`rankstudio.engine.errors.MissingQueryWarning`.
 
         Yields
@@ -143,15 +143,12 @@ class LinearRanker(Estimator):
 
         Raises
         ------
-        DatasetError
-            For data that do not fit together.
-        ParameterError
-            For a parameter outside its range.
+        DatasetError For inconsistent data. ParameterError For a parameter out of range.
         """
         yield from self.learn(self._group(X, y, qid))
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None = None) -> Self:
-        """Learn from documents, labels and queries; parameters as for :meth:`steps`.
+        """Fit to documents, labels and queries; parameters as in :meth:`steps`.
 
         Returns
         -------
@@ -199,7 +196,7 @@ class LinearRanker(Estimator):
         return tags
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return a score for each document, shape (m,): the higher, the more relevant."""
+        """Return a score for each document, shape (m,); higher is more relevant."""
         check_is_fitted(self, "coef_")
         sparse = "csr" if self.accepts_sparse else False
         return self._score(validate_data(self, X, reset=False, dtype=np.float64, accept_sparse=sparse))
@@ -222,18 +219,18 @@ def between(name: str, value: Any, low: int, high: int) -> int:
 
 
 class ConvergingRanker(LinearRanker):
-    """Base of rankers whose steps are :class:`rankstudio.engine.steps.Iteration`.
+    """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
-    Their parameters include ``C``, the weight of the loss against the squared norm, ``tol``, the duality gap
-    at which they stop as a share of the objective, and ``max_iter``. A fit that ends before that gives a
-    ``ConvergenceWarning``. A subclass writes ``_minimise``.
+    Their parameters include ``C``, the weight of the loss relative to the squared norm, ``tol``, the duality
+    gap for stopping as a share of the objective, and ``max_iter``. Reaching ``max_iter`` gives a
+    ``ConvergenceWarning``. Subclasses implement ``_minimise``.
 
     Attributes
     ----------
     objective_ : float
-        The minimised sum.
+        Minimum of the objective.
     gap_ : float
-        Duality gap: ``objective_`` is at most this much above the minimum.
+        Duality gap: an upper bound of the distance of ``objective_`` from the minimum.
     n_iter_ : int
         Iterations taken.
     """
@@ -253,7 +250,7 @@ class ConvergingRanker(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
+        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
         C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
         number, everything = 0, tuple(range(data.X.shape[1]))
         for now in self._minimise(training_data(data), C, tol, max_iter):

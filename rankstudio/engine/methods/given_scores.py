@@ -18,14 +18,14 @@ _ROWS = 4096  # of a part by which it is known, evenly spread
 
 @dataclass(frozen=True, eq=False)
 class GivenScores(Step):
-    """Scores of the documents of some parts; of other documents nothing is known.
+    """Scores of the documents of some parts; other documents have none.
 
     Attributes
     ----------
     name : str
-        What they are called.
+        Name of the scores.
     parts : Mapping of str to ndarray of shape (m,)
-        The scores of the documents of a part, in the order of its rows, by `part_key` of its features.
+        Scores of the documents of each part, in row order, by `part_key` of its features.
     """
 
     linear: ClassVar[bool] = False
@@ -43,8 +43,7 @@ class GivenScores(Step):
 
         Raises
         ------
-        DatasetError
-            For documents that have none.
+        DatasetError For documents without scores.
         """
         key = part_key(columns.T)
         if key not in self.parts:
@@ -64,13 +63,13 @@ KIND = "given scores"
 
 
 def given_scores(name: str, parts: Sequence[tuple[Floats, Floats]], n_features: int) -> GivenScores:
-    """Return the one step of a run of given scores.
+    """Return the single step of a run of given scores.
 
     Parameters
     ----------
     name : str
     parts : sequence of (ndarray of shape (m, n), ndarray of shape (m,))
-        The features of a part's documents, and their scores.
+        Features of the documents of each part, and their scores.
     n_features : int
     """
     by_key = {part_key(X): np.ascontiguousarray(scores, dtype=np.float64) for X, scores in parts}
@@ -78,12 +77,11 @@ def given_scores(name: str, parts: Sequence[tuple[Floats, Floats]], n_features: 
 
 
 def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
-    """Return name and scores of what `GivenScores.beyond_weights` gave, from a file that may be damaged.
+    """Return name and scores from the stored values of `GivenScores.beyond_weights`.
 
     Raises
     ------
-    ValueError, LookupError, TypeError
-        Where it is not that.
+    ValueError, LookupError, TypeError If the values are invalid.
     """
     name, parts = beyond["name"], beyond["parts"]
     if not isinstance(name, str) or not isinstance(parts, dict):
@@ -99,16 +97,16 @@ def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
 
 
 def part_key(X: Floats) -> str:
-    """Return by what a part is known: its shape, and the features of its documents, of many of a sample.
+    """Return a key of a part: its shape, and the features of its documents, or of a sample.
 
     Parameters
     ----------
     X : ndarray of shape (m, n)
-        In any memory layout.
+        Features in any memory layout.
 
     Notes
     -----
-    O(n) for m documents beyond some thousands.
+    O(n) for m documents beyond several thousand.
     """
     rows = np.linspace(0, len(X) - 1, min(len(X), _ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())

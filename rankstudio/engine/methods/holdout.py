@@ -31,7 +31,7 @@ class KernelDecomposition:
     Attributes
     ----------
     vectors : ndarray of shape (m, r)
-        V. Vectors of the eigenvalue 0 may be left out.
+        V. Eigenvectors of the eigenvalue 0 may be omitted.
     values : ndarray of shape (r,)
         Λ, none negative.
     """
@@ -53,8 +53,7 @@ class KernelDecomposition:
 
         Raises
         ------
-        DatasetError
-            For another shape.
+        DatasetError For any other shape.
         """
         K = np.asarray(kernel, dtype=np.float64)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -65,11 +64,11 @@ class KernelDecomposition:
 
     @property
     def n_documents(self) -> int:
-        """How many documents there are, m."""
+        """Number of documents, m."""
         return int(self.vectors.shape[0])
 
     def hat(self, regularization: float) -> Floats:
-        """Return H = VΛ(Λ + λI)^-1V', with which Hy^ are the centred predictions, shape (m, m): O(m²r)."""
+        """Return H = VΛ(Λ + λI)^-1V', for which Hy^ are the centred predictions, shape (m, m): O(m²r)."""
         hat: Floats = (self.vectors * self._shrinkage(regularization)) @ self.vectors.T
         return hat
 
@@ -96,10 +95,10 @@ WEIGHTINGS = ("size", "none")
 
 @dataclass(frozen=True, eq=False)
 class HeldOutPredictor:
-    """Predicts documents of one global ranking with the model learned from all others.
+    """Predicts documents of one global ranking by the model trained on all others.
 
-    Nothing is learned anew: with the hat matrix H of all m documents and r = y^ - Hy^, the residuals of the
-    documents U that are held out are
+    No model is retrained: with the hat matrix H of all m documents and r = y^ - Hy^, the residuals of the
+    held-out documents U are
 
         (I - H_UU (I + 11'/c))^-1 r_U    RankRLS, c = m - |U|,
         (I - H_UU - 11'/m)^-1 r_U        regularised least squares with a bias,
@@ -110,21 +109,21 @@ class HeldOutPredictor:
     Parameters
     ----------
     kernel : KernelDecomposition
-        Of all documents.
+        Kernel of all documents.
     y : ndarray of shape (m,) or (m, v)
-        Their labels; v outputs share the decomposition.
+        Labels; v outputs share the decomposition.
     regularization : float
         λ > 0.
     loss : {"differences", "documents"}, default "differences"
-        RankRLS on all pairs of documents, or least squares on documents with a bias.
+        RankRLS on all pairs of documents, or least squares on documents with an intercept.
     weighting : {"size", "none"}, default "size"
-        Of the differences: the sum over pairs is divided by the number of the documents learned from, so that
-        L = I - 11'/c, as RankRLS does; or plain, L = cI - 11', as Paper I has it.
+        Weighting of the differences: the sum over pairs is divided by the number of training documents, so
+        that L = I - 11'/c, as in RankRLS; or plain, L = cI - 11', as in Paper I.
 
     Notes
     -----
-    RankRLS has no bias: its predictions are w'(x - mean of all m documents). Those of least squares on
-    documents include the bias.
+    RankRLS has no intercept: its predictions are w'(x - mean of all m documents). Predictions of least
+    squares on documents include the intercept.
     """
 
     kernel: KernelDecomposition
@@ -151,12 +150,12 @@ class HeldOutPredictor:
         return np.asarray(shifted - shifted.mean(axis=0))
 
     def sets(self, sets: Iterable[ArrayLike]) -> list[Floats]:
-        """Predict each of several sets of documents with the model learned without the set.
+        """Predict each of several sets of documents by the model trained without the set.
 
         Parameters
         ----------
         sets : iterable of array-like of int
-            Rows of the documents of each.
+            Rows of the documents of each set.
 
         Returns
         -------
@@ -164,13 +163,13 @@ class HeldOutPredictor:
 
         Raises
         ------
-        DatasetError
-            For a row that does not exist or comes twice in a set, or a set that leaves no document.
+        DatasetError For a row that does not exist or is repeated in a set, or a set that contains all
+        documents.
 
         Notes
         -----
-        O(|U|²r + |U|³) for a set; a product of the labels with V besides, once for each size of set where
-        the weighting is "none".
+        O(|U|²r + |U|³) per set, plus a product of the labels with V, once per size of set if the weighting is
+        "none".
         """
         labels, m = self._centred, self.kernel.n_documents
         known: dict[float, Floats] = {}
@@ -189,7 +188,7 @@ class HeldOutPredictor:
         return predicted
 
     def each(self) -> Floats:
-        """Predict each document with the model learned without it, shape (m,) or (m, v): O(mr)."""
+        """Predict each document by the model trained without it, shape (m,) or (m, v): O(mr)."""
         m = self.kernel.n_documents
         self._left(m - 1)
         strength = self._strength(m - 1)
@@ -243,7 +242,7 @@ class HeldOutPredictor:
         return (1.0 / (m - 2), 0.0) if self.loss == "differences" else (0.0, 1.0 / m)
 
     def pairs(self, pairs: ArrayLike) -> Floats:
-        """Predict the two documents of each pair with the model learned without the two.
+        """Predict the two documents of each pair by the model trained without both.
 
         Parameters
         ----------
@@ -268,7 +267,7 @@ class HeldOutPredictor:
         return self._last(out)
 
     def all_pairs(self) -> Floats:
-        """Predict every document with the model learned without it and one other.
+        """Predict every document by the model trained without it and one other.
 
         Returns
         -------
@@ -277,12 +276,11 @@ class HeldOutPredictor:
 
         Raises
         ------
-        OutOfMemoryError
-            Where two such matrices do not fit.
+        OutOfMemoryError If two such matrices do not fit.
 
         Notes
         -----
-        O(m²r) for H, then constant time a pair and output.
+        O(m²r) for H, then constant time per pair and output.
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
@@ -353,34 +351,34 @@ class HeldOutPredictor:
 
 
 class HoldOutRanker(LinearRanker):
-    """Base of rankers by least squares, whose parameters include ``regularization``."""
+    """Base class of least-squares rankers, whose parameters include ``regularization``."""
 
     def leave_pair_out(self, X: ArrayLike, y: ArrayLike, *, pairs: ArrayLike | None = None) -> Floats:
-        """Predict pairs of documents of one global ranking with the model learned from all others.
+        """Predict pairs of documents of one global ranking by the model trained on all others.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
         y : array-like of shape (m,)
         pairs : array-like of int, shape (p, 2), optional
-            Rows of the documents of each pair; all pairs where it is not given.
+            Rows of the documents of each pair; all pairs by default.
 
         Returns
         -------
         ndarray of shape (p, 2), or (m, m)
-            Scores w'(x - x̄) with the mean x̄ of all documents. Of all pairs, entry (i, j) is the score of
+            Scores w'(x - x̄) with the mean x̄ of all documents. For all pairs, entry (i, j) is the score of
             document i by the model without i and j, NaN on the diagonal.
 
         Notes
         -----
-        O(m²r) once for rank r of the centred X, then constant time a pair (Pahikkala et al. 2009, section
+        O(m²r) once for rank r of the centred X, then constant time per pair (Pahikkala et al. 2009, section
         3.4). :func:`rankstudio.engine.statistics.auc.pair_auc` measures all pairs.
         """
         left_out = self._held_out(X, y)
         return left_out.all_pairs() if pairs is None else left_out.pairs(pairs)
 
     def leave_sets_out(self, X: ArrayLike, y: ArrayLike, sets: Iterable[ArrayLike]) -> list[Floats]:
-        """Predict sets of documents of one global ranking, each with the model learned without the set.
+        """Predict sets of documents of one global ranking, each by the model trained without the set.
 
         Parameters
         ----------
@@ -391,8 +389,7 @@ class HoldOutRanker(LinearRanker):
 
         Returns
         -------
-        list of ndarray of shape (u,)
-            Scores as of :meth:`leave_pair_out`.
+        list of ndarray of shape (u,) Scores as in :meth:`leave_pair_out`.
         """
         return self._held_out(X, y).sets(sets)
 
@@ -402,7 +399,7 @@ class HoldOutRanker(LinearRanker):
         return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
 
     def held_out_loss(self) -> tuple[str, str]:
-        """Return the loss and the weighting of :class:`HeldOutPredictor` that the ranker has."""
+        """Return the ranker's loss and weighting for :class:`HeldOutPredictor`."""
         return "differences", "size"
 
     def one_ranking_error(

@@ -22,35 +22,33 @@ from rankstudio.engine.support.work import WorkProgress
 
 
 class LambdaMARTTop(GrowingSelector):
-    """LambdaMART retrained on the k features with the greatest total split gain.
+    """LambdaMART retrained on the k features with the largest total split gain.
 
-    The order is that of one LambdaMART with all features. Trees have no weights that a model of k features
-    could keep: a split on a feature that is left out would have to send its documents somewhere. So for every
-    k LambdaMART is learned anew, with the same parameters, and the model with k features is one of its own.
-    Where it is only the order that counts, another method can rank with it.
+    The order is that of a single LambdaMART with all features. Trees have no weights that a model of k
+    features could reuse: a split on a removed feature would leave its documents without a branch. LambdaMART
+    is therefore trained for every k with the same parameters. To use only the order, choose another method as
+    the final ranker.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select at most, k; all that some split has used where it is not given, and never
-        more than those.
+        Maximum number of features, k; by default, and at most, all that occur in a split.
     n_rounds : int, default 30
-        Trees of every model, 1 to 10,000. All of them make the model.
-    learning_rate, num_leaves, min_data_in_leaf, ndcg_at, feature_fraction, seed
-        Of :class:`rankstudio.engine.LambdaMART`.
+        Number of trees of every model, 1 to 10,000. All trees are used. learning_rate, num_leaves,
+        min_data_in_leaf, ndcg_at, feature_fraction, seed As in :class:`rankstudio.engine.LambdaMART`.
 
     Attributes
     ----------
     booster_ : lightgbm.Booster
-        The model with all selected features, in ascending order of their columns.
+        Model with all selected features, in ascending order of their columns.
     coef_ : ndarray of shape (n,)
-        Total gain of its splits on each feature. The model is not linear.
+        Total gain of the splits on each feature. The model is not linear.
     support_, selection_order_ : ndarray
         As in :class:`rankstudio.engine.methods.selection.base.Selector`.
     gains_ : ndarray of shape (n,)
-        Total gain of the splits on each feature of LambdaMART with all of them, which makes the order.
+        Total gain of the splits on each feature in LambdaMART with all features, which determines the order.
     criterion_path_ : ndarray of shape (k,)
-        Minus NDCG of the training documents by the model of each size.
+        Negative NDCG of the training documents by the model of each size.
     coef_path_ : ndarray of shape (k, n)
         ``coef_`` of the models of each size.
 
@@ -96,9 +94,9 @@ class LambdaMARTTop(GrowingSelector):
         return self._ranker().memory_need(shape).plus(copied)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a selected feature: LambdaMART with it and all before it.
+        """Yield one step per selected feature: LambdaMART with it and all earlier ones.
 
-        Where no split gains anything, the one step is the model without a feature.
+        If no split has a gain, the only step is the model without features.
         """
         data = training_data(data)
         wanted = self._most(data.X.shape[1])

@@ -19,26 +19,26 @@ _AT_ONCE = 1 << 22  # values of Gram matrices that are cut out at a time: 32 MB
 
 
 def with_columns(data: QueryData, columns: Sequence[int]) -> QueryData:
-    """Return the data with some of their features, in the order of the data; themselves with all."""
+    """Return the data with some of their features, in the order of the data; unchanged for all."""
     ascending = sorted(columns)
     return data if ascending == list(range(data.X.shape[1])) else data.narrowed(ascending)
 
 
 def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | None = None) -> Floats:
-    """Score the documents of each query by a linear model of its own.
+    """Score the documents of each query by its own linear model.
 
     Parameters
     ----------
     data : QueryData
     models : ndarray of shape (Q, n)
-        Row q was learned without query q.
+        Models; row q was trained without query q.
     columns : sequence of int, optional
-        The features that they are of; all without them.
+        Columns of their features; all by default.
 
     Returns
     -------
-    ndarray of shape (m,)
-        Each sum is taken from the first feature to the last, so that equal documents have equal scores.
+    ndarray of shape (m,) Each sum is computed from the first feature to the last, so that equal documents
+    have equal scores.
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
@@ -58,17 +58,17 @@ def centred_scores(data: QueryData, models: Floats) -> Floats:
 
 
 class LeftOutScorer(Protocol):
-    """What a method has learned without each query in turn, as a small value that can be pickled."""
+    """Models of a method without each query, as a small value that can be pickled."""
 
     def scores(self, data: QueryData) -> Floats:
-        """Score the documents of some queries (m,), each by the model learned without its query.
+        """Score the documents of some queries (m,), each by the model trained without its query.
 
         Equal documents of a query have equal scores.
         """
 
 
 def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
-    """Score each document without its query, shape (m,): one pass over shards."""
+    """Score each document without its query, shape (m,), in one pass over the shards."""
     (scores,) = finish(summed(data, "leaving queries out", _scores, scorer))
     return np.asarray(scores)
 
@@ -76,9 +76,9 @@ def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
 def measured_left_out(
     data: TrainingData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
 ) -> Generator[WorkProgress, None, Floats]:
-    """Measure each query as it is ranked without it, shape (M, Q): one pass over shards, with signs of life.
+    """Measure each query ranked without it, shape (M, Q), in one pass over the shards, with progress events.
 
-    Of the documents' scores nothing leaves the shards.
+    No scores of documents leave the shards.
     """
     message = scorer, convention, measures
     (table,) = yield from summed(data, "leaving queries out", _measures, *message)
@@ -101,7 +101,7 @@ def _measures(
 
 
 def first_twins(data: QueryData) -> Ints:
-    """Return for each document the first of its query that has the same features, shape (m,); O(mn log m)."""
+    """Return for each document the first one of its query with the same features, shape (m,); O(mn log m)."""
     query = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
     rows = np.column_stack((query, data.X + 0.0))  # -0 is 0
     order = np.lexsort(rows.T[::-1])

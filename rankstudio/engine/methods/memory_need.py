@@ -13,20 +13,20 @@ PAIRS = 256
 
 @dataclass(frozen=True)
 class DataShape:
-    """The shape of training data, from which follows what a method needs.
+    """Shape of training data, which determines the memory requirements of a method.
 
     Attributes
     ----------
     m, n, Q : int
-        Documents, features and queries.
+        Number of documents, features and queries.
     s : int
-        Documents of the largest shard; m where there is one.
+        Number of documents of the largest shard; m for a single shard.
     T : int
-        Threads that work on shards at a time.
+        Number of threads that work on shards.
     on_disk : bool
-        Whether the documents are read from the disk as they are needed: then what is read of them counts.
+        Whether the documents are read from disk on demand, so that the pieces read count.
     free : float
-        Bytes that may be taken, for methods that do something else where there are few.
+        Memory limit in bytes, for methods that adapt to it.
     """
 
     m: int
@@ -44,19 +44,19 @@ class DataShape:
 
     @property
     def documents(self) -> float:
-        """Bytes of the features of all documents."""
+        """Size of the features of all documents in bytes."""
         return NUMBER * self.m * self.n
 
     @property
     def read(self) -> float:
-        """Bytes of the documents that come into memory where all are looked at: those on the disk do."""
+        """Size of the documents that must be loaded if all are needed at once, in bytes: those on disk."""
         return self.documents if self.on_disk else 0.0
 
 
 class Reading(Enum):
     """How a method goes over its documents.
 
-    Where there is one shard, all methods look at all documents at once.
+    With a single shard, all methods process all documents at once.
     """
 
     WHOLE = "all at once"
@@ -66,26 +66,26 @@ class Reading(Enum):
 
 @dataclass(frozen=True)
 class MemoryNeed:
-    """What a method needs besides the data that are in memory already.
+    """Memory requirements of a method besides the data already in memory.
 
     Attributes
     ----------
     least : float
-        Bytes without which it does not run.
+        Minimum memory in bytes.
     states : float
-        Bytes for shards that are in memory as far as the budget has room for them, else in files.
+        Bytes for shards, kept in memory as far as the limit allows, otherwise in files.
     lasting : float
-        Of such bytes, those that all settings share.
+        Part of these bytes shared by all settings.
     reading : Reading
         How it goes over the documents.
     algorithm : str
-        By which of several algorithms, as a method calls it; "" where there is one.
+        Name of the algorithm, if there are several; otherwise "".
     usual : float
-        Bytes that it takes where they are there: no fewer than ``least``; 0 for ``least``.
+        Memory in bytes if available, at least ``least``; 0 for ``least``.
     kept : float
-        Of ``least``, bytes that grow with all documents though it goes by shards: no more than the budget.
+        Part of ``least`` in bytes that grows with the number of documents despite shards, at most the limit.
     fits : str
-        By what other parameter it would run, as "n_basis=500"; "" for none.
+        Another parameter with which it would run, such as "n_basis=500"; "" for none.
     """
 
     least: float
@@ -98,11 +98,11 @@ class MemoryNeed:
     fits: str = ""
 
     def plus(self, n_bytes: float) -> MemoryNeed:
-        """Return what is needed with so many bytes more."""
+        """Return the requirements increased by a number of bytes."""
         return replace(self, least=self.least + n_bytes, usual=self.usual and self.usual + n_bytes)
 
     def times(self, count: int) -> MemoryNeed:
-        """Return what so many that work at a time need."""
+        """Return the requirements of a number of parallel workers."""
         return replace(
             self,
             least=count * self.least,
@@ -113,36 +113,36 @@ class MemoryNeed:
         )
 
     def room(self, budget: float) -> float:
-        """Return how many bytes of states fit into memory, so that all together stays within a budget.
+        """Return the number of bytes of states that fit into memory within a limit.
 
-        States of a work and what lasts are kept side by side, the latter in three quarters of the room.
+        States of a work and lasting states are stored separately, the latter in three quarters of the space.
         """
         rooms = bool(self.states) + 0.75 * bool(self.lasting)
         spare = max(0.0, budget - max(self.least, self.usual))
         return min(budget / 2, spare / max(rooms, 1.0))
 
     def resident(self, room: float) -> float:
-        """Return how many bytes are in memory at the most where states have so much room there.
+        """Return the maximum number of bytes in memory for a given space for states.
 
-        A quarter of the room is kept free of what lasts, as `Scratch.lasting` does.
+        A quarter of the space is never used for lasting states, as in `Scratch.lasting`.
         """
         return max(self.least, self.usual) + min(self.lasting, 0.75 * room) + min(self.states, room)
 
     def in_files(self, room: float) -> float:
-        """Return how many bytes of states are in files then."""
+        """Return the number of bytes of states that are then in files."""
         return max(0.0, self.lasting - 0.75 * room) + max(0.0, self.states - room)
 
 
 def whole_need(shape: DataShape, copies: float = 1.0, per_document: float = 0.0) -> MemoryNeed:
-    """Return what is needed to look at all documents at once.
+    """Return the requirements of processing all documents at once.
 
     Parameters
     ----------
     shape : DataShape
     copies : float
-        Matrices of shape (m, n) that are made: of centred features, or a row for each feature.
+        Number of matrices of shape (m, n): centred features, or transposed ones.
     per_document : float
-        Bytes for each document besides.
+        Additional bytes per document.
     """
     return MemoryNeed(shape.read + copies * shape.documents + per_document * shape.m)
 
@@ -154,17 +154,17 @@ def shard_need(
     lasting: float = 0.0,
     per_document: float = 0.0,
 ) -> MemoryNeed:
-    """Return what is needed to go shard by shard: T shards, and what is made of them, at a time.
+    """Return the requirements of processing shard by shard: T shards and their matrices at a time.
 
     Parameters
     ----------
     shape : DataShape
     copies : float
-        Matrices of a shard's shape that are made of it.
+        Number of matrices with the shape of a shard.
     states, lasting : float
-        As of :class:`MemoryNeed`.
+        As in :class:`MemoryNeed`.
     per_document : float
-        Bytes for each document that are kept, of all shards.
+        Bytes per document that are kept for all shards.
     """
     shard = NUMBER * shape.s * shape.n
     at_work = shape.T * shard * (copies + shape.on_disk)
@@ -172,12 +172,12 @@ def shard_need(
 
 
 def sums_need(shape: DataShape, per_document: float = 0.0) -> MemoryNeed:
-    """Return what is needed to learn from sums over shards alone; a single shard is looked at as a whole.
+    """Return the requirements of learning only from sums over shards; a single shard is processed as a whole.
 
     Parameters
     ----------
     shape : DataShape
     per_document : float
-        Bytes that shards keep for each document, where there is room.
+        Bytes per document that shards keep, if memory allows.
     """
     return shard_need(shape, states=per_document * shape.m) if shape.sharded else whole_need(shape)

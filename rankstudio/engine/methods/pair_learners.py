@@ -19,7 +19,7 @@ from rankstudio.engine.steps import Step
 
 
 class PreferenceLearner(LinearRanker):
-    """Base of the methods that learn from labels or from preferences, a pair of documents each."""
+    """Base class of methods that learn from pairs of documents, given by labels or preferences."""
 
     def steps(
         self,
@@ -29,7 +29,7 @@ class PreferenceLearner(LinearRanker):
         qid: ArrayLike | None = None,
         preferences: Preferences | None = None,
     ) -> Iterator[Step]:
-        """Learn step by step; parameters as for :meth:`fit`.
+        """Train step by step; parameters as in :meth:`fit`.
 
         Yields
         ------
@@ -46,14 +46,13 @@ class PreferenceLearner(LinearRanker):
         qid: ArrayLike | None = None,
         preferences: Preferences | None = None,
     ) -> Self:
-        """Learn from documents and queries, and from labels or preferences.
+        """Fit to documents and queries with labels or preferences.
 
         Parameters
         ----------
-        X, y, qid
-            As for :meth:`rankstudio.engine.methods.base.LinearRanker.steps`.
+        X, y, qid As in :meth:`rankstudio.engine.methods.base.LinearRanker.steps`.
         preferences : Preferences, optional
-            Between rows of X of one query each, in place of y.
+            Preferences, each between rows of X of one query, instead of y.
 
         Returns
         -------
@@ -64,7 +63,7 @@ class PreferenceLearner(LinearRanker):
 
 
 def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
-    """Return the labels, zeros beside preferences; ParameterError where there are both."""
+    """Return the labels, or zeros with preferences; ParameterError if both are given."""
     if preferences is None:
         return y
     if not isinstance(preferences, Preferences):
@@ -78,12 +77,11 @@ def labels_or_zeros(X: Any, y: Any, preferences: Preferences | None) -> Any:
 
 
 def preferring(data: Any, preferences: Preferences | None) -> Any:
-    """Return grouped data with preferences between the rows as they were given.
+    """Return grouped data with preferences between the original rows.
 
     Raises
     ------
-    DatasetError
-        For rows that are not there, or of different queries.
+    DatasetError For rows that do not exist, or belong to different queries.
     """
     if preferences is None:
         return data
@@ -95,7 +93,7 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
 
 
 class PairwiseLeastSquares(PreferenceLearner):
-    """Base of the methods that minimise the squared errors of pairs, with a cost and weights of queries.
+    """Base class of methods that minimise the squared errors of pairs, with a cost and query weights.
 
     Their parameters include ``cost``, ``ties`` and ``weighting``.
     """
@@ -105,7 +103,7 @@ class PairwiseLeastSquares(PreferenceLearner):
     weighting: str
 
     def pair_cost(self) -> PairCost:
-        """Return the loss; ParameterError where a parameter is out of range or does not go with another."""
+        """Return the loss; ParameterError if a parameter is out of range or incompatible with another."""
         cost, weighting = self.checked("cost"), self.checked("weighting")
         ties = cost == "magnitude" if self.ties is None else self.checked("ties")
         return PairCost(cost, ties, weighting)
@@ -116,8 +114,7 @@ def held_out_weighting(cost: PairCost) -> str:
 
     Raises
     ------
-    ParameterError
-        For a loss of which documents of one ranking are not left out.
+    ParameterError For a loss without shortcut for held-out documents.
     """
     if not cost.ties or cost.weighting == "pairs":
         name = unusual(cost)
@@ -127,12 +124,11 @@ def held_out_weighting(cost: PairCost) -> str:
 
 
 def pair_rows(data: Any, cost: PairCost) -> Any:
-    """Return data whose squared errors are the loss: those given where it is the usual one of labels.
+    """Return data whose squared errors are the loss: the given data for the default loss of labels.
 
     Raises
     ------
-    ParameterError
-        For another loss of labels with sparse features.
+    ParameterError For another loss of labels with sparse features.
     """
     if isinstance(data, QueryData):
         return PairRows.of(data, cost)
@@ -148,7 +144,7 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
 
 
 def unusual(cost: PairCost) -> str:
-    """Return the first parameter that is not at its default, "" where all are."""
+    """Return the first parameter that differs from its default, "" for none."""
     usual = PairCost()
     names = [name for name in ("cost", "ties", "weighting") if getattr(cost, name) != getattr(usual, name)]
     return names[0] if names else ""

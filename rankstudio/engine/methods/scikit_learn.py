@@ -13,17 +13,17 @@ from typing import Any, Self
 
 
 class Estimator:
-    """An estimator: parameters by their names, tags, requests of metadata, and how notebooks show it.
+    """An estimator with parameters by name, tags, metadata requests, and a representation for notebooks.
 
-    A subclass has an ``__init__`` that stores its parameters under their names, and ``fit``.
+    Subclasses have an ``__init__`` that stores its parameters under their names, and ``fit``.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by their names; none of them is an estimator, so ``deep`` adds nothing."""
+        """Return the parameters by name; none of them is an estimator, so ``deep`` has no effect."""
         return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by their names; ValueError for one that there is not."""
+        """Set parameters by name; ValueError for an unknown one."""
         known = signature(type(self)).parameters
         for name, value in parameters.items():
             if name not in known:
@@ -35,7 +35,7 @@ class Estimator:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Return what scikit-learn's routing of metadata is to give to ``fit``."""
+        """Return the metadata that scikit-learn's routing passes to ``fit``."""
         from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415 - where it is asked for
 
         known = vars(self).get("_metadata_request")
@@ -52,7 +52,7 @@ class Estimator:
         Parameters
         ----------
         **requests : bool, str or None
-            By the argument: whether it is given, or under which name; None for an error where it is given.
+            By argument: whether it is passed, or its alias; None to raise an error if it is given.
         """
         request = self.get_metadata_routing()
         for name, alias in requests.items():
@@ -88,14 +88,14 @@ class Estimator:
 
 
 def check_is_fitted(estimator: Any, *rest: Any) -> None:
-    """Check as scikit-learn does."""
+    """Validate as scikit-learn does."""
     from sklearn.utils.validation import check_is_fitted as check  # noqa: PLC0415 - where it is needed
 
     check(estimator, *rest)
 
 
 def validate_data(estimator: Any, *rest: Any, **options: Any) -> Any:
-    """Check as scikit-learn does."""
+    """Validate as scikit-learn does."""
     from sklearn.utils.validation import validate_data as validated  # noqa: PLC0415 - where it is needed
 
     return validated(estimator, *rest, **options)

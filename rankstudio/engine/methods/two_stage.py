@@ -22,14 +22,14 @@ Columns = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Narrowed(Step):
-    """A model that is not linear, of some of the features.
+    """A nonlinear model of some of the features.
 
     Attributes
     ----------
     inner : Step
-        The model as it was learned, from some columns alone.
+        Model trained on some columns only.
     columns : tuple of int
-        Those, ascending; ``selected`` has them in the order of selection.
+        Columns, ascending; ``selected`` has them in the order of selection.
     """
 
     linear: ClassVar[bool] = False
@@ -47,20 +47,20 @@ class Narrowed(Step):
         return self.inner.scores(np.ascontiguousarray(columns[list(self.columns)]))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.inner.beyond_weights([ids[column] for column in self.columns])
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
-    """Return the sets of features to rank with, of growing size.
+    """Return the feature sets to rank with, of growing size.
 
     Parameters
     ----------
     steps : sequence of Step
-        What a selector told.
+        Steps of a selector.
     growing : bool
-        Whether its steps are growing sets. If not they are iterations, and the last one's features, the
-        most important first, make sets of the first one, the first two, and so on.
+        Whether its steps are growing sets. Otherwise they are iterations, and the features of the last one,
+        most important first, form sets of the first one, the first two, and so on.
     """
     if growing:
         return tuple(step.selected for step in steps)
@@ -71,21 +71,20 @@ def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
 def comparisons(
     steps: Sequence[Step], growing: bool, score: CandidateScore | None, divisor: float
 ) -> tuple[Floats, ...]:
-    """Return by what the features of each set of :func:`selections` were compared.
+    """Return the scores by which the features of each set of :func:`selections` were compared.
 
     Parameters
     ----------
-    steps, growing
-        As there.
+    steps, growing As in :func:`selections`.
     score : CandidateScore or None
         The selector's.
     divisor : float
-        What its criteria are divided by.
+        Divisor of its criteria.
 
     Returns
     -------
-    tuple of ndarray of shape (n,) or (0,)
-        Scores, NaN for what was no candidate; of size 0 where nothing is compared.
+    tuple of ndarray of shape (n,) or (0,) Scores, NaN for features that were not candidates; of size 0 if
+    none were compared.
     """
     if score is None:
         return tuple(np.empty(0) for _ in selections(steps, growing))
@@ -98,28 +97,26 @@ def comparisons(
 def two_stage_steps(
     ranker: LinearRanker, data: GivenData, sets: Sequence[Columns]
 ) -> Iterator[Step | WorkProgress]:
-    """Learn a model with each of some sets of features; each is one step.
+    """Train a model with each of several sets of features; each is one step.
 
     Parameters
     ----------
     ranker : LinearRanker
-        The method that ranks.
+        Final ranker.
     data : QueryData or TrainingData
-        Training data with all features. A ranker that looks at all documents at once has the selected
-        features alone in memory.
+        Training data with all features. A ranker that needs all documents at once has only the selected
+        features in memory.
     sets : sequence of tuple of int
-        Columns; an empty set gives the model that scores all documents alike.
+        Columns of each set; an empty set gives the model with equal scores for all documents.
 
     Yields
     ------
-    Step, WorkProgress
-        The criterion of a step is the ranker's own after its last iteration or round.
+    Step, WorkProgress The criterion of a step is that of the ranker after its last iteration or round.
 
     Raises
     ------
-    OutOfMemoryError
-        Where a ranker looks at all documents at once, and some set of features of them is larger than the
-        memory budget.
+    OutOfMemoryError If a ranker needs all documents at once, and a set of their features exceeds the memory
+    limit.
     """
     data = training_data(data)
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
@@ -167,7 +164,7 @@ def _learned(
 
 
 def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
-    """Return a model of some columns, learned in ascending order, as one of all n."""
+    """Return a model of some columns, in ascending order, as a model of all n columns."""
     coef = np.zeros(n)
     if last is None:
         return Step(number, (), coef, float("nan"), np.empty(0))

@@ -385,6 +385,7 @@ def _one_precision_for_ties(key: Floats, relevant: Floats, hits: Floats, n: int,
 
 @subroutine
 def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rules, n: int) -> float:
+    """Return AP@cut (0: of all): the sum of precisions at relevant ranks over their number, or the cut."""
     if n_relevant == 0:
         return rules.empty_query
     if cut == 0:
@@ -395,6 +396,7 @@ def _average_precision(cut: int, precisions: Floats, n_relevant: int, rules: Rul
 
 @subroutine
 def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
+    """Return P@cut = hits[cut] / cut; of fewer documents as the convention says."""
     if cut <= n:
         return float(hits[cut - 1] / cut)
     if rules.short_precision == Short.ZERO:
@@ -404,6 +406,7 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
 @subroutine
 def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
+    """Return DCG@cut over that of the best order, which begins at ``first`` of ``ideal`` (cut 0: of all)."""
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
         return rules.empty_query
     if cut > n and rules.short_ndcg == Short.ZERO:
@@ -414,6 +417,7 @@ def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int
 
 @subroutine
 def _mean_ndcg(dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
+    """Return the mean of NDCG@1 … NDCG@n, as LETOR's tool has it."""
     if ideal[first + n - 1] == 0.0:
         return rules.empty_query
     total = 0.0

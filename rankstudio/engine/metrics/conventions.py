@@ -27,21 +27,21 @@ DEFAULT = "letor4"
 
 
 class Gain(Enum):
-    """What a document with label l is worth to NDCG."""
+    """Gain of a document with label l in NDCG."""
 
     EXPONENTIAL = "2^l − 1"
     LINEAR = "l"
 
 
 class Discount(Enum):
-    """By what the gain of the document at rank i is divided."""
+    """Divisor of the gain at rank i."""
 
     LETOR = "1 at ranks 1 and 2, then log2(i)"
     LOG = "log2(i + 1)"
 
 
 class Short(IntEnum):
-    """What becomes of a cut-off k in a query with n < k documents."""
+    """Treatment of a cut-off k in a query with n < k documents."""
 
     ZERO = 0  # the query counts 0
     FIXED = 1  # P@k divides by k all the same
@@ -49,7 +49,7 @@ class Short(IntEnum):
 
 
 class Ties(Enum):
-    """How documents with the same score are put in order."""
+    """Order of documents with equal scores."""
 
     FILE = "in the order of the file"
     DOCUMENT_ID = "by document id, descending; without ids in reverse order of the file"
@@ -58,37 +58,37 @@ class Ties(Enum):
 
 @dataclass(frozen=True)
 class Convention:
-    """One program's way to compute the measures.
+    """The rules by which a program computes the measures.
 
-    In every convention a document is *relevant* from ``relevant_from`` up, the gain of a negative label is 0
-    (as in trec_eval), and the disagreement error, which compares labels only, is the same. A query without
-    a relevant document counts 0 in RR, ERR and Recall and is left out of AUC, in which equal scores count
-    one half.
+    In every convention, documents are *relevant* from the label ``relevant_from`` up, the gain of a negative
+    label is 0 (as in trec_eval), and the disagreement error, which only compares labels, is the same. A query
+    without a relevant document counts 0 in RR, ERR and Recall and is excluded from AUC, in which equal scores
+    count one half.
 
     Attributes
     ----------
     key, label : str
-        For plans and the terminal; for people.
+        Key for plans and the terminal; label for users.
     summary : str
-        What it does, in a sentence or two.
+        Description in a sentence or two.
     source : str
-        The programs it was observed in.
+        Programs with these rules.
     gain : Gain
     discount : Discount
     relevant_from : float
-        The least label that is relevant for P@k, MAP, RR, Recall and AUC.
+        Smallest relevant label for P@k, MAP, RR, Recall and AUC.
     empty_query : float
-        NDCG of a query without a positive gain, and average precision of one without a relevant document.
+        NDCG of a query without a positive gain, and average precision of a query without a relevant document.
     short_ndcg : Short
         NDCG@k of a query with fewer than k documents: ZERO or SHRINK.
     short_precision : Short
         P@k of such a query: ZERO, FIXED or SHRINK.
     map_cut_divides_by_k : bool
-        Whether MAP@k divides by min(R, k), R being the number of relevant documents, or by R.
+        Whether MAP@k divides by min(R, k), where R is the number of relevant documents, or by R.
     ties : Ties
     greatest_grade : float
-        The label that has the gain 2^g in ERR, where a document with label l ends the search by the chance
-        (2^l − 1) / 2^g; 0 for the greatest label of the dataset.
+        Grade g with the gain 2^g in ERR, where a document with label l ends the search with probability (2^l
+        − 1) / 2^g; 0 for the largest label of the dataset.
     """
 
     key: str
@@ -106,7 +106,7 @@ class Convention:
     greatest_grade: float = 0.0
 
     def gains(self, labels: Floats) -> Floats:
-        """Return the gain of each label, in the shape of the labels; that of a negative one is 0."""
+        """Return the gain of each label, in the shape of the labels; 0 for negative labels."""
         positive = np.maximum(labels, 0.0)
         return np.exp2(positive) - 1.0 if self.gain is Gain.EXPONENTIAL else positive
 
@@ -118,10 +118,11 @@ class Convention:
         return 1.0 / np.log2(ranks + 1.0)
 
     def stop_chances(self, labels: Floats, greatest_grade: float) -> Floats:
-        """Return the chance by which ERR has a reader stop at each label, in the shape of the labels.
+        """Return the stopping probability of ERR at each label, in the shape of the labels.
 
-        ``greatest_grade`` is that of the dataset; that of the convention counts where it has one. It is never
-        taken from the labels, which may be those of one query: a measure would then depend on the others.
+        ``greatest_grade`` is that of the dataset; a grade of the convention takes precedence. It is never
+        taken from the labels, which may belong to a single query: measures would then depend on other
+        queries.
         """
         positive = np.maximum(labels, 0.0)
         greatest = self.greatest_grade or greatest_grade
@@ -130,7 +131,7 @@ class Convention:
 
     @property
     def rules(self) -> tuple[tuple[str, str], ...]:
-        """The convention as rows of a small table, for tooltips and help: what, and what is done."""
+        """The convention as rows of a small table, for tooltips and help: aspect and rule."""
         short = {
             Short.ZERO: "the query counts as 0",
             Short.FIXED: "divides by k",
@@ -180,8 +181,7 @@ def convention(key: str) -> Convention:
 
     Raises
     ------
-    ParameterError
-        For a key that is not there; the text names those that are.
+    ParameterError For an unknown key; the message lists the known keys.
     """
     if key not in CONVENTIONS:
         raise ParameterError("convention", key, "one of " + ", ".join(CONVENTIONS))

@@ -23,19 +23,19 @@ Places = NDArray[np.int32]
 def enter_all(
     ranked: Codes, query_ptr: Ints, codes: Codes, counts: Ints, table: Ints, places: Places
 ) -> None:
-    """Write where each query's ranking by each model stands, and enter those that are new.
+    """Write the position of each query's ranking by each model, and register new rankings.
 
     Parameters
     ----------
     ranked : ndarray of shape (K, m)
-        Of ``rank_all``.
+        Rankings of ``rank_all``.
     query_ptr : ndarray of shape (Q + 1,)
     codes : ndarray of shape (R, m)
-        The different rankings of each query, one below the other, with room for K more.
+        Distinct rankings of each query, stacked, with space for K more.
     counts : ndarray of shape (Q,)
-        How many of them there are.
+        Number of rankings per query.
     table : ndarray of shape (T,)
-        1 more than the place of each, by its hash, else 0; T a power of two, greater than they will be.
+        Hash table of positions plus 1, 0 for empty; T is a power of two, larger than their number will be.
     places : ndarray of shape (K, Q)
         Receives row · Q + query.
 
@@ -67,7 +67,7 @@ def enter_all(
 
 @kernel
 def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> None:
-    """Write the places of all known rankings into an empty table."""
+    """Write the positions of all known rankings into an empty table."""
     n_queries, mask = query_ptr.shape[0] - 1, table.shape[0] - 1
     for q in range(n_queries):
         for row in range(counts[q]):
@@ -79,7 +79,7 @@ def enter_again(codes: Codes, query_ptr: Ints, counts: Ints, table: Ints) -> Non
 
 @kernel
 def gather(values: Floats, places: Places, out: Floats) -> None:
-    """Write the values that stand at these places, shape (K, Q): O(K Q), while others may work."""
+    """Write the values at these positions, shape (K, Q): O(K Q), without blocking other threads."""
     for model in range(places.shape[0]):
         for q in range(places.shape[1]):
             out[model, q] = values[places[model, q]]
@@ -96,6 +96,7 @@ def _hash(ranked: Codes, model: int, first: int, stop: int, q: int) -> int:
 
 @subroutine
 def _equal(ranked: Codes, model: int, codes: Codes, row: int, first: int, stop: int) -> bool:
+    """Return whether two rankings are the same one: hashes of different ones may be equal."""
     i = first
     while i < stop and ranked[model, i] == codes[row, i]:
         i += 1
@@ -106,15 +107,15 @@ _LEAST_SLOTS = 1 << 12  # a power of two; it grows with the rankings
 
 
 class DistinctRankings:
-    """The different orders of labels into which models have put the documents of the queries of a part.
+    """Distinct orders of labels in the queries of a part, over all models.
 
-    The models of a path, and those of neighbouring λ, rank most queries alike: of 1,400 models of greedy
-    RankRLS on MQ2008 one order in forty is another one. A measure is read off each of them once.
+    Models of a path, and those of similar λ, rank most queries identically: of 1,400 models of greedy RankRLS
+    on MQ2008, one order in forty is new. Each of them is measured once.
 
     Parameters
     ----------
     query_ptr : ndarray of shape (Q + 1,)
-        First document of each query, and m.
+        First document of each query, followed by m.
     """
 
     def __init__(self, query_ptr: Ints) -> None:
@@ -130,21 +131,20 @@ class DistinctRankings:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, those of the places that were given out among them."""
+        """Memory in bytes, including the positions returned."""
         return self._codes.nbytes + self._table.nbytes + self._values.nbytes + self._given
 
     def enter(self, ranked: Codes) -> Places:
-        """Enter the rankings of K models.
+        """Register the rankings of K models.
 
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Of :func:`rankstudio.engine.metrics.evaluator.rank`, always of the same labels.
+            Rankings of :func:`rankstudio.engine.metrics.evaluator.rank`, always of the same labels.
 
         Returns
         -------
-        ndarray of shape (K, Q)
-            Where they stand, for :meth:`per_query`.
+        ndarray of shape (K, Q) Positions for :meth:`per_query`.
 
         Notes
         -----
@@ -162,14 +162,13 @@ class DistinctRankings:
         Parameters
         ----------
         entered : sequence of ndarray of shape (k, Q)
-            What :meth:`enter` returned, of K models together.
+            Results of :meth:`enter` for K models in total.
         evaluator : Evaluator
-            Of the same documents, by a convention with the reading order of the rankings.
+            Evaluator of the same documents, with a convention that has the reading order of the rankings.
 
         Notes
         -----
-        O(K Q), besides what the evaluator takes for rankings that it has not measured yet. The values of the
-        last evaluator are kept.
+        O(K Q), plus the evaluator's time for new rankings. The values of the last evaluator are cached.
         """
         self._measure(evaluator)
         return {

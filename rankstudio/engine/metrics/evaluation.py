@@ -28,18 +28,18 @@ from rankstudio.engine.support.query_ids import check_none_missing
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(Mapping[str, float]):
-    """The measures of one ranking: a mapping from a measure's name to its average over the queries.
+    """Measures of one ranking: a mapping from a measure's name to its average over the queries.
 
     Attributes
     ----------
     convention : Convention
-        Which the numbers follow.
+        Convention of the measures.
     query_ids : ndarray of shape (Q,)
-        In the order in which the queries first appear.
+        Query ids, in order of first appearance.
     per_query : dict of str to ndarray of shape (Q,)
-        Each measure in each query, in that order; NaN where a query has no disagreement error.
+        Each measure in each query, in that order; NaN for an undefined disagreement error.
     greatest_grade : float
-        The grade on which ERR depends: that of the convention, or of the dataset.
+        Grade for ERR: that of the convention, or of the dataset.
     """
 
     convention: Convention
@@ -76,23 +76,22 @@ def evaluate(
     Parameters
     ----------
     y : array-like of shape (m,)
-        Relevance labels. A negative one has gain 0 and is not relevant, in every convention.
+        Relevance labels. Negative labels have gain 0 and are not relevant, in every convention.
     scores : array-like of shape (m,)
-        Greater is better. Infinite scores rank first and last.
+        Scores; larger is better. Infinite scores rank first and last.
     qid : array-like of shape (m,)
-        Query id of each document, numbers or text. Documents of a query need not stand together; they keep
+        Query id of each document, numbers or text. Documents of a query need not be consecutive; they keep
         their order.
     convention : str or Convention
         ``"letor4"``, ``"letor3"``, ``"mslr"``, ``"ranklib"``, ``"trec_eval"``, ``"lightgbm"`` or
         ``"sklearn"``.
     measures : sequence of str or Measure, optional
-        By default what LETOR's script prints: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP.
+        By default the measures of LETOR's script: NDCG@1 … NDCG@10, MeanNDCG, P@1 … P@10 and MAP.
     document_ids : array-like of shape (m,), optional
-        For conventions that order equal scores by document id, compared as text, the last first. In a query
-        with an empty id, and without ids, the document that stands later comes first.
+        For conventions that order equal scores by document id, compared as text, in descending order. In a
+        query with an empty id, or without ids, the later document comes first.
     greatest_grade : float, optional
-        The greatest label of the dataset that the documents are of, on which ERR depends; that of ``y`` if
-        left out.
+        Largest label of the whole dataset, used by ERR; by default that of ``y``.
 
     Returns
     -------
@@ -101,14 +100,12 @@ def evaluate(
 
     Raises
     ------
-    ParameterError
-        For an unknown convention or measure, or lengths that differ.
-    DatasetError
-        For no documents, a score that is NaN, or a label that is not finite or whose gain overflows.
+    ParameterError For an unknown convention or measure, or different lengths. DatasetError For no documents,
+    a NaN score, or a label that is not finite or has an infinite gain.
 
     Notes
     -----
-    O(m log m). To measure many models on the same documents, prepare an ``Evaluator`` once.
+    O(m log m). To measure many models on the same documents, create an ``Evaluator``.
 
     Examples
     --------
@@ -131,7 +128,7 @@ def evaluate(
 
 
 def check_grade(grade: float, labels: Floats) -> float:
-    """Return the greatest grade of a dataset; ParameterError where a label is greater, or it is no number."""
+    """Return the largest grade of a dataset; ParameterError if a label is larger, or it is not a number."""
     try:
         value = float(grade)
     except (TypeError, ValueError):
@@ -147,10 +144,8 @@ def check_scores(scores: ArrayLike, n_documents: int) -> Floats:
 
     Raises
     ------
-    ParameterError
-        For anything but one number a document.
-    DatasetError
-        For a score that is NaN; the text names the document, from 1.
+    ParameterError Unless there is one number per document. DatasetError For a NaN score; the message gives
+    the number of the document, from 1.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
@@ -171,7 +166,7 @@ def check_scores(scores: ArrayLike, n_documents: int) -> Floats:
 def group_by_query(
     qid: NDArray[np.generic], n_documents: int
 ) -> tuple[Ints | slice, Ints, NDArray[np.generic]]:
-    """Group documents by query, in the order in which the queries first appear.
+    """Group documents by query, in order of first appearance.
 
     Parameters
     ----------
@@ -181,15 +176,14 @@ def group_by_query(
     Returns
     -------
     rows : ndarray of shape (m,) or slice
-        The documents in grouped order; inside a query they keep theirs. ``slice(None)`` where they stand
-        grouped already.
+        Documents in grouped order; within a query the order is kept. ``slice(None)`` if they are already
+        grouped.
     query_ptr : ndarray of shape (Q + 1,)
     query_ids : ndarray of shape (Q,)
 
     Raises
     ------
-    ParameterError
-        Where there is not one query id for each document.
+    ParameterError Unless there is one query id per document.
     """
     expected = f"one query id for each of the {n_documents} documents"
     if qid.shape != (n_documents,):
@@ -211,34 +205,30 @@ def group_by_query(
 def rank_order(
     scores: ArrayLike, query_ptr: ArrayLike, convention: str | Convention, grading: Grading | None = None
 ) -> Ints:
-    """Return the documents of each query from the first rank down.
+    """Return the documents of each query in rank order.
 
     Parameters
     ----------
     scores : array-like of shape (m,)
     query_ptr : array-like of shape (Q + 1,)
-        First document of each query, and m.
+        First document of each query, followed by m.
     convention : str or Convention
-        Says which of two equal scores goes first. Where it averages over all orders, they stay as in the
-        file.
+        Key of the convention, which determines the order of ties. If it averages over all orders, ties keep
+        the order of the file.
     grading : Grading, optional
-        Of the documents, for conventions that go by their ids.
+        Ids of the documents, for conventions that use them.
 
     Returns
     -------
-    ndarray of shape (m,)
-        Rows; those of query q stand at ``query_ptr[q]:query_ptr[q + 1]``.
+    ndarray of shape (m,) Rows; those of query q are ``query_ptr[q]:query_ptr[q + 1]``.
 
     Raises
     ------
-    ParameterError
-        For shapes that do not fit together.
-    DatasetError
-        For a score that is NaN.
+    ParameterError For inconsistent shapes. DatasetError For a NaN score.
 
     Notes
     -----
-    O(m log m). It is the order in which :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures.
+    O(m log m). :class:`rankstudio.engine.metrics.evaluator.Evaluator` measures this order.
 
     Examples
     --------

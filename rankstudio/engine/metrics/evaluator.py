@@ -24,10 +24,8 @@ def check_labels(y: ArrayLike) -> Floats:
 
     Raises
     ------
-    DatasetError
-        For no labels at all, and for one that is not a finite number; the text names the document, from 1.
-    ParameterError
-        For anything but one number a document.
+    DatasetError For no labels, or a label that is not a finite number; the message gives the number of the
+    document, from 1. ParameterError Unless there is one number per document.
     """
     try:
         labels = np.require(y, dtype=np.float64, requirements=["C", "W"])
@@ -72,7 +70,7 @@ def check_document_ids(ids: Sequence[object] | NDArray[np.generic], n_documents:
 def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rules:
     """Return the convention in the kernels' form.
 
-    ``ties_reversed`` puts equal scores in the opposite order of that in which the documents were ranked.
+    ``ties_reversed`` puts equal scores in the order opposite to that of the ranking.
     """
     return Rules(
         float(convention.empty_query),
@@ -85,9 +83,9 @@ def compile_rules(convention: Convention, *, ties_reversed: bool = False) -> Rul
 
 
 def label_codes(labels: Floats) -> tuple[Floats, Codes]:
-    """Return the different labels, ascending, and the position among them of each document's.
+    """Return the distinct labels, ascending, and each document's position among them.
 
-    Positions have one byte where twice as many fit into it, else four.
+    Positions have one byte if twice as many fit into it, otherwise four.
     """
     values, level = np.unique(labels, return_inverse=True)
     return values, level.astype(np.uint8 if values.size <= _BYTE else np.uint32)
@@ -96,7 +94,7 @@ def label_codes(labels: Floats) -> tuple[Floats, Codes]:
 def compile_truth(
     labels: Floats, query_ptr: Ints, convention: Convention, greatest_grade: float, *, pairs: bool
 ) -> Truth:
-    """Compute everything that depends on labels only, in O(m log m).
+    """Compute everything that depends only on labels, in O(m log m).
 
     Parameters
     ----------
@@ -104,14 +102,13 @@ def compile_truth(
     query_ptr : ndarray of shape (Q + 1,)
     convention : Convention
     greatest_grade : float
-        Of the dataset, for ERR.
+        Grade of the dataset, for ERR.
     pairs : bool
-        Whether the disagreement error will be asked for.
+        Whether the disagreement error will be requested.
 
     Raises
     ------
-    DatasetError
-        For a label so large that its gain overflows.
+    DatasetError For a label with an infinite gain.
     """
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
@@ -161,9 +158,9 @@ _BLOCK = 1 << 22  # values per query kept at a time: 32 MB
 
 
 class Evaluator:
-    """The measures of rankings of the same documents, prepared.
+    """Measures of rankings of the same documents.
 
-    Documents of a query are ranked once, by score from the greatest down, and all measures are read off that
+    The documents of a query are ranked once, by descending score, and all measures are computed from that
     ranking.
 
     Parameters
@@ -171,16 +168,15 @@ class Evaluator:
     y : array-like of shape (m,)
         Relevance labels, grouped by query.
     query_ptr : array-like of shape (Q + 1,)
-        First document of each query, and m; no query is empty.
+        First document of each query, followed by m; no query is empty.
     convention : str or Convention
-        Key of the convention the measures follow.
+        Key of the convention.
     measures : sequence of str or Measure
-        Which to compute.
+        Measures to compute.
     grading : Grading, optional
-        The greatest grade of the dataset that the documents are of, and the ranks of their ids for
-        conventions that order equal scores by document id. Without ids the document that stands later in the
-        file comes first, as with ids that grow along the file. Documents without a grading are a whole
-        dataset.
+        Largest grade of the whole dataset, and the ranks of the document ids for conventions that order equal
+        scores by id. Without ids the later document comes first, as for ids that ascend in the file. By
+        default the documents are a whole dataset.
 
     Attributes
     ----------
@@ -190,15 +186,13 @@ class Evaluator:
 
     Raises
     ------
-    ParameterError
-        For an unknown convention or measure, or arrays that do not fit together.
-    DatasetError
-        For no documents, or a label that is not a finite number or whose gain overflows.
+    ParameterError For an unknown convention or measure, or inconsistent arrays. DatasetError For no
+    documents, or a label that is not a finite number or has an infinite gain.
 
     Notes
     -----
-    Preparing takes O(m log m), evaluating K models O(K m log n) with n the documents of a query. Nothing
-    changes after that: several threads may use one evaluator at a time.
+    Creation takes O(m log m), evaluating K models O(K m log n) with n documents per query. It does not change
+    afterwards: several threads may use one evaluator at a time.
     """
 
     def __init__(
@@ -238,10 +232,7 @@ class Evaluator:
 
         Raises
         ------
-        ParameterError
-            For another shape.
-        DatasetError
-            For a score that is NaN; the text names the document.
+        ParameterError For another shape. DatasetError For a NaN score; the message names the document.
         """
         return {name: float(values[0]) for name, values in self._averages(self._one(scores)).items()}
 
@@ -251,15 +242,14 @@ class Evaluator:
         Parameters
         ----------
         scores : array-like of shape (K, m)
-            One row a model: the scores of a model lie side by side in memory, which is how a ranking reads
-            them. ``coef @ X.T`` has this shape; pass ``(X @ coef.T).T`` and it is copied into it.
+            One row per model: the scores of a model are contiguous in memory, as a ranking reads them. ``coef
+            @ X.T`` has this shape; ``(X @ coef.T).T`` is copied.
 
         Raises
         ------
         ParameterError
             For another shape.
-        DatasetError
-            For a score that is NaN; the text names the model and the document.
+        DatasetError For a NaN score; the message names the model and the document.
         """
         return self._averages(self._many(scores))
 
@@ -287,13 +277,12 @@ class Evaluator:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            Of :func:`rank`, of the documents with which the evaluator was made, in their
-            :func:`reading_order`. Every convention with that order reads its own measures off the same
-            rankings.
+            Rankings of :func:`rank`, of the evaluator's documents in their :func:`reading_order`. Every
+            convention with that order uses the same rankings.
 
         Notes
         -----
-        O(K m); where every measure has a cut-off k, O(K Q k).
+        O(K m), or O(K Q k) if every measure has a cut-off k.
         """
         step = self._rows_at_a_time
         blocks = [ranked[start : start + step] for start in range(0, max(1, ranked.shape[0]), step)]
@@ -311,11 +300,11 @@ class Evaluator:
         Parameters
         ----------
         ranked : ndarray of shape (K, m)
-            As for `evaluate_rankings`.
+            As in `evaluate_rankings`.
         begins, ends : ndarray of shape (Q,)
-            Its rows that are measured of each query.
+            Rows to measure, for each query.
         out : ndarray of shape (M, K, Q)
-            Receives the values; those of other rows stay.
+            Receives the values; those of other rows are unchanged.
         """
         self._measure(ranked, begins, ends, self._reading, out)
 
@@ -380,18 +369,18 @@ class Evaluator:
 def reading_order(
     query_ptr: Ints, convention: Convention, grading: Grading, *, last_first: bool = False
 ) -> Ints | None:
-    """Return the order of the documents in which equal scores stay by a convention, None for the file's.
+    """Return the order in which a convention places documents with equal scores, None for that of the file.
 
     Parameters
     ----------
     query_ptr : ndarray of shape (Q + 1,)
     convention : Convention
     grading : Grading
-        Of the documents.
+        Grading of the documents.
     last_first : bool, default False
-        Whether the order is that of a ranking. Else it is the opposite one inside each query, in which
-        :func:`rank` takes the documents: conventions by document id read ties backwards, so that those of
-        documents without ids share their rankings with all other conventions.
+        Whether to return the order of a ranking. Otherwise it is reversed within each query, as :func:`rank`
+        expects it: conventions by document id read ties backwards, so that documents without ids share their
+        rankings with all other conventions.
     """
     if convention.ties is not Ties.DOCUMENT_ID:
         return None
@@ -406,7 +395,7 @@ def reading_order(
 
 
 def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) -> Codes:
-    """Put the documents of each query in order of the scores of K models, for `evaluate_rankings`.
+    """Sort the documents of each query by the scores of K models, for `evaluate_rankings`.
 
     Parameters
     ----------
@@ -415,22 +404,20 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
         Relevance labels, grouped by query.
     query_ptr : ndarray of shape (Q + 1,)
     order : ndarray of shape (m,), optional
-        The documents' :func:`reading_order`.
+        :func:`reading_order` of the documents.
 
     Returns
     -------
-    ndarray of shape (K, m)
-        The labels in that order, and where scores are equal: a byte a document, or four where there are more
-        than 128 different labels.
+    ndarray of shape (K, m) Labels in that order, with marks of equal scores: one byte per document, or four
+    for more than 128 distinct labels.
 
     Raises
     ------
-    DatasetError
-        For a score that is NaN.
+    DatasetError For a NaN score.
 
     Notes
     -----
-    O(K m log n); where neighbouring models rank nearly alike, O(K m).
+    O(K m log n), or O(K m) if consecutive models rank almost identically.
     """
     if order is not None:
         scores, y = np.ascontiguousarray(scores[:, order]), y[order]
@@ -455,7 +442,7 @@ def _not_a_number(document: int, model: int) -> DatasetError:
 
 
 def average(values: Floats) -> Floats:
-    """Return the mean over the last axis, of those values that are not NaN; NaN where there is none."""
+    """Return the mean over the last axis, ignoring NaN; NaN if there are no values."""
     undefined = np.isnan(values)
     if not undefined.any():
         return np.asarray(values.mean(axis=-1))
@@ -465,6 +452,6 @@ def average(values: Floats) -> Floats:
 
 
 def standard_error(values: Floats) -> float:
-    """Return s / √n of those of n values that are not NaN; 0 where there are fewer than two."""
+    """Return s / √n of n values, ignoring NaN; 0 for fewer than two."""
     values = values[~np.isnan(values)]
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0

@@ -17,7 +17,7 @@ from rankstudio.engine.support.resources import table
 
 
 class MeasureKind(IntEnum):
-    """What is computed; the kernels know measures by these numbers."""
+    """Kinds of measures, with the numbers used by the kernels."""
 
     MAP = 0
     P = 1
@@ -37,7 +37,7 @@ PAIRED = frozenset({MeasureKind.DISAGREEMENT, MeasureKind.STRICT_DISAGREEMENT, M
 
 
 class Cut(IntEnum):
-    """Whether a measure's name has a cut-off, as the 10 of NDCG@10."""
+    """Whether a measure's name has a cut-off, such as the 10 of NDCG@10."""
 
     NONE = 0
     OPTIONAL = 1
@@ -45,7 +45,7 @@ class Cut(IntEnum):
 
 
 class Reads(StrEnum):
-    """What a measure reads off a ranking; the kernel prepares only what some measure reads."""
+    """Information that a measure needs from a ranking; the kernel prepares only what some measure needs."""
 
     HITS = "hits"  # sums of relevant documents, and of precisions at them
     GAINS = "gains"  # sums of discounted gains
@@ -60,13 +60,13 @@ class Family:
     ----------
     kind : MeasureKind
     name : str
-        As it is written: "NDCG".
+        Name: "NDCG".
     label : str
         In words.
     cut : Cut
     reads : frozenset of Reads
     help : str
-        What it is, in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
+        Description in a sentence; ``{first}`` stands for "the first k documents" or "all documents".
     higher_is_better : bool
     """
 
@@ -111,22 +111,22 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The name in words, for titles: "Precision of the first 10 documents"."""
+        """Name in words, for titles: "Precision of the first 10 documents"."""
         return self.family.label if self.cut is None else f"{self.family.label} of {self._first}"
 
     @property
     def help(self) -> str:
-        """What it is, in a sentence."""
+        """Description in a sentence."""
         return self.family.help.format(first=self._first)
 
     @property
     def kind(self) -> MeasureKind:
-        """What is computed."""
+        """Kind of the measure."""
         return self.family.kind
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a larger value is the better one."""
+        """Whether larger values are better."""
         return self.family.higher_is_better
 
     @property
@@ -153,12 +153,11 @@ _FAMILY_FORMS = ", ".join(form.format(f.name) for f in FAMILIES for form in _FOR
 
 
 def measure(name: str | Measure) -> Measure:
-    """Return a measure by its name, in upper or lower case: ``measure("ndcg@10").name == "NDCG@10"``.
+    """Return a measure by its name, ignoring case: ``measure("ndcg@10").name == "NDCG@10"``.
 
     Raises
     ------
-    ParameterError
-        For a name that is none; the text names the measures there are.
+    ParameterError For an unknown name; the message lists the measures.
     """
     if isinstance(name, Measure):
         return name

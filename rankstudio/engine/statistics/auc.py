@@ -15,22 +15,21 @@ from rankstudio.engine.statistics._checks import row
 
 
 def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
-    """Compare all documents with each other, whichever model predicted them.
+    """Compare all documents with each other, regardless of the model that predicted them.
 
     Parameters
     ----------
     scores : array-like of shape (m,)
-        Of each document, by the model learned without its fold.
+        Score of each document, by the model trained without its fold.
     labels : array-like of shape (m,)
 
     Returns
     -------
-    float
-        NaN where all labels are equal.
+    float NaN if all labels are equal.
 
     Notes
     -----
-    O(cm log m) for c different labels.
+    O(cm log m) for c distinct labels.
     """
     found, truth = _both(scores, labels)
     right, pairs = _right_pairs(found, truth)
@@ -38,19 +37,18 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> float:
-    """Compare the documents of each fold with each other: those that one model predicted.
+    """Compare the documents of each fold with each other: those predicted by the same model.
 
     Parameters
     ----------
     scores, labels : array-like of shape (m,)
     folds : array-like of shape (m,)
-        The fold of each document.
+        Fold of each document.
 
     Returns
     -------
-    float
-        Every pair of a fold counts once, so that a fold with documents of one label does not count. NaN where
-        no fold has two.
+    float Every pair within a fold counts once; folds with a single label do not count. NaN if no fold has two
+    labels.
     """
     found, truth = _both(scores, labels)
     groups = np.asarray(folds)
@@ -65,7 +63,7 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
 
 
 def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
-    """Compare the two documents of each pair by the model learned without the two: leave-pair-out.
+    """Compare the two documents of each pair by the model trained without both: leave-pair-out.
 
     Parameters
     ----------
@@ -75,8 +73,7 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
 
     Returns
     -------
-    float
-        NaN where all labels are equal.
+    float NaN if all labels are equal.
     """
     truth = row("labels", labels)
     scores = np.asarray(held_out, dtype=np.float64)

@@ -14,21 +14,21 @@ ALIKE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Features that say nearly the same, together.
+    """Clusters of similar features.
 
     Attributes
     ----------
     order : ndarray of shape (n,)
-        The columns as the leaves of the dendrogram stand: those of a cluster side by side.
+        Columns in the order of the dendrogram's leaves, with clusters in sequence.
     labels : ndarray of shape (n,)
-        The cluster of each column, from 0, in the order of `order`.
+        Cluster of each column, from 0, numbered in `order`.
     """
 
     order: Ints
     labels: Ints
 
     def members(self, column: int) -> Ints:
-        """Return the columns of a column's cluster, itself among them, ascending."""
+        """Return the columns of a column's cluster, including itself, ascending."""
         return np.flatnonzero(self.labels == self.labels[column])
 
 
@@ -38,9 +38,9 @@ def clusters(correlations: Floats, alike: float = ALIKE) -> Clusters:
     Parameters
     ----------
     correlations : ndarray of shape (n, n)
-        Symmetric, in [-1, 1]; 0 with a feature that does not vary, which so stays alone.
+        Symmetric, in [-1, 1]; 0 for a constant feature, which forms its own cluster.
     alike : float
-        Two clusters become one while the mean |r| between their members is at least this, in (0, 1].
+        Minimum mean |r| between the members of two merged clusters, in (0, 1].
 
     Returns
     -------

@@ -12,8 +12,8 @@ _BINS_PER_POINT = 8  # linear binning is off by O(width²): an eighth of a grid 
 def silverman_bandwidth(values: Floats) -> float:
     """Return Silverman's rule of thumb, 0.9 min(sd, IQR / 1.34) n^(-1/5).
 
-    Where more than half of the values are equal the interquartile range is 0 and says nothing; the
-    standard deviation is used alone then.
+    If more than half of the values are equal, the interquartile range is 0, and only the standard deviation
+    is used.
 
     Parameters
     ----------
@@ -38,23 +38,22 @@ def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = Non
     Parameters
     ----------
     values : ndarray of shape (n,)
-        Inside the grid's range.
+        Values within the range of the grid.
     grid : ndarray of shape (g,), g >= 2
         Ascending, evenly spaced.
     bandwidth : float, optional
-        Standard deviation of the kernel; Silverman's rule without it. It is never less than the distance of
-        two grid points, so that values that are all equal have a narrow peak and not an infinite one.
+        Standard deviation of the kernel; by default Silverman's rule. It is at least the distance between
+        grid points, so that equal values give a narrow finite peak.
 
     Returns
     -------
-    ndarray of shape (g,)
-        Per unit of the feature. What the kernels put outside the grid is lost: the part inside is not
-        scaled up to an area of 1. All 0 where there are no values.
+    ndarray of shape (g,) Density per unit of the feature. Mass outside of the grid is lost: the density is
+    not rescaled to an area of 1. All 0 without values.
 
     Notes
     -----
-    O(n + g²): the values are shared linearly between the two nearest of 8 g bins. Against the kernel sum
-    over the values themselves the error is below 0.2 % of the highest point.
+    O(n + g²): each value is divided linearly between the two nearest of 8 g bins. Compared with the exact
+    kernel sum the error is below 0.2 % of the highest point.
     """
     if values.size == 0:
         return np.zeros(grid.size)

@@ -40,23 +40,22 @@ class MeanIntervals(NamedTuple):
 def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIntervals:
     """Return the mean of paired differences and Student's interval of it.
 
-    The mean is taken as tables and curves take it: inside each fold over its queries, then over the folds.
-    So query q of a fold with Q_f queries weighs w_q = 1 / (F Q_f), and the standard error of the mean is
-    √(n / (n - 1) · Σ w_q² (d_q - mean)²) over all n queries. With as many queries in every fold that is
-    s / √n, and the interval is that of the paired t (Student 1908), with n - 1 degrees of freedom.
+    The mean is that of tables and curves: over the queries of each fold, then over the folds. Query q of a
+    fold with Q_f queries has the weight w_q = 1 / (F Q_f), and the standard error of the mean is √(n / (n -
+    1) · Σ w_q² (d_q - mean)²) over all n queries. For equally large folds this is s / √n, and the interval is
+    that of the paired t (Student 1908), with n - 1 degrees of freedom.
 
     Parameters
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
-        Of K pairs of models in the queries of each fold. NaN is a query in which there is no difference,
-        and a fold without any is left out.
+        Differences of K pairs of models in the queries of each fold. NaN marks a query without a difference;
+        folds without any are left out.
     level : float, default 0.95
         Confidence, between 0 and 1.
 
     Raises
     ------
-    ParameterError
-        For no folds, unequal numbers of pairs, infinite values, or a level outside its range.
+    ParameterError For no folds, unequal numbers of pairs, infinite values, or a level out of range.
 
     Notes
     -----
@@ -74,18 +73,17 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
 def mean_p_values(differences: Sequence[Floats]) -> Floats:
     """Return the two-sided p of each mean difference by Student's paired t.
 
-    p is below 1 - level exactly where 0 is outside the interval of :func:`mean_intervals` at that level.
+    p is below 1 - level exactly if 0 is outside the interval of :func:`mean_intervals` at that level.
 
     Parameters
     ----------
     differences : sequence of F ndarrays of shape (K, Q_f)
-        As for :func:`mean_intervals`, and so are errors.
+        Differences and errors as in :func:`mean_intervals`.
 
     Returns
     -------
-    ndarray of shape (K,)
-        1 where the models are equal in every query, and 0 where they differ by the same amount in every
-        query. NaN with fewer than two queries.
+    ndarray of shape (K,) 1 if the models are equal in every query, and 0 if they differ by the same amount in
+    every query. NaN with fewer than two queries.
 
     Notes
     -----

@@ -28,7 +28,7 @@ class PairedT(NamedTuple):
 
 
 class WinTieLoss(NamedTuple):
-    """In how many queries the first run is better, equal and worse."""
+    """Number of queries in which the first run is better, equal and worse."""
 
     wins: int
     ties: int
@@ -37,24 +37,24 @@ class WinTieLoss(NamedTuple):
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """What the queries say about the difference of two runs.
+    """Paired comparison of two runs over queries.
 
     Attributes
     ----------
     mean_difference : float
-        First minus second run, whichever direction of the measure is better.
+        First minus second run, regardless of the direction of the measure.
     t, p_t : float
-        Of :func:`paired_t`.
+        Result of :func:`paired_t`.
     p_randomisation : float
-        Of :func:`rankstudio.engine.statistics.paired.randomisation`.
+        Result of :func:`rankstudio.engine.statistics.paired.randomisation`.
     p_wilcoxon : float
-        Of :func:`rankstudio.engine.statistics.paired.signed_ranks`.
+        Result of :func:`rankstudio.engine.statistics.paired.signed_ranks`.
     low, high : float
-        Of :func:`bootstrap_interval`.
+        Result of :func:`bootstrap_interval`.
     wins, ties, losses : int
-        Of the first run.
+        Counts of the first run.
     n : int
-        Queries in which both runs have a value. With none, every float here is NaN.
+        Queries in which both runs have a value. Without any, all floats are NaN.
     """
 
     mean_difference: float
@@ -81,25 +81,25 @@ def compare_paired(
     tolerance: float = 1e-12,
     higher_is_better: bool = True,
 ) -> PairedComparison:
-    """Compare two runs query by query: paired tests, an interval, and in how many queries each is better.
+    """Compare two runs query by query: paired tests, an interval, and counts of wins, ties and losses.
 
     Parameters
     ----------
     a, b : array-like of shape (Q,)
-        Values of one measure, in the same queries in the same order. A query in which either is NaN (the
-        disagreement error of a query without a pair) is left out.
+        Values of one measure in the same queries, in the same order. Queries with NaN in either run (such as
+        the disagreement error of a query without a pair) are left out.
     level : float, default 0.95
         Confidence of the interval, between 0 and 1.
     n_assignments : int, default 100000
-        Assignments of signs in the randomisation test, 1 or more.
+        Number of sign assignments in the randomisation test, 1 or more.
     n_resamples : int, default 10000
-        Samples of the bootstrap, 1 or more.
+        Number of samples of the bootstrap, 1 or more.
     seed : int, default 0
-        Of both, 0 or more. Equal seeds give equal results.
+        Seed of both, 0 or more. Equal seeds give equal results.
     tolerance : float, default 1e-12
-        Up to which difference a query is a tie.
+        Maximum difference of a tie.
     higher_is_better : bool, default True
-        What a win is.
+        Whether larger values win.
 
     Returns
     -------
@@ -107,8 +107,7 @@ def compare_paired(
 
     Raises
     ------
-    ParameterError
-        For rows of unequal length, infinite values, or a parameter outside its range.
+    ParameterError For rows of different lengths, infinite values, or a parameter out of range.
 
     Notes
     -----
@@ -127,19 +126,18 @@ def compare_paired(
 
 
 def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
-    """Test by Student's paired t, two-sided, that the mean difference over all queries is 0.
+    """Test with Student's paired t, two-sided, whether the mean difference over all queries is 0.
 
     t = mean(d) / (s / √Q) for differences d with standard deviation s (Q - 1 in its denominator), against
     Student's distribution with Q - 1 degrees of freedom (Student 1908).
 
-    Rows and errors are those of :func:`compare_paired`.
+    Rows and errors as in :func:`compare_paired`.
 
     Returns
     -------
-    PairedT
-        p in [0, 1]; it is 0 only where it is less than the least floating-point number. Where the
-        differences do not vary beyond rounding, or there is one query only, there is no error to hold the
-        mean against: t = 0 and p = 1, even if the runs differ by a constant. NaN without a query.
+    PairedT p in [0, 1]; 0 only if it underflows. If the differences vary only by rounding, or there is a
+    single query, there is no standard error: t = 0 and p = 1, even if the runs differ by a constant. NaN
+    without a query.
     """
     from scipy.stats import ttest_rel  # noqa: PLC0415 - scipy, where it is needed
 
@@ -161,10 +159,10 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return a confidence interval of the mean difference: the percentile bootstrap over queries.
 
-    Queries are drawn with replacement, as many as there are; the interval holds the middle part of the mean
-    differences of the samples (Efron 1979; Efron & Tibshirani 1993, chapter 13).
+    Queries are drawn with replacement, as many as there are; the interval contains the middle part of the
+    mean differences of the samples (Efron 1979; Efron & Tibshirani 1993, chapter 13).
 
-    Rows, level, n samples, seed and errors are those of :func:`compare_paired`.
+    Rows, level, n samples, seed and errors as in :func:`compare_paired`.
 
     Returns
     -------
@@ -173,8 +171,8 @@ def bootstrap_interval(
 
     Notes
     -----
-    O(nQ). With few queries the interval is a little too short: the sample's standard deviation, with Q in
-    its denominator, takes the place of the population's.
+    O(nQ). With few queries the interval is slightly too narrow, because the sample's standard deviation, with
+    denominator Q, replaces the population's.
     """
     level, n, seed = confidence(level), whole("n", n, 1), whole("seed", seed, 0)
     left, right = paired_rows(a, b)
@@ -193,9 +191,9 @@ def bootstrap_interval(
 
 
 def mean_difference(a: ArrayLike, b: ArrayLike) -> tuple[float, float, float]:
-    """Return the mean of the first less the second run, and its 95 % :func:`bootstrap_interval`.
+    """Return the mean of the first minus the second run, and its 95 % :func:`bootstrap_interval`.
 
-    NaN without a query in which both have a value.
+    NaN without a query with values of both runs.
     """
     left, right = paired_rows(a, b)
     mean = float(np.mean(left - right)) if left.size else np.nan
@@ -207,7 +205,7 @@ def win_tie_loss(
 ) -> WinTieLoss:
     """Count the queries in which the first run is better, equal and worse.
 
-    Parameters and errors are those of :func:`compare_paired`.
+    Parameters and errors as in :func:`compare_paired`.
     """
     if not 0 <= tolerance < np.inf:
         raise ParameterError("tolerance", tolerance, "a finite number from 0 up")
@@ -218,25 +216,23 @@ def win_tie_loss(
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Adjust the p-values of several tests, so that all of them together err with their level at most.
+    """Adjust the p values of several tests so that their familywise error is at most the level.
 
-    The ith smallest of m becomes max over j <= i of min(1, (m - j + 1) p_(j)) (Holm 1979). It holds whatever
-    the dependence of the tests.
+    The ith smallest of m becomes max over j <= i of min(1, (m - j + 1) p_(j)) (Holm 1979). It holds for any
+    dependence between the tests.
 
     Parameters
     ----------
     p_values : array-like of shape (c,)
-        In [0, 1]. A NaN is no test: it stays NaN and does not count.
+        In [0, 1]. NaN means no test: it stays NaN and does not count.
 
     Returns
     -------
-    ndarray of shape (c,)
-        In the order of the input, never below it.
+    ndarray of shape (c,) Adjusted values in the order of the input, never below it.
 
     Raises
     ------
-    ParameterError
-        For a value outside [0, 1].
+    ParameterError For a value outside of [0, 1].
     """
     p = row("p_values", p_values)
     there = np.flatnonzero(~np.isnan(p))
@@ -258,33 +254,30 @@ _SIGNS = 1.0 - 2.0 * np.unpackbits(
 
 
 def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -> float:
-    """Test by Fisher's randomisation, two-sided, that the two runs are interchangeable in every query.
+    """Test with Fisher's randomisation, two-sided, whether the two runs are exchangeable in every query.
 
-    If they are, each difference could as well have the other sign. The p-value is the share of the
-    assignments of signs whose mean is at least as far from 0 as the observed one.
+    If they are, each difference could have had the opposite sign. The p value is the share of sign
+    assignments whose mean is at least as far from 0 as the observed one.
 
     Parameters
     ----------
-    a, b
-        As for :func:`rankstudio.engine.statistics.paired.compare_paired`, and so are errors.
+    a, b Rows and errors as in :func:`rankstudio.engine.statistics.paired.compare_paired`.
     n : int, default 100000
-        How many assignments are drawn, 1 or more. Where there are no more than so many, 2^Q, all of them
-        are counted and p is exact. A query with difference 0 does not count in this Q: its sign changes
-        nothing.
+        Number of assignments drawn, 1 or more. If there are at most as many, 2^Q, all of them are counted and
+        p is exact. Queries with difference 0 do not count in Q, because their sign has no effect.
     seed : int, default 0
-        Of the drawing, 0 or more.
+        Seed of the draw, 0 or more.
 
     Returns
     -------
-    float
-        (count + 1) / (n + 1) where assignments are drawn, because the observed one is among those that are
-        possible; never 0. 1 where all differences are 0. NaN without a query.
+    float (count + 1) / (n + 1) if assignments are drawn, because the observed one is among the possible ones;
+    never 0. 1 if all differences are 0. NaN without a query.
 
     Notes
     -----
-    O(nQ / 8): the sums of eight differences at a time come from a table of their 256 signs. Means that
-    differ by less than rounding can explain count as equal; ties are common, because measures such as P@10
-    take few values.
+    O(nQ / 8): sums of eight differences at a time come from a table of their 256 sign combinations. Means
+    that differ by no more than rounding count as equal; ties are common, because measures such as P@10 take
+    few values.
 
     References
     ----------
@@ -343,7 +336,7 @@ _EXACT = 50  # differences up to which every assignment of signs is counted
 
 
 class SignedRanks(NamedTuple):
-    """The sum of the ranks of positive differences, its two-sided p, and how many differences have a rank."""
+    """The sum of the ranks of positive differences, its two-sided p, and the number of ranked differences."""
 
     positive: float
     p: float
@@ -351,28 +344,27 @@ class SignedRanks(NamedTuple):
 
 
 def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
-    """Test by Wilcoxon's signed ranks, two-sided, that differences are symmetric about 0.
+    """Test with Wilcoxon's signed ranks, two-sided, whether differences are symmetric about 0.
 
-    The absolute differences are ranked, and each rank bears the sign of its difference. Queries without a
-    difference are left out before that, as Wilcoxon has it, and equal absolute differences share the mean of
-    their ranks. Differences that rounding can explain count as equal, and as 0.
+    The absolute differences are ranked, and each rank has the sign of its difference. Queries without a
+    difference are removed first, as in Wilcoxon, and equal absolute differences share the mean of their
+    ranks. Differences within rounding count as equal, and as 0.
 
-    Rows and errors are those of :func:`rankstudio.engine.statistics.paired.compare_paired`.
+    Rows and errors as in :func:`rankstudio.engine.statistics.paired.compare_paired`.
 
     Returns
     -------
-    SignedRanks
-        For up to 50 differences p is the share of all 2^n assignments of signs whose sum of positive ranks
-        is at least as far from its mean n(n + 1) / 4, ties or not; for more it is that of the normal
-        distribution with the same variance, a quarter of the sum of squared ranks. 1 where all differences
-        are 0. NaN without a query.
+    SignedRanks For up to 50 differences p is the share of all 2^n sign assignments whose sum of positive
+    ranks is at least as far from its mean n(n + 1) / 4, with or without ties; for more it is that of the
+    normal distribution with the same variance, a quarter of the sum of squared ranks. 1 if all differences
+    are 0. NaN without a query.
 
     Notes
     -----
-    O(n log n), and O(n³) operations on whole numbers for up to 50 differences.
+    O(n log n), plus O(n³) integer operations for up to 50 differences.
 
-    SciPy's ``wilcoxon`` counts the assignments of signs as if there were no ties, which measures have by the
-    dozen, and takes differences that are rounding for differences.
+    SciPy's ``wilcoxon`` counts sign assignments as if there were no ties, which are frequent in measures, and
+    treats rounding errors as differences.
 
     References
     ----------

@@ -11,27 +11,26 @@ from rankstudio.engine.statistics._checks import EPS, row
 
 
 def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = True) -> Ints:
-    """Return the models that no other beats.
+    """Return the Pareto-optimal models.
 
-    One beats another where it is no larger and no worse, and smaller or better.
+    A model dominates another if it is no larger and no worse, and smaller or better.
 
     Parameters
     ----------
     sizes : array-like of shape (c,)
         Numbers of features, or costs.
     values : array-like of shape (c,)
-        Of the measure; a model with NaN is out.
+        Values of the measure; models with NaN are excluded.
     higher_is_better : bool, default True
 
     Returns
     -------
-    ndarray of int64
-        Positions, by ascending size; values get strictly better along it. Of models equal in both, the first.
+    ndarray of int64 Positions, by ascending size; values strictly improve along it. Ties go to the first
+    model.
 
     Raises
     ------
-    ParameterError
-        For rows of unequal length or infinite values.
+    ParameterError For rows of different lengths or infinite values.
 
     Notes
     -----
@@ -57,21 +56,19 @@ def one_standard_error(
     Parameters
     ----------
     means, errors : array-like of shape (c,)
-        Of the measure over the folds: the mean, and the standard deviation over √folds. A model whose mean
-        is NaN is out. An error that is NaN, as with one fold, is 0: only a model as good as the best will do.
+        Means of the measure over the folds, and standard deviations over √folds. Models with a NaN mean are
+        excluded. A NaN error, as for a single fold, counts as 0: only models as good as the best qualify.
     sizes : array-like of shape (c,)
         Numbers of features, or costs.
     higher_is_better : bool, default True
 
     Returns
     -------
-    int
-        Its position. Of models of this size the best, and of equal ones the first.
+    int Position of the model. Among models of this size the best; ties go to the first.
 
     Raises
     ------
-    ParameterError
-        For rows of unequal length, infinite values, an error below 0, or where every mean is NaN.
+    ParameterError For rows of different lengths, infinite values, a negative error, or only NaN means.
     """
     size, gain = _models(sizes, means, higher_is_better, "means")
     error = row("errors", errors, size.size)

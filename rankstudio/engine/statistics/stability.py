@@ -28,27 +28,27 @@ class Nogueira(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How much M sets of features agree, of d features that there are.
+    """Agreement of M feature sets out of d features.
 
     Attributes
     ----------
     nogueira : Nogueira
-        Of :func:`nogueira`. The number to report: corrected for chance, for sets of any sizes, and with an
-        interval.
+        Result of :func:`nogueira`. The index to report: corrected for chance, for sets of any sizes, and with
+        an interval.
     consistency : float
-        Mean over the pairs of sets of the index below.
+        Mean of the index ``corrected`` over the pairs of sets.
     index : {"Kuncheva", "Lustgarten"}
-        Kuncheva's where all sets have the same size, Lustgarten's otherwise. The two are scaled differently,
-        so one is not to be held against the other.
+        Kuncheva's index if all sets have the same size, otherwise Lustgarten's. The two have different scales
+        and must not be compared.
     jaccard : float
-        Mean over the pairs of sets of the size of the intersection in that of the union. Not corrected for
-        chance: large sets look stable.
+        Mean over the pairs of sets of the size of the intersection divided by that of the union. It is not
+        corrected for chance: large sets appear stable.
     similarity : ndarray of shape (M, M)
         Jaccard's index of each pair, for a heat map.
     corrected : ndarray of shape (M, M)
-        The index above of each pair.
+        Corrected index of each pair.
     sizes : ndarray of shape (M,)
-        Of the sets.
+        Sizes of the sets.
     """
 
     nogueira: Nogueira
@@ -61,26 +61,24 @@ class Stability:
 
 
 def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
-    """Return how much the sets of features selected in several folds agree.
+    """Return the agreement of the features selected in several folds.
 
     Parameters
     ----------
     sets : sequence of iterables of int
-        The features of each fold, 0 to d - 1, in any order. A set may be empty.
+        Features of each fold, 0 to d - 1, in any order. A set may be empty.
     n_features : int
-        How many features there were to select from, d.
+        Number of candidate features, d.
     level : float, default 0.95
         Confidence of the interval, between 0 and 1.
 
     Returns
     -------
-    Stability
-        With one set there is nothing to compare: sizes and similarities are there, the rest is NaN.
+    Stability With a single set only sizes and similarities are defined; the rest is NaN.
 
     Raises
     ------
-    ParameterError
-        Without a set, for features outside the range or twice in a set, or a level outside its range.
+    ParameterError Without a set, for features out of range or repeated in a set, or a level out of range.
 
     Notes
     -----
@@ -104,36 +102,34 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
 def similarity(member: Bools, index: str = "Jaccard") -> Floats:
     """Return the similarity of each pair of sets.
 
-    With r features common to sets of sizes k and l, of d features in all, it is
+    For sets of sizes k and l with r common features out of d, it is
 
     - "Jaccard": r / (k + l - r), from 0 to 1; 1 for two empty sets.
     - "Kuncheva": (r d - k²) / (k (d - k)), from -1 to 1, for sets of one size k (Kuncheva 2007).
     - "Lustgarten": (r - k l / d) / (min(k, l) - max(0, k + l - d)), from -1 to 1, for sets of any sizes
-      (Lustgarten, Gopalakrishnan & Visweswaran 2009). For sets of one size it is Kuncheva's with another
-      denominator: min(k, d - k) in place of k (d - k) / d, so equal sets have less than 1.
+      (Lustgarten, Gopalakrishnan & Visweswaran 2009). For sets of equal size it is Kuncheva's index with
+      another denominator: min(k, d - k) instead of k (d - k) / d, so equal sets have less than 1.
 
-    The latter two are 0 where chance alone would give as much. Sets that are empty or hold every feature
-    leave 0 / 0 there; that is 0 too, as Kuncheva proposes: they have in common just what chance gives.
+    The latter two are 0 for an agreement expected by chance. For empty sets, or sets of all features, the
+    quotient is 0 / 0 and defined as 0, as Kuncheva proposes: the agreement is that of chance.
 
     Parameters
     ----------
     member : ndarray of bool of shape (M, d)
-        Of :func:`membership`.
+        Matrix from :func:`membership`.
     index : {"Jaccard", "Kuncheva", "Lustgarten"}, default "Jaccard"
 
     Returns
     -------
-    ndarray of shape (M, M)
-        Symmetric; on the diagonal each set with itself.
+    ndarray of shape (M, M) Symmetric; the diagonal compares each set with itself.
 
     Raises
     ------
-    ParameterError
-        For another index, and for Kuncheva's where sizes differ.
+    ParameterError For an unknown index, and for Kuncheva's index of sets with different sizes.
 
     Notes
     -----
-    Quotients of whole numbers: each is rounded once.
+    Quotients of integers, each rounded once.
     """
     if index not in INDICES:
         raise ParameterError("index", index, ", ".join(INDICES[:-1]) + f" or {INDICES[-1]}")
@@ -154,40 +150,37 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     """Estimate the stability of a selection with its confidence interval.
 
     Φ = 1 - (1/d Σ_f s_f²) / (k̄/d (1 - k̄/d)), where s_f² = M/(M - 1) p_f (1 - p_f) is the sample variance of
-    whether feature f, of share p_f, is selected, and k̄ the mean size of the sets. It is 1 for equal sets and
-    0 on average for sets drawn at random; for sets of one size it is the mean of Kuncheva's index. With
+    the selection of feature f, with share p_f, and k̄ the mean size of the sets. It is 1 for equal sets and 0
+    on average for random sets; for sets of equal size it is the mean of Kuncheva's index. With
 
         φ_i = [1/d Σ_f z_if p_f - k_i k̄/d² + Φ/2 (2 k_i k̄/d² - k_i/d - k̄/d + 1)] / (k̄/d (1 - k̄/d))
 
     for set i of size k_i and features z_i, its variance is v = 4/M² Σ_i (φ_i - mean φ)², and Φ ± z √v with
-    the quantile z of the normal distribution is an interval of the stability over all sets that could be
-    drawn.
+    the quantile z of the normal distribution is a confidence interval of the stability.
 
     Parameters
     ----------
     member : ndarray of bool of shape (M, d)
-        Of :func:`membership`.
+        Matrix from :func:`membership`.
     level : float, default 0.95
         Confidence of the interval, between 0 and 1.
 
     Returns
     -------
-    Nogueira
-        From -1/(M - 1) to 1. The interval is not cut off at 1. All 0 where every set is empty or every set
-        holds every feature: the formula is 0 / 0 then, and this keeps it equal to Kuncheva's index, which is
-        0 there by definition. NaN with one set.
+    Nogueira Index from -1/(M - 1) to 1. The interval is not truncated at 1. All 0 if every set is empty or
+    contains every feature: the formula is then 0 / 0, and this agrees with Kuncheva's index, which is 0 there
+    by definition. NaN for a single set.
 
     Raises
     ------
-    ParameterError
-        For a level outside its range.
+    ParameterError For a level out of range.
 
     Notes
     -----
-    O(Md). The interval holds for many sets that are drawn independently. Those of few folds are neither, and
-    it is too short for them: of 95 % intervals of independent sets of 12 features, each selected with a
-    probability from 0.1 to 0.9, 73 % held the stability with 5 sets, 87 % with 10 and 94 % with 50. The
-    training data of folds overlap besides.
+    O(Md). The interval is valid for many independently drawn sets. The sets of a few folds are neither many
+    nor independent, and their interval is too narrow: of 95 % intervals for independent sets of 12 features,
+    each selected with a probability from 0.1 to 0.9, 73 % contained the stability with 5 sets, 87 % with 10
+    and 94 % with 50. In addition, the training data of folds overlap.
 
     References
     ----------
@@ -214,12 +207,11 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 
 
 def membership(sets: Sets, n_features: int) -> Bools:
-    """Return which set holds which feature, as an array of shape (M, d).
+    """Return the membership of features in sets, as an array of shape (M, d).
 
     Raises
     ------
-    ParameterError
-        Without a set, and for features outside the range or twice in a set.
+    ParameterError Without a set, and for features out of range or repeated in a set.
     """
     n_features = whole("n_features", n_features, 1)
     rows = [list(features) for features in sets]

@@ -21,13 +21,13 @@ _LEAST_COLUMNS = 16  # with fewer, reading the factor takes longer than computin
 
 
 def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
-    """Yield first and last + 1 of groups of rows, of which group g has ``ptr[g]:ptr[g + 1]``, block by block.
+    """Yield first and last + 1 of blocks of whole groups of rows, where group g has ``ptr[g]:ptr[g + 1]``.
 
     Parameters
     ----------
     ptr : ndarray of shape (groups + 1,)
     width : int
-        Columns of the matrix.
+        Number of columns of the matrix.
     """
     rows = max(1, VALUES // max(1, width))
     begins = np.searchsorted(ptr, np.arange(ptr[0], ptr[-1], rows))
@@ -36,7 +36,7 @@ def group_blocks(ptr: Ints, width: int) -> Iterator[tuple[int, int]]:
 
 
 def solve_lower(factor: Floats, right: Floats) -> Floats:
-    """Return L⁻¹ B of a lower triangle L (n, n) and B (n, c), in the memory order of SciPy; O(n²c)."""
+    """Return L⁻¹ B for a lower triangular L (n, n) and B (n, c), in SciPy's memory order; O(n²c)."""
     from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
     out = np.empty(right.shape, order="F")

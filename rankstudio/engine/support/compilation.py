@@ -48,7 +48,7 @@ class _Handler(logging.Handler):
 
 @contextmanager
 def announced(tell: Callable[[str], None]) -> Iterator[None]:
-    """Report every kernel whose compilation begins meanwhile, on the thread that compiles it."""
+    """Report every kernel whose compilation starts, on the thread that compiles it."""
     handler = _Handler(tell)
     _log.addHandler(handler)
     try:
@@ -58,7 +58,7 @@ def announced(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def announce(kernel: str) -> None:
-    """Log that the compilation of a kernel begins, and how many kernels the sample's study needs."""
+    """Log that the compilation of a kernel starts, with the number of kernels of the sample's study."""
     which = kernel
     if kernel in SAMPLE_KERNELS:
         which = tr("{n} of {most}").format(n=SAMPLE_KERNELS.index(kernel) + 1, most=len(SAMPLE_KERNELS))

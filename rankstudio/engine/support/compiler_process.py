@@ -21,14 +21,14 @@ from rankstudio.engine.support.compilation import announce
 
 
 class CompilerProcess:
-    """Starts with the first kernel that is not in the cache, and ends with the process that asked.
+    """Starts with the first kernel that is not in the cache, and ends with the calling process.
 
-    One thread asks at a time: numba's compiler lock is held.
+    One thread calls at a time, because numba's compiler lock is held.
 
     Attributes
     ----------
     wanted : bool
-        Whether kernels are compiled there, and not here.
+        Whether kernels are compiled in that process instead of this one.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class CompilerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
-        """Compile a function there; return False where that cannot be, and is left to this process."""
+        """Compile a function in that process; return False if that is not possible."""
         if not self.wanted:
             return False
         announce(function.__name__)

@@ -65,44 +65,44 @@ _UNUSABLE = "\ufffd"
 
 
 def one_line(text: str) -> str:
-    """Return a text in one line: a blank stands for every character that cannot be seen."""
+    """Return a text as one line, with blanks for all invisible characters."""
     return "".join(c if _is_visible(c) else " " for c in " ".join(text.splitlines())).strip()
 
 
 def comment_text(text: str, kind: Comment) -> str:
-    """Return a text for a comment: in one line, a blank for every sign that may mean something there."""
+    """Return a text for a comment: one line, with blanks for characters with a meaning there."""
     allowed = _COMMENT_SIGNS[kind]
     return "".join(c if c.isalnum() or c in allowed or ord(c) > 0x7F else " " for c in one_line(text))
 
 
 def clean_text(text: str) -> str:
-    """Return a text without characters that documents may not have, or that reorder what is read."""
+    """Return a text without characters that are invalid in documents, or that reorder text."""
     if text.isascii() and text.isprintable():  # a window cleans thousands of such texts as it is made
         return text
     return "".join(c if c in "\n\t" or _is_in_documents(c) else _UNUSABLE for c in text)
 
 
 def html_text(text: str) -> str:
-    """Return a text for HTML, in elements and attributes: markup in it is text."""
+    """Return a text for HTML elements and attributes, with markup escaped."""
     return escape(clean_text(text))
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text as HTML; a single line end within one is a line end."""
+    """Yield the paragraphs of a text as HTML; single line ends are kept."""
     for part in text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n"):
         if part.strip():
             yield "<br>\n".join(html_text(line) for line in part.strip("\n").split("\n"))
 
 
 def markdown_escaped(text: str) -> str:
-    """Return a text for a line or a cell of Markdown: in one line, nothing in it is markup."""
+    """Return a text for a line or a cell of Markdown: one line, with markup escaped."""
     return "".join(
         f"\\{c}" if c in string.punctuation and c not in _MARKDOWN_SIGNS else c for c in one_line(text)
     )
 
 
 def latex_escaped(text: str) -> str:
-    """Return a text as LaTeX sets it, in one line: powers such as 2^0 and 2⁻¹⁰ in math, nothing as markup."""
+    """Return a text for LaTeX as one line: powers such as 2^0 and 2⁻¹⁰ in math mode, markup escaped."""
     parts, end, text = [], 0, one_line(text)
     for power in _POWER.finditer(text):
         exponent = power["plain"] or power["raised"].translate(_RAISED)
@@ -114,25 +114,26 @@ def latex_escaped(text: str) -> str:
 def shell_command(words: Sequence[str]) -> str:
     r"""Return a command as one line for a POSIX shell.
 
-    What cannot be seen is written as ``$'\033'``: a terminal would obey it when it is printed or pasted.
+    Invisible characters are written as ``$'\033'``, because terminals would execute them when printed or
+    pasted.
     """
     return " ".join(shlex.quote(w) if all(map(_is_visible, w)) else _escaped_word(w) for w in words)
 
 
 def guarded(cell: object) -> object:
-    """Return a cell of a CSV file that no spreadsheet computes: ``=cmd|…`` gets the apostrophe for a text."""
+    """Return a cell of a CSV file that no spreadsheet executes: ``=cmd|…`` is prefixed by an apostrophe."""
     if not isinstance(cell, str) or _is_number(cell):
         return cell
     return _UNGUARDED.sub("'", cell)
 
 
 def unguarded(text: str) -> str:
-    """Return the text that :func:`guarded` wrote."""
+    """Return the original text of :func:`guarded`."""
     return _GUARDED.sub("", text)
 
 
 def csv_cells(line: str) -> list[str]:
-    """Return the cells of a line, read for itself: a quote without its other one ends with the line."""
+    """Return the cells of a single line; an unclosed quotation mark ends with the line."""
     try:
         return next(csv.reader([line]), [])
     except csv.Error:  # a cell of more than 131,072 characters

@@ -19,16 +19,15 @@ _BLOCK = 1 << 22  # numbers that are copied at a time
 
 
 def release(array: NDArray[Any]) -> None:
-    """Let the pages of an array that is mapped from a file go; nothing for an array in memory.
+    """Release the pages of an array mapped from a file; do nothing for an array in memory.
 
-    They count as memory of the process from when they are first read. The numbers stay in the file, those
-    that were written to it too, and are read again when somebody asks for them. Where the system takes no
-    such advice it decides itself.
+    Pages count as memory of the process once they are read. The values, including written ones, stay in the
+    file, and are read again on demand. Systems without such a call decide themselves.
 
     Parameters
     ----------
     array : ndarray
-        C-contiguous: rows of a mapped matrix.
+        C-contiguous rows of a mapped matrix.
     """
     mapped = _mapped(array)
     if mapped is None or not hasattr(mmap, "MADV_DONTNEED") or not array.nbytes:
@@ -45,24 +44,23 @@ def release(array: NDArray[Any]) -> None:
 
 
 def in_file(array: NDArray[Any]) -> bool:
-    """Return whether the numbers of an array are those of a file mapped into memory."""
+    """Return whether an array is mapped from a file."""
     return _mapped(array) is not None
 
 
 def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
-    """Return an array of float64 that is mapped from a file without a name, which goes with the array.
+    """Return a float64 array mapped from an unnamed file, which disappears with the array.
 
     Parameters
     ----------
     shape : tuple of int
-        Of one number at least.
+        Shape with at least one element.
     folder : Path
-        Where the file is: on a disk, as that of the system for temporary files may be memory.
+        Folder of the file: on a disk, because the system's folder for temporary files may be memory.
 
     Raises
     ------
-    OSError
-        Where the disk has no room.
+    OSError If the disk is full.
     """
     size = 8 * math.prod(shape)
     with tempfile.TemporaryFile(dir=folder) as file:
@@ -76,9 +74,9 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
 
 
 def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
-    """Return some rows of a matrix that is mapped from a file, mapped from another one.
+    """Return some rows of a mapped matrix, mapped from another file.
 
-    O(m'n) for m' rows, a block at a time.
+    O(m'n) for m' rows, block by block.
     """
     taken = empty_in_file((rows.size, X.shape[1]), folder)
     for block in _blocks(rows.size, X.shape[1]):
@@ -90,9 +88,9 @@ def taken_rows(X: Floats, rows: Ints, folder: Path) -> Floats:
 
 
 def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
-    """Return a matrix that is mapped from a file with some of its columns, mapped from another one.
+    """Return some columns of a mapped matrix, mapped from another file.
 
-    O(mk) for k columns of m rows, a block of rows at a time.
+    O(mk) for k columns of m rows, block by block.
     """
     chosen = empty_in_file((len(X), len(columns)), folder)
     for rows in _blocks(*X.shape):
@@ -103,9 +101,9 @@ def chosen_columns(X: Floats, columns: Sequence[int], folder: Path) -> Floats:
 
 
 def taken_columns(X: Floats, columns: slice) -> Floats:
-    """Return some columns of a matrix as rows, in memory; pages that were read for them are let go.
+    """Return some columns of a matrix as rows in memory; pages read for them are released.
 
-    O(mk) for k columns of m rows, a block of rows at a time where they are mapped from a file.
+    O(mk) for k columns of m rows, block by block if they are mapped from a file.
     """
     if not in_file(X):
         return np.ascontiguousarray(X[:, columns].T)
@@ -117,7 +115,7 @@ def taken_columns(X: Floats, columns: slice) -> Floats:
 
 
 def joined_rows(matrices: Sequence[Floats], folder: Path) -> Floats:
-    """Return matrices one behind the other, mapped from a file; O(mn), a block at a time."""
+    """Return concatenated matrices, mapped from a file; O(mn), block by block."""
     joined = empty_in_file((sum(map(len, matrices)), matrices[0].shape[1]), folder)
     at = 0
     for X in matrices:

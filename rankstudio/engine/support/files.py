@@ -21,18 +21,17 @@ _DAY = 24 * 60 * 60  # nobody writes a file for that long: what is older was lef
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside it first, then moved into place.
+    """Write a file completely or not at all: under a temporary name first, then renamed.
 
     Raises
     ------
-    OutputError
-        Where it cannot be written; what stood there before is untouched.
+    OutputError If it cannot be written; an existing file is unchanged.
     """
     write_pieces(path, (content,))
 
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
-    """Write a file of pieces that are made one after the other; see :func:`write_bytes`."""
+    """Write a file from consecutive pieces; see :func:`write_bytes`."""
     path = Path(path)
     try:
         with _written_aside(path, pieces) as aside:
@@ -44,14 +43,11 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
 
 
 def create_file(path: Path, content: bytes) -> None:
-    """Make a file where there is none yet: whole and on the disk, or not at all.
+    """Create a new file, completely and flushed to disk, or not at all.
 
     Raises
     ------
-    FileExistsError
-        Where there is one.
-    OSError
-        Where it cannot be written.
+    FileExistsError If the file exists. OSError If it cannot be written.
     """
     with _written_aside(path, (content,)) as aside:
         _sync(aside)
@@ -66,7 +62,7 @@ def create_file(path: Path, content: bytes) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text in UTF-8 with plain newlines; see :func:`write_bytes`."""
+    """Write a text in UTF-8 with LF line ends; see :func:`write_bytes`."""
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:  # the name of a file that is not
@@ -78,12 +74,11 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def make_folder(path: str | Path) -> Path:
-    """Make a folder and its parents where they are missing.
+    """Create a folder and its parents if missing.
 
     Raises
     ------
-    OutputError
-        Where it cannot be made.
+    OutputError If it cannot be created.
     """
     path = Path(path)
     try:
@@ -95,14 +90,11 @@ def make_folder(path: str | Path) -> Path:
 
 
 def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Read a text of at most so many bytes from a file: a device has no end, a pipe may have no beginning.
+    """Read a text of at most a number of bytes from a regular file; devices and pipes may have no end.
 
     Raises
     ------
-    OSError
-        Where it cannot be read, is no file or is larger.
-    ValueError
-        Where it is in another encoding.
+    OSError If it cannot be read, is not a file or is larger. ValueError For another encoding.
     """
     status = path.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
@@ -113,7 +105,7 @@ def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is a file or folder; there is none where the system cannot even look for it."""
+    """Return whether a file or folder exists; False if the system cannot check."""
     try:
         return path.exists()
     except OSError:  # a name that is too long, a folder that may not be read
@@ -121,7 +113,7 @@ def is_there(path: Path) -> bool:
 
 
 def remove_abandoned(folder: Path, pattern: str) -> None:
-    """Remove what is a day old of the files and folders that were written aside by who was killed then."""
+    """Remove temporary files and folders of killed processes after a day."""
     for path in folder.glob(pattern):
         with suppress(OSError):  # somebody else's, or gone by now
             if time.time() - path.stat().st_mtime > _DAY:
@@ -129,12 +121,11 @@ def remove_abandoned(folder: Path, pattern: str) -> None:
 
 
 def temporary_folder() -> Path:
-    """Make a folder that its owner alone may read, and that goes when this process ends.
+    """Create a private folder that is removed when this process ends.
 
     Raises
     ------
-    OSError
-        Where there is none for temporary files.
+    OSError Without a folder for temporary files.
     """
     path = Path(tempfile.mkdtemp(prefix="rankstudio-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)

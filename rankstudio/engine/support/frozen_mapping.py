@@ -10,12 +10,12 @@ Value_co = TypeVar("Value_co", covariant=True)
 
 
 class FrozenMapping(Mapping[Key, Value_co]):
-    """A copy of a mapping that stays as it is; it can be pickled, and hashed if its values can.
+    """An immutable copy of a mapping; it can be pickled, and hashed if its values can.
 
     Parameters
     ----------
     values : Mapping or iterable of pairs, optional
-        Their order is kept; it does not count when two are compared.
+        Items; their order is kept, but ignored in comparisons.
     """
 
     __slots__ = ("_values",)

@@ -19,14 +19,14 @@ def _unknown() -> None:
 
 @dataclass(frozen=True, eq=False)
 class Grading:
-    """What a measure of some documents needs besides their labels, whatever piece of a dataset they are.
+    """Information that measures need besides labels, for any part of a dataset.
 
     Attributes
     ----------
     greatest_grade : float
-        The greatest label of the whole dataset, all folds and parts; 0 or more. ERR depends on it.
+        Largest label of the whole dataset, all folds and parts; 0 or more. ERR uses it.
     find_ranks : callable
-        Returns ``id_ranks``; called when somebody first asks for them.
+        Returns ``id_ranks``; called on first use.
     """
 
     greatest_grade: float
@@ -34,57 +34,57 @@ class Grading:
 
     @classmethod
     def of(cls, labels: Floats) -> Grading:
-        """Return the grading of documents that are a whole dataset, and have no ids."""
+        """Return the grading of documents that are a whole dataset without ids."""
         return cls(greatest(labels))
 
     @cached_property
     def id_ranks(self) -> Ints | None:
-        """The rank of each document's id among those of its query, shape (m,); None where there are none.
+        """Rank of each document's id within its query, shape (m,); None without ids.
 
-        Equal scores are put in order from the greatest rank down. A query with a document that has no id has
-        the positions of its documents, so that the order within a query never depends on other queries.
+        Equal scores are ordered by descending rank. A query with a document without id uses the positions of
+        its documents, so that the order within a query never depends on other queries.
         """
         return self.find_ranks()
 
     @property
     def found_ranks(self) -> Ints | None:
-        """The ranks where somebody asked for them before: only then they go to other processes."""
+        """The ranks if already computed: only then they are sent to other processes."""
         found: Ints | None = vars(self).get("id_ranks")
         return found
 
     def find_now(self, *, by_id: bool) -> None:
-        """Find the ranks now, so that they go along to other processes, where documents go by their ids."""
+        """Compute the ranks now, so that they are sent to other processes, if a convention uses ids."""
         if by_id:
             _ = self.id_ranks
 
     def taken(self, rows: slice | Ints) -> Grading:
-        """Return the grading of some of the documents: whole queries."""
+        """Return the grading of some of the documents, as whole queries."""
         return Grading(self.greatest_grade, partial(_taken, self, rows))
 
 
 def joined(gradings: Sequence[Grading], rows: Sequence[Ints]) -> Grading:
-    """Return the grading of documents of several parts of a dataset, one part behind the other.
+    """Return the grading of the concatenated documents of several parts of a dataset.
 
     Parameters
     ----------
     gradings : sequence of Grading
     rows : sequence of ndarray
-        The rows of each in its part: where that has no ids, the last comes first.
+        Rows of each in its part: without ids, the last comes first.
     """
     return Grading(max(one.greatest_grade for one in gradings), partial(_joined, gradings, rows))
 
 
 def greatest(labels: Floats) -> float:
-    """Return the greatest label, 0 where none is positive."""
+    """Return the largest label, 0 if none is positive."""
     return float(np.max(labels, initial=0.0))
 
 
 def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
-    """Return `Grading.id_ranks` of ids in the order of the documents, "" for a document without one.
+    """Return `Grading.id_ranks` of ids in the order of the documents, "" for a missing id.
 
     Notes
     -----
-    O(m log n) for queries of n documents. Ids are compared as text, as trec_eval does.
+    O(m log n) for queries of n documents. Ids are compared as text, as in trec_eval.
     """
     every, any_id = iter(ids), False
     ranks = np.empty(int(query_ptr[-1]), dtype=np.int64)
@@ -100,7 +100,7 @@ def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
 
 
 def order_of_ranks(query_ptr: Ints, ranks: Ints | None) -> Ints:
-    """Return the documents of each query from the greatest rank down; without ranks the last comes first."""
+    """Return the documents of each query in descending rank; without ranks the last comes first."""
     n_documents = int(query_ptr[-1])
     ranks = np.arange(n_documents) if ranks is None else ranks
     query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))

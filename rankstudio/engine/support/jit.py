@@ -84,9 +84,9 @@ def _trusted(found: _KernelCache, function: Callable[..., Any]) -> _KernelCache:
 
 
 def only_ours(folder: Path, source: Path) -> bool:
-    """Return whether nobody can write to a folder but this user, the system, and who owns a source file.
+    """Return whether only this user, the system and the owner of a source file can write to a folder.
 
-    The user's own group may write, too: on many systems nobody else is in it.
+    The user's own group may also write, because on many systems it has no other members.
     """
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps a user's folders to itself
@@ -113,7 +113,7 @@ def _use_temporary_folder(why: str = "") -> None:
 
 
 def shipped_folder(module: str) -> Path:
-    """Return where the kernels of a module are that came with the program, if any did."""
+    """Return the location of precompiled kernels of a module shipped with the program, if any."""
     return resource("kernels", module.rpartition(".")[0])
 
 

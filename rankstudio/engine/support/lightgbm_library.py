@@ -14,12 +14,12 @@ def lightgbm_library(needed_by: str) -> Any:
     Parameters
     ----------
     needed_by : str
-        What needs it, as people call it.
+        Name of the method that needs it.
 
     Raises
     ------
-    MissingExtraError
-        Where it is not installed, or its compiled part cannot be loaded; the text says what to install.
+    MissingExtraError If it is not installed, or its compiled part cannot be loaded; the message states what
+    to install.
     """
     try:
         import lightgbm  # noqa: PLC0415 - it takes a second

@@ -40,37 +40,35 @@ _LLVM = "libllvmlite"
 
 
 def available() -> float:
-    """Return how many bytes this process can still have now; infinity where that is unknown.
+    """Return the number of bytes still available to this process; infinity if unknown.
 
-    Asked before large allocations, because Linux grants any of them and ends the program later.
+    Called before large allocations, because Linux grants any of them and kills the program later.
     """
     return max(0.0, min(total - used for total, used in _bounds()))
 
 
 def budget() -> float:
-    """Return how many bytes a run may take: as `within` or RANKSTUDIO_MEMORY says, else half of what is free.
+    """Return the memory limit of a run in bytes: of `within`, RANKSTUDIO_MEMORY, or half of the free memory.
 
     Raises
     ------
-    ParameterError
-        Where the variable is no size.
+    ParameterError If the variable is not a size.
     """
     asked = os.environ.get(VARIABLE, "")
     return _budget.get() or (n_bytes(asked) if asked else available() / 2)
 
 
 def is_asked() -> bool:
-    """Return whether somebody said how large the budget is."""
+    """Return whether a limit was specified."""
     return _budget.get() is not None or bool(os.environ.get(VARIABLE))
 
 
 def n_bytes(text: str) -> float:
-    """Return the number of bytes that a text such as "4GB" says.
+    """Parse a size such as "4GB" into bytes.
 
     Raises
     ------
-    ParameterError
-        Where it is no size, or less than a megabyte.
+    ParameterError If it is not a size, or less than a megabyte.
 
     Examples
     --------
@@ -86,7 +84,7 @@ def n_bytes(text: str) -> float:
 
 @contextmanager
 def within(n_bytes: float | None) -> Iterator[None]:
-    """Limit what is done here to a budget of so many bytes; None leaves it as it is."""
+    """Apply a memory limit in bytes within the block; None leaves it unchanged."""
     token = _budget.set(n_bytes or _budget.get())
     try:
         yield
@@ -95,12 +93,12 @@ def within(n_bytes: float | None) -> Iterator[None]:
 
 
 def size(n_bytes: float) -> str:
-    """Return a number of bytes for a sentence: "18.6 GB"."""
+    """Return a number of bytes for display: "18.6 GB"."""
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.1f} MB"
 
 
 def refuse_small_limit() -> None:
-    """Refuse to work where ``ulimit -v`` leaves no room for the libraries, which would end the process.
+    """Refuse to start if ``ulimit -v`` leaves no memory for the libraries, which would end the process.
 
     Raises
     ------
@@ -117,7 +115,7 @@ def refuse_small_limit() -> None:
 
 @contextmanager
 def sufficient(what: str) -> Iterator[None]:
-    """Turn a MemoryError into an OutOfMemoryError that begins with what was being done.
+    """Convert a MemoryError to an OutOfMemoryError whose message starts with the operation.
 
     Raises
     ------
@@ -140,11 +138,11 @@ def sufficient(what: str) -> Iterator[None]:
 
 
 def release_unused() -> None:
-    """Return freed memory to the system, and the code of LLVM, which loading and compiling kernels alone use.
+    """Return freed memory to the system, including the code of LLVM, which only kernels need.
 
-    Freed memory stays with the allocator otherwise, where a few small objects lie in between. The code is
-    a file's, unchanged: where it is used again, its pages are still in the system's cache. Takes some
-    hundredths of a second; nothing is done on systems other than Linux.
+    Otherwise freed memory stays with the allocator if a few small objects remain in between. The code is
+    unchanged file content: on the next use its pages are still in the system's cache. It takes a few
+    hundredths of a second, and does nothing on systems other than Linux.
     """
     libc = _libc()
     if libc is None:

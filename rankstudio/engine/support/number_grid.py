@@ -15,7 +15,7 @@ _MOST = 10_000
 
 
 def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
-    """Read a grid of numbers.
+    """Parse a grid of numbers.
 
     Parameters
     ----------
@@ -23,17 +23,15 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
         Items separated by commas or blanks. An item is a number, a power (``2^-3``), or a range with
         ``..`` or ``…``: of powers of one base, or of whole numbers.
     name : str
-        Which field it stands in, for the error.
+        Name of the field, for the error message.
 
     Returns
     -------
-    tuple of float
-        In the order written.
+    tuple of float Numbers in the given order.
 
     Raises
     ------
-    ParameterError
-        For anything else.
+    ParameterError For any other text.
     """
     values: list[float] = []
     spaced = re.sub(r"\s*(?:\.\.+|…)\s*", "..", text.strip())
@@ -91,7 +89,7 @@ def _exponent(power: re.Match[str]) -> float:
 
 
 def format_grid(values: Sequence[float]) -> str:
-    """Write a grid as briefly as :func:`parse_grid` reads it back, bit for bit."""
+    """Format a grid as the shortest text that :func:`parse_grid` reads back bit for bit."""
     exponents = [power_of_two(v) for v in values]
     if len(values) > 1 and None not in exponents:
         steps = [b - a for a, b in pairwise(exponents)]  # type: ignore[operator]
@@ -104,20 +102,21 @@ def format_grid(values: Sequence[float]) -> str:
 
 
 def format_number(value: float) -> str:
-    """Write one number so that it reads back bit for bit, whole numbers without a point."""
+    """Format a number that is read back bit for bit, integers without a point."""
+    # Below 2^53, some 9e15, a whole float has no other digits than its own.
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(float(value))
 
 
 def format_power(value: float) -> str:
-    """Write one value as a label: as a power of two where it is one, 2^0 included."""
+    """Format a value as a label: as a power of two if it is one, including 2^0."""
     exponent = power_of_two(value)
     return format_number(value) if exponent is None else f"2^{exponent}"
 
 
 def power_of_two(value: float) -> float | None:
-    """Return e where value is exactly 2^e for a whole e (an int) or quarters (a float), else None."""
+    """Return e if the value is exactly 2^e for an integer e (int) or quarters (float), otherwise None."""
     if value <= 0 or not math.isfinite(value):
         return None
     mantissa, exponent = math.frexp(value)

@@ -17,19 +17,19 @@ _HEADER = 112  # bytes that numpy takes for an array besides its values
 
 
 class Rows(Protocol):
-    """Rows of one kind, each made or looked up when it is asked for."""
+    """Rows of one kind, created or looked up on demand."""
 
     def row(self, k: int) -> Any:
         """Return row k."""
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take."""
+        """Memory in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlainRows:
-    """Rows as they are: arrays that would not become smaller, or that others have too.
+    """Unpacked rows: arrays that would not become smaller, or that are shared.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class PlainRows:
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take; an object that stands for several rows counts once."""
+        """Memory in bytes; an object used for several rows counts once."""
         return sum(map(_size, {id(row): row for row in self.rows}.values())) + 8 * len(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class PackedRows:
-    """K rows of n numbers, of which those with the bits of ``fill`` take no place.
+    """K rows of n numbers, in which numbers with the bits of ``fill`` are not stored.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class PackedRows:
     fill : float
         0.0 or NaN.
     values : ndarray of shape (N,)
-        The others, row by row; of 32 bits each where that loses none.
+        The other numbers, row by row; with 32 bits each if that is lossless.
     starts : ndarray of shape (K + 1,)
-        Where each row's begin in ``values``.
+        Start of each row in ``values``.
     columns : ndarray of shape (N,), optional
-        Where they stand in their rows.
+        Their columns.
     marks : ndarray of shape (K, ceil(n / 8)), optional
-        The same as a bit for each place, where that is less.
+        The same as one bit per column, if that is smaller.
 
     Notes
     -----
@@ -102,7 +102,7 @@ class PackedRows:
         return cls(n, fill, found, starts, np.concatenate(columns), None)
 
     def row(self, k: int) -> Floats:
-        """Return row k as an array of its own, shape (n,)."""
+        """Return row k as a new array, shape (n,)."""
         out = np.full(self.n, self.fill)
         own = slice(self.starts[k], self.starts[k + 1])
         if self.marks is not None:
@@ -114,19 +114,19 @@ class PackedRows:
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take."""
+        """Memory in bytes."""
         arrays = [a for a in (self.values, self.starts, self.columns, self.marks) if a is not None]
         return sum(a.nbytes + _HEADER for a in arrays)
 
 
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
-    """Return rows packed, or as they are where that takes no more memory.
+    """Return rows packed, or unpacked if that needs no more memory.
 
     Parameters
     ----------
     rows : sequence of ndarray
     fill : float
-        0.0 or NaN: what most of the numbers are.
+        0.0 or NaN: the most frequent number.
     """
     if rows and all(row.size == 0 for row in rows):
         return PlainRows((np.empty(0),) * len(rows))
@@ -140,14 +140,14 @@ def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class IndexTuples:
-    """K tuples of indices; one that is the beginning of another, or equal to it, takes no place of its own.
+    """K tuples of indices; prefixes of others are not stored separately.
 
     Attributes
     ----------
     flat : ndarray
-        Of the smallest unsigned integers that carry them.
+        Concatenated indices, in the smallest sufficient unsigned integers.
     begins, ends : ndarray of shape (K,)
-        Where each stands in ``flat``.
+        Start and end of each tuple in ``flat``.
     """
 
     flat: NDArray[Any]
@@ -156,7 +156,7 @@ class IndexTuples:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, ...]]) -> IndexTuples:
-        """Keep some tuples; O(their lengths)."""
+        """Store some tuples; O(total length)."""
         longest = max(rows, key=len)
         if all(row == longest[: len(row)] for row in rows):
             begins = dict.fromkeys(rows, 0)
@@ -177,12 +177,12 @@ class IndexTuples:
 
     @property
     def lengths(self) -> Ints:
-        """How long each tuple is, without making them, shape (K,)."""
+        """Length of each tuple, shape (K,), without creating them."""
         return self.ends - self.begins
 
     @property
     def n_bytes(self) -> int:
-        """How much memory they take."""
+        """Memory in bytes."""
         return sum(a.nbytes + _HEADER for a in (self.flat, self.begins, self.ends))
 
 

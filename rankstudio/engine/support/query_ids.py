@@ -14,13 +14,12 @@ _MISSING = ("NAType", "NaTType")  # of pandas, whose comparisons have no truth v
 
 
 def checked_ids(qid: ArrayLike) -> NDArray[Any]:
-    """Return query ids as an array that can be sorted.
+    """Return query ids as a sortable array.
 
     Raises
     ------
-    DatasetError
-        For an id that is missing (None, NaN, NaT, masked), and for numbers among texts:
-        whether 1 and "1" are one query is not to be guessed.
+    DatasetError For a missing id (None, NaN, NaT, masked), and for numbers mixed with text, because 1 and "1"
+    would be ambiguous.
     """
     check_none_missing(qid)
     # Of a list with a text numpy would make texts of all.

@@ -21,18 +21,17 @@ def resource(*parts: str) -> Path:
     Parameters
     ----------
     *parts : str
-        Its path below ``resources/``.
+        Path below ``resources/``.
 
     Returns
     -------
-    Path
-        The path, whether or not something is there.
+    Path The path, whether or not it exists.
     """
     return _root("resources").joinpath(*parts)
 
 
 def table(*parts: str) -> dict[str, Any]:
-    """Return what a shipped file in TOML holds; its path as for :func:`resource`."""
+    """Return the contents of a shipped TOML file; path as in :func:`resource`."""
     return tomllib.loads(resource(*parts).read_text(encoding="utf-8"))
 
 

@@ -15,7 +15,7 @@ DOCUMENTS = 1 << 16
 
 @dataclass(frozen=True)
 class Shard:
-    """Some queries that follow each other, and the rows of their documents.
+    """Consecutive queries, and the rows of their documents.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Shard:
 
     @property
     def rows(self) -> slice:
-        """The rows of its documents."""
+        """Rows of its documents."""
         return slice(self.first_row, self.end_row)
 
     @property
@@ -47,16 +47,16 @@ class Shard:
 
 
 def shards_of(query_ptr: Ints, documents: int = DOCUMENTS) -> tuple[Shard, ...]:
-    """Cut queries into shards: one begins where the next query would make the one before too large.
+    """Divide queries into shards: a new one starts if the next query would make the current one too large.
 
-    The cuts depend on the sizes of the queries alone, and not on who works or how much memory there is.
+    The division depends only on the sizes of the queries, not on workers or memory.
 
     Parameters
     ----------
     query_ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``query_ptr[q]:query_ptr[q + 1]``.
     documents : int
-        How many a shard has at most, where none of its queries has more.
+        Maximum number of documents per shard, unless a single query has more.
 
     Notes
     -----

@@ -15,20 +15,19 @@ if TYPE_CHECKING:
 
 
 def rendered(name: str, **values: object) -> str:
-    """Return a template with values in it.
+    """Render a template with values.
 
     Parameters
     ----------
     name : str
-        Of a file below ``resources/templates``.
+        Name of a file below ``resources/templates``.
     **values : object
-        Texts among them, and in them, are escaped by :func:`~rankstudio.engine.support.escaping.html_text`;
-        what is markup is marked as ``safe`` in the template.
+        All texts in the values are escaped by :func:`~rankstudio.engine.support.escaping.html_text`; the
+        template marks markup as ``safe``.
 
     Raises
     ------
-    jinja2.UndefinedError
-        Where the template asks for a value that there is not.
+    jinja2.UndefinedError If the template uses a missing value.
     """
     return _environment().get_template(name).render(values)
 

@@ -29,15 +29,14 @@ _own = threading.local()
 
 
 def available() -> int:
-    """Return how many threads work that begins on this thread may use.
+    """Return the number of threads for work started on this thread.
 
-    That is what :func:`at_most` grants it, else what RANKSTUDIO_THREADS says, else the number of processors
-    that this process may use.
+    It is the number granted by :func:`at_most`, otherwise RANKSTUDIO_THREADS, otherwise the number of
+    processors available to this process.
 
     Raises
     ------
-    ParameterError
-        Where the variable is not a whole number from 1 up.
+    ParameterError If the variable is not a whole number from 1 up.
     """
     granted: int | None = getattr(_own, "count", None)
     if granted is not None:
@@ -51,14 +50,14 @@ def available() -> int:
 
 
 def processors() -> int:
-    """Return the number of processors this process may use."""
+    """Return the number of processors available to this process."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 @contextmanager
 def at_most(count: int) -> Iterator[None]:
-    """Grant the work of this thread so many threads: several workers share the processors."""
+    """Limit the work of this thread to a number of threads, if several workers share the processors."""
     before: int | None = getattr(_own, "count", None)
     _own.count = count
     try:
@@ -73,23 +72,23 @@ def worthwhile(nanoseconds: float, calls: int = 1) -> bool:
     Parameters
     ----------
     nanoseconds : float
-        What it takes one thread, about: whoever asks has measured what one of its innermost loops does.
+        Approximate time on one thread, from measurements of the innermost loops.
     calls : int
-        How many times threads are given some of it, and waited for.
+        Number of times that threads receive work and are waited for.
     """
     return nanoseconds > _START + _CALL * (calls - 1)
 
 
 @contextmanager
 def pool(worthwhile: bool = True, most: int | None = None) -> Iterator[tuple[Executor | None, int]]:
-    """Provide an executor of threads and their number, or (None, 1) where one thread is best.
+    """Provide a thread pool and its number of threads, or (None, 1) if one thread is best.
 
     Parameters
     ----------
     worthwhile : bool
-        Whether the work is large enough to gain from several threads, as :func:`worthwhile` tells.
+        Whether the work is large enough to gain from several threads, as in :func:`worthwhile`.
     most : int, optional
-        How many threads at most, where each needs much memory.
+        Maximum number of threads, if each needs much memory.
     """
     count = min(available(), most or available()) if worthwhile else 1
     if count == 1:
@@ -104,16 +103,16 @@ def share(
 ) -> None:
     """Call ``work(item)`` for each item, on this thread and on the executor's.
 
-    This thread works too, and waits for no other that has not begun when nothing is left: processors may be
-    busy with something else.
+    This thread also works, and at the end does not wait for threads that have not started, because processors
+    may be busy.
 
     Parameters
     ----------
     executor : Executor or None
     workers : int
-        How many threads may work, with this one.
+        Maximum number of threads, including this one.
     work : callable
-        What it raises on any of the threads is raised here.
+        Function; its exceptions on any of the threads are raised here.
     items : iterable
     """
     waiting = iter(list(items))
@@ -133,7 +132,7 @@ def share(
 def blas() -> ThreadpoolController:
     """Return the control over the threads of the BLAS libraries, numpy's and scipy's.
 
-    Kept, because to look for them among all loaded libraries takes as long as a small model.
+    Cached, because finding them among all loaded libraries takes as long as a small model.
     """
     _load_blas_of_scipy()
     return ThreadpoolController().select(user_api="blas")
@@ -211,7 +210,7 @@ threads are used where the order of a sum does not depend on them.
 
 
 def steadily(work: Generator[Item, None, Value]) -> Generator[Item, None, Value]:
-    """Run a generator to its end with BLAS held to one thread, and return its value."""
+    """Run a generator to its end with BLAS limited to one thread, and return its value."""
     try:
         while True:
             with STEADY:

@@ -15,12 +15,12 @@ Waiting = Generator["WorkProgress", None, Value]
 
 
 def finish(work: Generator[object, None, Value]) -> Value:
-    """Run a generator to its end, whatever it yields, and return its value."""
+    """Run a generator to its end, ignoring what it yields, and return its value."""
     return followed(work, lambda _: None)
 
 
 def followed(work: Generator[Told, None, Value], follow: Callable[[Told], None]) -> Value:
-    """Run a generator to its end, telling what it yields, and return its value."""
+    """Run a generator to its end, passing on what it yields, and return its value."""
     while True:
         try:
             told = next(work)
@@ -32,14 +32,14 @@ def followed(work: Generator[Told, None, Value], follow: Callable[[Told], None])
 
 @dataclass(frozen=True)
 class WorkProgress:
-    """Progress between two steps, from a method whose next step takes long.
+    """Progress between two slow steps of a method.
 
     Attributes
     ----------
     what : str
         "comparing features".
     share : float
-        How much of that is done, 0 to 1.
+        Share done, 0 to 1.
     """
 
     what: str
@@ -48,12 +48,12 @@ class WorkProgress:
 
 @dataclass(frozen=True)
 class Note(WorkProgress):
-    """A sentence that a method says of what it learns, and that belongs to the results.
+    """A note of a method on its training that belongs to the results.
 
     Attributes
     ----------
     kind : type of Warning
-        As which ``fit`` gives it; of several of one kind the first is shown.
+        Warning class used by ``fit``; of several notes of one kind the first is shown.
     """
 
     share: float = 0.0
@@ -63,9 +63,9 @@ class Note(WorkProgress):
 def telling(
     work: Generator[object, None, Value], what: str, most: int
 ) -> Generator[WorkProgress, None, Value]:
-    """Yield progress whenever a generator yields, of ``most`` times, and return its value.
+    """Yield progress out of ``most`` whenever a generator yields, and return its value.
 
-    Progress events of its own pass, and do not count.
+    Its own progress events are passed on, and do not count.
     """
     done = 0
     while True:

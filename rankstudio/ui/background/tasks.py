@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.rankers.rankrls import RankRLS
 
 _KEPT = 2  # prepared folds: each holds statistics of every query
-_PROGRESS_SECONDS = 0.03
+_PROGRESS_SECONDS = 0.03  # as often as a bar is drawn: two frames
 _MOMENT = 0.05  # seconds for which another task waits at most, unless a single step takes longer
 _MOST_SECONDS = 10.0  # of all exchanges of a set, before they are not computed
 

@@ -50,7 +50,7 @@ class StabilityView(View):
             [(_JACCARD, _JACCARD)],
             tr("similarity"),
             "stability-index",
-            tr("What the map shows: the share of common features, or the similarity beyond chance"),
+            tr("Values of the map: share of common features, or similarity corrected for chance"),
         )
         self.plot = HeatMapPlot(
             theme,

@@ -117,7 +117,7 @@ class EvidenceController(Controller):
         """Return the evidence."""
         if not self.panel.table.rows():
             return ()
-        about = tr("How sure each selected feature is, with its verdict.")
+        about = tr("Evidence for each selected feature, with its verdict.")
         return (ShownTable("evidence", tr("Evidence"), about, self.panel.table),)
 
     def plots(self) -> tuple[ShownPlot, ...]:

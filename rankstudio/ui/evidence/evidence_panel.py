@@ -33,6 +33,7 @@ _NUMBER = 42  # pixels of "100 %" beside its bar
 _LOSS = 56  # of a loss beside its interval
 _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
+"""Of the threshold τ: the bound on the number of selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
 _NAMES = 116  # pixels for names, for which other columns give way
 _GIVING_WAY = ("position", "deciding", "share", "feature")  # the first one first
 _PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
@@ -253,9 +254,7 @@ class EvidenceTable(TableView):
                 tr("position"),
                 value=lambda row: row.middle,
                 format=lambda _: "",
-                tooltip=tr(
-                    "Place in the path on the halves: the median, and from the 5 to the 95 % quantile"
-                ),
+                tooltip=tr("Position on the path over the halves: median, and 5 % to 95 % quantile"),
                 width=66,
                 paint=self._paint_position,
                 hint=_position_hint,
@@ -290,14 +289,14 @@ class EvidenceTable(TableView):
                 tr("queries"),
                 "right",
                 value=lambda row: row.found.n_deciding,
-                tooltip=tr("How many queries have to be left out for the step to select another feature"),
+                tooltip=tr("Minimum number of queries to leave out before the step selects another feature"),
                 width=56,
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
             ),
             Column(
                 "verdict",
                 tr("verdict"),
-                tooltip=tr("What the halves, the near-best sets and the loss say together"),
+                tooltip=tr("Verdict from the halves, the near-best sets and the loss"),
                 width=146,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
@@ -408,7 +407,7 @@ def _position_hint(row: EvidenceRow) -> str:
     if position is None:
         return ""
     low, middle, high = ("–" if isinf(place) else f"{place:.0f}" for place in position)
-    return tr("The median place is {middle}, from {low} to {high}. A dash means not selected.").format(
+    return tr("The median position is {middle}, from {low} to {high}. A dash means not selected.").format(
         middle=middle, low=low, high=high
     )
 

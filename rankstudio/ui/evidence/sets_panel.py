@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
-NOTHING = tr("Sets that a paired test over queries cannot tell from the best one appear here.")
+NOTHING = tr("Sets not significantly different from the best one (paired test over queries) appear here.")
 TOO_MANY = tr("There are too many sets of this size to compare them all.")
 _UNPROVED = tr("The best set of this size is not proved, so the sets as good as it are not known.")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 
 _SIZE = 720, 420
-_LEAST = 5e-6
+_LEAST = 5e-6  # half of the last digit of a percentage with three decimals: less is 0.000, without a minus
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ _COLUMNS = (
         tr("greedy above"),
         "right",
         lambda value: tr("{share} %").format(share=f"{100 * value if value > _LEAST else 0:.3f}"),
-        tooltip=tr("By how much the error of the set that greedy selection finds is higher"),
+        tooltip=tr("Excess error of the set found by greedy selection"),
         width=104,
     ),
     Column("n_sets", tr("sets"), "right", lambda n: f"{n:,}" if n < 1e10 else f"{n:.2g}", width=110),

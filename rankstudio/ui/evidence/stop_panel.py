@@ -119,7 +119,7 @@ class StopPanel(Panel):
     def show_steps(self, whole: bool) -> None:
         """Show the plots of greedy RankRLS; else the panel is that of the permutation test alone."""
         self._whole = whole
-        self.set_title(tr("Where to stop") if whole else tr("More than chance?"))
+        self.set_title(tr("Where to stop") if whole else tr("Permutation test"))
         self.view.setVisible(whole)
         self._show_view()
 

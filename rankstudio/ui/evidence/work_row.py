@@ -65,9 +65,7 @@ class WorkRow(QWidget):
         self.bar = named(DeferredProgressBar(), f"{name}-progress", tr("progress"))
         self.bar.setFixedWidth(_BAR)
         self.status = named(ElidedLabel(), f"{name}-status", role="caption")
-        self.stop = named(
-            QPushButton(tr("Stop")), f"{name}-stop", tip=tr("Stop and keep what is known so far")
-        )
+        self.stop = named(QPushButton(tr("Stop")), f"{name}-stop", tip=tr("Stop and keep the results so far"))
         for button in (self.button, self.stop):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         fill(
@@ -97,7 +95,7 @@ class WorkRow(QWidget):
             self.button.setText(self._offer if isinf(seconds) else timed)
         states = {
             Progress.RUNNING: said or _DOING[package],
-            Progress.STOPPED: tr("Stopped. The values so far are shown."),
+            Progress.STOPPED: tr("Stopped. Showing the values so far."),
             Progress.WAITING: tr("Waiting …"),
         }
         self.status.setText(states.get(progress, ""))

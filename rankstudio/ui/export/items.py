@@ -137,7 +137,7 @@ def _why_no_model(model: SelectedModel | None) -> str:
     if model is None:
         return tr("No current model: run a method or move λ.")
     if not model.step.learned:
-        return tr("These are given scores: there is no model to rank other documents.")
+        return tr("Given scores have no model to rank other documents.")
     return "" if model.step.whole else NOT_WHOLE
 
 
@@ -401,7 +401,7 @@ def _why_not(model: SelectedModel | None) -> str:
     if model is None:
         return tr("No current model: run a method or move λ.")
     if not model.step.selected:
-        return tr("These are given scores: no features were selected.")
+        return tr("Given scores have no selected features.")
     return tr("The data are not open, so the documents cannot be written.")
 
 

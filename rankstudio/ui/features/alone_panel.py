@@ -401,7 +401,7 @@ class AlonePlot(Plot):
             return ""
         best, train = int(self.shown.order[0]), self.shown.parts["train"]
         said = [
-            tr("best feature alone: {names}, {measure} {train:.4f} on train").format(
+            tr("best single feature: {names}, {measure} {train:.4f} on train").format(
                 names=self._names[best], measure=self.shown.measure, train=train[best]
             )
         ]

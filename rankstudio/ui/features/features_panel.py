@@ -39,7 +39,7 @@ _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first; a
 _ROOM_FOR_MARGIN = 300
 
 NO_PATH = tr("Run a method or move λ to see the selected features.")
-_GIVEN = tr("These are given scores: there are no features and no path.")
+_GIVEN = tr("Given scores have no features and no path.")
 
 
 @dataclass(frozen=True)

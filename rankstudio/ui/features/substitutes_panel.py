@@ -279,7 +279,7 @@ def _per_document(swap: Swap) -> str:
 
 def _floored(value: float) -> str:
     """Return a bound with two decimals that the value is not below."""
-    return f"{floor(value * 100 + 1e-9) / 100:.2f}"
+    return f"{floor(value * 100 + 1e-9) / 100:.2f}"  # 0.29 * 100 is a little below 29
 
 
 class SubstitutesPanel(Panel):

@@ -304,6 +304,7 @@ class DeviationsPlot(Plot):
     def figure(self) -> RowsFigure:
         """Return the distributions below each other, with means and one sd to both sides."""
         low, high = self._range()
+        # Edges and the ends of the range are multiples of one width, but for rounding.
         there = (self.edges[:-1] >= low - 1e-12) & (self.edges[1:] <= high + 1e-12)
         first = int(np.flatnonzero(there)[0])
         edges = floats(self.edges[first : first + int(there.sum()) + 1])

@@ -35,7 +35,7 @@ _AT_ONCE_SECONDS = 2.0
 """What takes no longer begins by itself."""
 MOST_SECONDS = 20.0
 """Of a search for the best set, which then has a gap."""
-_SETTLED_MILLISECONDS = 150
+_SETTLED_MILLISECONDS = 150  # after which a slider that moved is at rest
 _STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
 _MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes

@@ -78,6 +78,7 @@ class Frame:
     def x_at(self, px: float) -> float:
         """Return the value at a horizontal pixel."""
         low, high = np.log10(self.x_range) if self.log_x else self.x_range
+        # Before it is laid out a plot has no width.
         x = low + (px - self.area.left()) / max(self.area.width(), 1e-9) * (high - low)
         return float(10.0**x if self.log_x else x)
 

@@ -74,7 +74,7 @@ class IdleMemory(QObject):
             threading.Thread(target=release_unused, name="idle-memory", daemon=True).start()
 
 
-_SEARCH_MILLISECONDS = 1000
+_SEARCH_MILLISECONDS = 1000  # between two looks at what is due, which cost nothing
 _OLDEST = 2  # of Python's generations
 _REST = 100.0  # times as long as the last search of it took
 

@@ -82,7 +82,7 @@ class AblationPanel(Panel):
         named(self.table, said=tr("Effect of leaving out each feature"))
         self.button = named(QPushButton(), "query-ablation-run")
         self.button.clicked.connect(self.asked)
-        text = tr("Train A again without each of its features to see which queries each one helps.")
+        text = tr("Retrain A without each of its features to see which queries each feature helps.")
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
         column = fill(QVBoxLayout(self._offer), margins=(16, 12, 16, 12), spacing=8)
@@ -107,7 +107,7 @@ class AblationPanel(Panel):
         self.table.show()
         self.table.placeholder = why
         self.table.set_rows(())
-        self.set_caption(tr("A trained without each feature in turn") if not why else "")
+        self.set_caption(tr("A retrained without each feature") if not why else "")
         self.sentence.clear()
 
     def offer(self, n_models: int) -> None:
@@ -153,7 +153,7 @@ class AblationPanel(Panel):
             self.table.set_columns(self._columns(name, several=several))
         self.table.set_rows(rows)
         self.table.placeholder = tr("Training A without each of its features …")
-        caption = tr("A trained without each feature in turn")
+        caption = tr("A retrained without each feature")
         self.set_caption(f"{caption} · {done} / {most}" if done < most else caption)
         if done < most:
             self.sentence.setText("")

@@ -305,7 +305,7 @@ class QueryPlot(Plot):
             self.set_axes(
                 Axes(
                     tr("{measure} of B − A").format(measure=found.measure),
-                    tr("queries, greatest loss first"),
+                    tr("queries, largest loss first"),
                     integer_x=True,
                 )
             )
@@ -323,7 +323,7 @@ class QueryPlot(Plot):
                 tr("B is better in {wins}, worse in {losses}, equal in {ties} queries").format(
                     wins=counts.wins, losses=counts.losses, ties=counts.ties
                 ),
-                tr("greatest loss: query {query_id}, {difference}").format(
+                tr("largest loss: query {query_id}, {difference}").format(
                     query_id=first.query_id, difference=signed(first.difference, 4)
                 ),
             ]

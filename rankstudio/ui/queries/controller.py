@@ -129,7 +129,7 @@ class QueriesController(Controller):
         if not self.bar.isVisible():
             return ()
         measured = tr("Measures of two models in every query.")
-        learned = tr("Effect of training A again without each feature.")
+        learned = tr("Effect of retraining A without each feature.")
         ranked = tr("Ranked by both models.")
         return (
             ShownTable("queries", tr("Queries"), measured, self.list.table),

@@ -23,7 +23,7 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 
-_HINT = tr("greatest loss first · draw around points to list some")
+_HINT = tr("largest loss first · draw around points to list some")
 _NUMBER = 62  # pixels for a difference
 
 

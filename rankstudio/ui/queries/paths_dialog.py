@@ -106,10 +106,12 @@ class QueryPathsDialog(QDialog):
             "Greedy RankRLS was trained on each of the two groups of {part} queries alone. Features that "
             "both paths contain by a step are grey."
         )
-        both = tr("After {k} steps no feature is in both.")
+        both = tr("After {k} steps the two paths share no feature.")
         if shared:
             both = trn(
-                "After {k} steps {n} feature is in both.", "After {k} steps {n} features are in both.", shared
+                "After {k} steps the two paths share {n} feature.",
+                "After {k} steps the two paths share {n} features.",
+                shared,
             )
         about.setText(f"{text.format(part=part)} {both.format(k=len(rows), n=shared)}")
         self.close_button = named(QPushButton(tr("Close")), "query-paths-close")

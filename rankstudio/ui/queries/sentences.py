@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # a score is a sum of contributions, added up in another order
 _WORDS = (
     *(tr("no"), tr("one"), tr("two"), tr("three"), tr("four"), tr("five")),
     *(tr("six"), tr("seven"), tr("eight"), tr("nine"), tr("ten")),

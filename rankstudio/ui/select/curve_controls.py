@@ -192,7 +192,7 @@ class SmallestButton(QPushButton):
         self.setAccessibleName(self._texts[0])
         self.set_short(self._short)
         self.setToolTip(
-            tr("The best model on the curve. No smaller one is as good by a test at level 0.05.")
+            tr("The best model on the curve. All smaller models are significantly worse (level 0.05).")
             if same
             else tr("Choose the best model on the curve")
             if back

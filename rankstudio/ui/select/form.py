@@ -124,7 +124,7 @@ def _rule(present: str) -> Parameter:
             tr(
                 "Selects the model of each fold by its validation measure. “Smallest not significantly "
                 "worse” uses a paired t-test over the queries. “Within one standard error” takes the "
-                "smallest model that is this close to the best. Press Run to choose again by another rule."
+                "smallest model that is this close to the best. Press Run to apply another rule."
             )
         ),
         source="Breiman et al. 1984",

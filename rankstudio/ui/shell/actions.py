@@ -211,7 +211,7 @@ _VIEW = (
         "Ctrl+Shift+L",
     ),
     Command("theme", tr("&Theme"), tr("Light, dark, or the system's theme.")),
-    Command("language", tr("Lan&guage"), tr("Language of the window. It changes at the next start.")),
+    Command("language", tr("Lan&guage"), tr("Language of the window; takes effect at the next start.")),
     Command(
         "whole_page",
         tr("Ma&ximise panel"),

@@ -205,6 +205,7 @@ class TableView(QTableView):
         self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
         self.hovered_row = -1
         self._cut = ""  # what an empty table says, where it has no room for it
+        self._set_widths: dict[str, int] = {}  # by the key of the column
         self._theme = theme
         self._focus_shown = False
         self._quiet = False
@@ -469,7 +470,8 @@ class TableView(QTableView):
         for number, column in enumerate(self.rows_model.columns):
             if not column.stretch:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
-                fixed = self.widths.of(column.key) or given_width(column)
+                set_width = self._set_widths.get(column.key)
+                fixed = set_width or self.widths.of(column.key) or given_width(column)
                 header.resizeSection(number, fixed or self._fitting_width(number, column.title))
         self._stretch_columns()
 
@@ -491,6 +493,11 @@ class TableView(QTableView):
         if hide is not self.isColumnHidden(column):
             super().setColumnHidden(column, hide)
             self._stretch_columns()
+
+    def setColumnWidth(self, column: int, width: int) -> None:
+        """Give a column a width that stays when rows change or widths of the last time are restored."""
+        self._set_widths[self.column_at(column).key] = width
+        super().setColumnWidth(column, width)
 
     def _fitting_width(self, number: int, title: str) -> int:
         """Return a width for the title and the texts of the first rows: all would take long."""

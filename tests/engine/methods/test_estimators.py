@@ -158,6 +158,19 @@ def test_predictions_with_each_query_left_out_need_two_of_them() -> None:
 
 
 @every_method
+def test_fit_returns_the_method_and_weights_score_documents(kind: type[LinearRanker]) -> None:
+    X, y, qid = ranking_problem()
+    method = method_of(kind)
+    assert method.fit(X, y, qid=qid) is method
+    if kind._score is LinearRanker._score:
+        np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12, atol=1e-12)
+    if "n_features_to_select" in method.get_params():
+        method.set_params(n_features_to_select=7)
+        with pytest.raises(ParameterError, match="n_features_to_select: expected a whole number from 1 to 6"):
+            method.fit(X, y, qid=qid)
+
+
+@every_method
 def test_the_rows_of_a_query_need_not_stand_together(kind: type[LinearRanker]) -> None:
     X, y, qid = ranking_problem()
     mixed = np.random.default_rng(0).permutation(120)

@@ -417,4 +417,9 @@ def test_the_empty_path_fits_in_a_small_window(window: MainWindow) -> None:
     settle(window)
     panels = [panel for panel in window.findChildren(FeaturesPanel) if panel.isVisible()]
     assert panels and not any(panel.table.rows() for panel in panels)
+    for panel in panels:
+        weight = next(n for n, column in enumerate(panel.table.rows_model.columns) if column.key == "weight")
+        narrow = panel.table.columnWidth(weight)
+        panel.table.restore_widths("")  # as at each start: what had given way to the names came back
+        assert panel.table.columnWidth(weight) == narrow
     assert [panel.table.horizontalScrollBar().maximum() for panel in panels] == [0] * len(panels)

@@ -104,7 +104,7 @@ def test_a_small_plot_shows_the_chosen_step_and_the_inspected_feature(panel):
 def test_iterations_are_called_so(panel):
     panel.show_map(candidate_map(weights(3), WEIGHT), NAMES, WEIGHT, "iteration")
     assert panel.plot.numbers()[0][1] == "iteration 1"
-    assert panel.plot.key() == ("greatest", "half of it", "none")
+    assert panel.plot.key() == ("greatest", "half", "none")
 
 
 def test_without_scores_there_is_a_hint(panel):

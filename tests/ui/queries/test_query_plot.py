@@ -144,7 +144,7 @@ def test_axes_and_words_count_what_is_drawn(plot):
     assert naming("1 2 queries").search(plot.accessibleDescription())
     assert plot.accessibleName() == "A against B"
     plot.set_mode(SORTED)
-    assert plot.axes.x_label == "queries, greatest loss first"
+    assert plot.axes.x_label == "queries, largest loss first"
 
 
 def test_of_a_measure_that_is_better_when_small_the_sides_are_exchanged(plot):

@@ -59,7 +59,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     at = model.position
     assert f"p = {found.p_values[at]:.3g} at k = {model.x_value}" in row.sentence.text()
     assert "significant" in row.sentence.text() and not row.button.isVisible()
-    assert "permuted there: 95 % from" in plot.summary()
+    assert "with permuted labels: 95 % from" in plot.summary()
     header, rows = plot.numbers()
     assert header[-4:] == ["permuted mean", "permuted low", "permuted high", "p"]
     assert rows[0][-1] == found.p_values[0] and rows[0][-3] == found.low[0]

@@ -15,7 +15,7 @@ from windows import finish, open_window, settle
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
 
-_WARM_UP, _ROUNDS = 2, 4
+_WARM_UP, _ROUNDS = 2, 2  # what a round leaves is there after one; what every other one leaves, after two
 
 #: Qt opens a font at the first text that needs it and keeps it, once, until the program ends. Which round
 #: that is depends on what the window had time to draw.

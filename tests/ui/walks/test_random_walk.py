@@ -47,10 +47,8 @@ def test_a_random_walk(theme: Theme, places: Places) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("which", ["fixed", "fresh"])
-def test_a_long_random_walk(which: str, theme: Theme, places: Places, pytestconfig: pytest.Config) -> None:
-    chosen = seeds(pytestconfig) if which == "fresh" else count(FIXED)
-    walk(chosen, pytestconfig.getoption("--walk-steps"), theme, places)
+def test_a_long_random_walk(theme: Theme, places: Places, pytestconfig: pytest.Config) -> None:
+    walk(seeds(pytestconfig), pytestconfig.getoption("--walk-steps"), theme, places)
 
 
 def walk(chosen: Iterator[int], n_steps: int, theme: Theme, places: Places) -> None:

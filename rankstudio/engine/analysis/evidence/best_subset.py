@@ -27,22 +27,22 @@ _WRITTEN = {"pinned": "required", "banned": "excluded", "n_features_to_select": 
 
 @dataclass(frozen=True)
 class SubsetSpace:
-    """Which sets of features are compared, and by which loss.
+    """Feature sets to compare, and the loss.
 
     Attributes
     ----------
     n_features : int
-        How many features, or groups, a set has at most.
+        Maximum number of features or groups per set.
     regularization : float
         λ > 0.
     required, excluded : tuple of int
-        0-based columns that every set has, and that none has.
+        0-based columns that every set must contain, and that no set may contain.
     groups : tuple of tuple of int
-        Columns that come together and count as one; a feature of no group is one by itself.
+        Columns that are selected together and count as one; ungrouped features are single.
     costs : tuple of float or None
-        Of each feature.
+        Cost of each feature.
     budget : float or None
-        What a set may cost.
+        Maximum total cost of a set.
     cost : PairCost
         The loss of a pair.
     """
@@ -57,7 +57,7 @@ class SubsetSpace:
     cost: PairCost = field(default_factory=PairCost)
 
     def problem(self, data: QueryData) -> tuple[QueryData, SubsetProblem, Constraints]:
-        """Check it for some training data, and prepare the search: its rows, problem and rules."""
+        """Validate the options for some training data, and prepare rows, problem and rules of the search."""
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -72,30 +72,30 @@ class SubsetSpace:
 
 @dataclass(frozen=True)
 class SizedSubset:
-    """The best set of one size, as far as it is known.
+    """The best known set of one size.
 
     Attributes
     ----------
     size : int
-        How many features, or groups, it has.
+        Number of features or groups.
     features : tuple of int
-        Its 0-based columns, ascending; () where no set was found.
+        Its 0-based columns, ascending; () if no set was found.
     criterion : float
-        Its leave-query-out error, summed over documents; infinity where no set was found.
+        Leave-query-out error, summed over documents; infinity if no set was found.
     proved : bool
-        Whether no set of the size has a lower criterion. Of equal sets it has the lowest columns.
+        Whether no set of the size has a lower criterion. Among equal sets, the one with the lowest columns.
     gap : float
-        No set has a criterion lower than ``criterion - gap``; 0 where it is proved.
+        No set has a criterion below ``criterion - gap``; 0 if proved.
     n_sets : int
-        How many sets of the size there are, whatever their cost.
+        Number of sets of this size, regardless of cost.
     n_evaluated : int
-        For how many of them branch and bound computed the criterion; the others were excluded by a bound.
+        Number of sets evaluated by branch and bound; the others were excluded by a bound.
     greedy : float
-        The criterion of the greedy set; NaN where there is none.
+        Criterion of the greedy set; NaN without one.
     share : float
-        How many of the sets are evaluated or excluded, 0 to 1.
+        Share of the sets evaluated or excluded, 0 to 1.
     seconds : float
-        What branch and bound took.
+        Seconds spent in branch and bound.
     """
 
     size: int
@@ -111,25 +111,25 @@ class SizedSubset:
 
     @property
     def greedy_gap(self) -> float:
-        """By what share of the criterion the greedy set is worse."""
+        """Relative excess of the greedy set's criterion."""
         return self.greedy / self.criterion - 1 if self.criterion > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class BestSubset:
-    """The best set of features, and that of every smaller size.
+    """The best set of features, and the best of every smaller size.
 
     Attributes
     ----------
     sizes : tuple of SizedSubset
-        From the number of required features, at least 1, to the greatest size; features that are constant in
-        every query are in no set but where they are required.
+        Sizes from the number of required features, at least 1, to the largest; features that are constant in
+        every query are excluded unless required.
     """
 
     sizes: tuple[SizedSubset, ...]
 
     def of_size(self, size: int) -> SizedSubset:
-        """Return the best set with so many features, or groups."""
+        """Return the best set with a given number of features or groups."""
         for found in self.sizes:
             if found.size == size:
                 return found
@@ -138,7 +138,7 @@ class BestSubset:
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The columns of the set of the greatest size."""
+        """Columns of the largest set."""
         return self.sizes[-1].features
 
     @property
@@ -148,28 +148,28 @@ class BestSubset:
 
     @property
     def proved(self) -> bool:
-        """Whether it is proved to be the best one."""
+        """Whether the set is proved to be the best."""
         return self.sizes[-1].proved
 
     @property
     def gap(self) -> float:
-        """By how much a better one may be better at most."""
+        """Maximum amount by which a better set could be better."""
         return self.sizes[-1].gap
 
     @property
     def n_sets(self) -> int:
-        """How many sets of its size there are."""
+        """Number of sets of its size."""
         return self.sizes[-1].n_sets
 
     @property
     def n_evaluated(self) -> int:
-        """How many of them were evaluated exactly."""
+        """Number of sets evaluated exactly."""
         return self.sizes[-1].n_evaluated
 
 
 @dataclass(frozen=True)
 class SubsetProgress(WorkProgress):
-    """Progress with the result as it would be if the search ended now.
+    """Progress with the result if the search ended now.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ def best_subset(
     weighting: str = "size",
     max_seconds: float | None = None,
 ) -> BestSubset:
-    """Find the set of features with the least leave-query-out error of RankRLS, and prove it.
+    """Find the set of features with the lowest leave-query-out error of RankRLS, and prove it.
 
     Parameters
     ----------
@@ -211,17 +211,16 @@ def best_subset(
     regularization : float
         λ > 0.
     required, excluded : sequence of int, default ()
-        0-based columns that every set contains, and that none contains.
+        0-based columns that every set must contain, and that no set may contain.
     groups : sequence of sequence of int, default ()
         Columns that are selected together; each group counts as one feature of the set.
     costs : array-like of shape (n,), optional
         Cost of each feature, greater than 0.
     budget : float, optional
-        Maximum total cost of a set.
-    cost, ties, weighting
-        The loss of a pair, as of :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`.
+        Maximum total cost of a set. cost, ties, weighting Loss of a pair, as in
+        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`.
     max_seconds : float, optional
-        The search stops after this time; sets that are not proved by then have a ``gap``.
+        Time limit of the search in seconds; sets not proved by then have a ``gap``.
 
     Returns
     -------
@@ -229,14 +228,14 @@ def best_subset(
 
     Notes
     -----
-    Branch and bound. The leave-query-out error of a set is at least its training error, which follows from
-    the products of the features over all queries and takes O(1) for each set of a prefix; only sets for
-    which it is below the best known criterion are evaluated exactly, in O(Q k³) for Q queries. The search
-    begins with the greedy sets improved by swaps, runs on all threads, and gives the same result with any
-    number of them. The number of sets grows as n^k / k!: with 40 features, up to k = 8 is a matter of
-    seconds.
+    The algorithm is branch and bound. The leave-query-out error of a set is at least its training error,
+    which follows from the products of the features over all queries and takes O(1) for each set of a prefix.
+    Only sets with a training error below the best known criterion are evaluated exactly, in O(Q k³) for Q
+    queries. The search starts with the greedy sets improved by swaps, uses all threads, and gives the same
+    result on any number of threads. The number of sets grows as n^k / k!: with 40 features, sizes up to 8
+    take seconds.
 
-    The set is the best by squared error; by another measure, or on other queries, others may be better.
+    The set is the best by squared error; other sets may be better by another measure or on other queries.
 
     References
     ----------
@@ -272,7 +271,7 @@ def best_subset(
 
 
 def find_best_subset(data: QueryData, space: SubsetSpace) -> Generator[SubsetProgress, None, None]:
-    """Search the best sets, and yield the result as far as it is known.
+    """Search for the best sets, and yield the current result.
 
     Parameters
     ----------
@@ -282,9 +281,9 @@ def find_best_subset(data: QueryData, space: SubsetSpace) -> Generator[SubsetPro
 
     Yields
     ------
-    SubsetProgress
-        First when greedy sets and swaps are found, then several times a second; the last one has the result.
-        To interrupt the search, close the generator.
+    SubsetProgress First after greedy sets and swaps, then several times a second; the last one has the
+    result.
+        Close the generator to interrupt the search.
     """
     rows, problem, rules = space.problem(data)
     states: dict[int, SizeSearch] = {}

@@ -31,10 +31,10 @@ class DecidedStep:
     feature : int
         0-based column that the step selects.
     queries : tuple of int
-        Positions of the queries, in the order of their first documents, without which the step selects
-        another feature; the most decisive first. Empty where no such queries were found.
+        Positions of the queries, in order of first document, without which the step selects another feature;
+        the most decisive first. Empty if no such queries were found.
     instead : int or None
-        What it selects without them.
+        Column selected without them.
     """
 
     feature: int
@@ -45,27 +45,25 @@ class DecidedStep:
 def deciding_queries(
     estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None
 ) -> tuple[DecidedStep, ...]:
-    """Find for each step of greedy RankRLS few queries without which it selects another feature.
+    """Find a small group of queries for each step of greedy RankRLS without which it selects another feature.
 
     Parameters
     ----------
     estimator : GreedyRankRLS
-        With forward search; not fitted here.
+        Estimator with forward search; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
 
     Returns
     -------
-    tuple of DecidedStep
-        One a step. Steps that select a pinned feature have no deciding queries.
+    tuple of DecidedStep One per step. Steps that select a pinned feature have no deciding queries.
 
     Notes
     -----
-    The features before the step stay as they are. Queries are removed by how much better the left-out error
-    of the step's feature is in each than that of a rival. That the step changes without them is checked by
-    learning anew from the others, and that it does not without the last of them. A smaller set of other
-    queries may exist.
+    The earlier features stay unchanged. Queries are removed in order of the advantage of the step's feature
+    over a rival in their left-out error. Each change is verified by selecting again without the queries, and
+    again with the last one put back. A smaller set of other queries may exist.
 
     Examples
     --------
@@ -86,13 +84,11 @@ def deciding_steps(
 
     Parameters
     ----------
-    estimator, data
-        As of :func:`deciding_queries`, grouped.
+    estimator, data As in :func:`deciding_queries`, grouped.
 
     Yields
     ------
-    PartialResult
-        The :class:`DecidedStep` of the first steps.
+    PartialResult :class:`DecidedStep` of the first steps.
     """
     rows: QueryData = training_data(data).whole("Deciding queries")
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")

@@ -38,7 +38,7 @@ _CLASS, _ARRAY, _ITEMS, _VALUES = "class", "array", "items", "values"
 
 
 def pack_evidence(found: SelectionEvidence) -> bytes:
-    """Return evidence as bytes that :func:`unpack_evidence` reads."""
+    """Return evidence as bytes for :func:`unpack_evidence`."""
     arrays: list[Any] = []
     tree = json.dumps(_plain(found, arrays)).encode()
     buffer = BytesIO()
@@ -48,12 +48,11 @@ def pack_evidence(found: SelectionEvidence) -> bytes:
 
 
 def unpack_evidence(content: bytes) -> SelectionEvidence:
-    """Return the evidence that was packed.
+    """Return the packed evidence.
 
     Raises
     ------
-    StoreError
-        Where the bytes are no evidence.
+    StoreError If the bytes are not evidence.
     """
     try:
         with np.load(BytesIO(content), allow_pickle=False) as stored:

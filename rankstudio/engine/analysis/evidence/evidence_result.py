@@ -34,16 +34,16 @@ N_OTHERS = 4
 
 @dataclass(frozen=True)
 class StopAdvice:
-    """Where to stop, by the significance of the steps.
+    """Advice where to stop, from the significance of the steps.
 
     Attributes
     ----------
     n_features : int
-        After so many features.
+        Number of features to stop at.
     n_tested : int
-        How many steps were tested.
+        Number of steps tested.
     p_next : float or None
-        p of the step after; None where that was not tested.
+        p of the next step; None if it was not tested.
     """
 
     n_features: int
@@ -67,7 +67,7 @@ class StopAdvice:
 
 @dataclass(frozen=True, eq=False)
 class SelectionEvidence:
-    """What is known of a selection so far; None for what does not apply or is not yet computed.
+    """The evidence for a selection so far; None for parts that do not apply or are not yet computed.
 
     Attributes
     ----------
@@ -75,32 +75,32 @@ class SelectionEvidence:
         0-based columns in the order of selection, k of them.
     n_queries : int
     required : tuple of int
-        Columns that were not selected but given.
+        Columns that were given instead of selected.
     rules : VerdictRules
-        ``dataclasses.replace(evidence, rules=...)`` judges by others at once.
+        ``dataclasses.replace(evidence, rules=...)`` applies other rules.
     done : tuple of str
-        Which parts are complete. There are verdicts when "stability" and "alternatives" are.
+        Names of the complete parts. Verdicts need "stability" and "alternatives".
     losses : FeatureLosses or None
     changes : SetChanges or None
-        The exact left-out error of the set, and of each change of it by one feature.
+        Exact left-out error of the set, and of each change by one feature.
     candidates : tuple of int
-        The columns that may come into the set: not banned, and not constant in every query.
+        Columns that may join the set: neither banned nor constant in every query.
     shares : ShapleyShares or None
     stability : StabilitySelection or None
     deciding : tuple of DecidedStep or None
-        One for each selected feature.
+        Loss for each selected feature.
     best : BestSubset or None
-        Of each size up to k.
+        Best set of each size up to k.
     exchanges : mapping or None
-        The sets with another feature in the place of each selected column, for the likeliest others.
+        Sets with another feature in place of each selected column, for the most likely candidates.
     smaller : mapping or None
-        For each selected column a set of k - 1 features without it.
+        A set of k - 1 features without the column, for each selected column.
     near_best : tuple of SizedNearBestSets or None
-        Of k - 1 features, and of k, where these are few enough.
+        Near-best sets of k - 1 features, and of k, if their number is small enough.
     significance : StepSignificance or None
-        Of the whole path.
+        Significance of the whole path.
     repeated : RepeatedLeftOut or None
-        Of the whole path.
+        Left-out errors of the whole path.
     """
 
     selected: tuple[int, ...]
@@ -123,22 +123,22 @@ class SelectionEvidence:
 
     @property
     def k(self) -> int:
-        """How many features are selected."""
+        """Number of selected features."""
         return len(self.selected)
 
     @property
     def near_best_of_k(self) -> SizedNearBestSets | None:
-        """The near-best sets of k features."""
+        """Near-best sets of k features."""
         return next((one for one in self.near_best or () if one.size == self.k), None)
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
-        """The selected features, then those that the halves select most often beside them."""
+        """Columns of the selected features, then of those selected most often on the halves."""
         return tuple(map(self._row, (*self.selected, *self._others())))
 
     @property
     def stop(self) -> StopAdvice | None:
-        """Where to stop; None where no step is tested by enough permutations for a p as small as needed."""
+        """Advice where to stop; None if no step has enough permutations for a small p."""
         if self.significance is None or not self.significance.permuted.size:
             return None
         if not forward_stop([1 / (self.significance.permuted.shape[0] + 1)], self.rules.stop_level):
@@ -148,28 +148,29 @@ class SelectionEvidence:
 
     @property
     def false_bound(self) -> float | None:
-        """The expected number of features at the threshold that are selected no more often than by chance."""
+        """Expected number of features above the threshold that are selected no more often than by chance."""
         if self.stability is None or not self.stability.n_paths or not self.k:
             return None
         return self.stability.bound(self.rules.threshold, unimodal=True, n_features=self._steps)
 
     @cached_property
     def by_chance(self) -> bool:
-        """Whether the bound lets all features at the threshold be there by chance.
+        """Whether the bound allows all features above the threshold to be there by chance.
 
-        It does where most features are selected: of 125 drawn from 131, each is among them 95 times in 100.
+        This is the case if most features are selected: of 125 drawn from 131, each is included 95 times in
+        100.
         """
         if self.stability is None or (bound := self.false_bound) is None:
             return False
         return bound >= len(self.stability.stable(self.rules.threshold, n_features=self._steps))
 
     def best_sentences(self, named: Named) -> tuple[str, ...]:
-        """Return what is known of the best set of k features, as sentences; () where nothing is.
+        """Return sentences on the best set of k features; () if nothing is known.
 
         Parameters
         ----------
         named : callable
-            Returns what a column is called.
+            Returns the name of a column.
         """
         if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.k:
             return ()
@@ -198,8 +199,8 @@ class SelectionEvidence:
             others = len(near.sets) - 1
             sentences.append(
                 trn(
-                    "{n} other set ({share} %) is not distinguishable from the best.",
-                    "{n} other sets ({share} %) are not distinguishable from the best.",
+                    "{n} other set ({share} %) is not significantly different from the best.",
+                    "{n} other sets ({share} %) are not significantly different from the best.",
                     others,
                 ).format(n=f"{others:,}", share=_percent(others / max(best.n_sets, 1)))
             )

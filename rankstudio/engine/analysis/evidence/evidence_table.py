@@ -34,16 +34,16 @@ HEADER = (
 
 
 def evidence_rows(found: SelectionEvidence, feature_ids: Ints, named: Named) -> list[dict[str, Any]]:
-    """Return a row of plain values for each feature of the evidence, by the names of :data:`HEADER`.
+    """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
 
-    None for what is not known; a position is None where the feature has none in the paths.
+    None for unknown values, and for the position of a feature that is on none of the paths.
 
     Parameters
     ----------
     found : SelectionEvidence
     feature_ids : ndarray of shape (n,)
     named : callable
-        Returns what a column is called.
+        Returns the name of a column.
     """
 
     def feature(column: int | None) -> int | None:
@@ -65,13 +65,13 @@ def _verdict(row: FeatureEvidence) -> str | None:
 
 
 def evidence_sentences(found: SelectionEvidence, named: Named) -> list[str]:
-    """Return what the evidence says of the whole set: best set, where to stop, optimism and threshold.
+    """Return sentences on the whole set: best set, where to stop, optimism and threshold.
 
     Parameters
     ----------
     found : SelectionEvidence
     named : callable
-        Returns what a column is called.
+        Returns the name of a column.
     """
     said = list(found.best_sentences(named))
     if found.stop is not None:

@@ -26,14 +26,14 @@ Judge = GreedyRankRLS | RankRLS
 
 @dataclass(frozen=True, eq=False)
 class FeatureLosses:
-    """Left-out values of each query with a set of features, and without each of them.
+    """Left-out values of each query with a set of features, and without each feature.
 
     Attributes
     ----------
     features : tuple of int
         0-based columns, k of them.
     measure : str
-        "MAP", …; "" for the squared error.
+        Measure: "MAP", …; "" for the squared error.
     whole : ndarray of shape (Q,)
     without : ndarray of shape (k, Q)
     """
@@ -45,7 +45,7 @@ class FeatureLosses:
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
-        """What the set loses without each feature."""
+        """Loss of the set without each feature."""
         sign = 1.0 if self.measure and find_measure(self.measure).higher_is_better else -1.0
         return tuple(Loss(*mean_difference(sign * self.whole, sign * one)) for one in self.without)
 
@@ -53,20 +53,20 @@ class FeatureLosses:
 def feature_losses(
     judge: Judge, data: QueryData, features: Sequence[int], measure: str = "", convention: str = "letor4"
 ) -> FeatureLosses:
-    """Judge a set of features by the queries that are left out, and again without each feature.
+    """Measure a set of features on left-out queries, with all features and without each of them.
 
     Parameters
     ----------
     judge : GreedyRankRLS or RankRLS
-        Its λ and loss are used; the features are not selected anew.
+        Its λ and loss are used; no features are selected.
     data : QueryData
-        Of several queries.
+        Data with several queries.
     features : sequence of int
         0-based columns.
     measure : str, default ""
-        By which the left-out queries are measured; "" for the squared error.
+        Measure of the left-out queries; "" for the squared error.
     convention : str
-        Of the measure.
+        Convention of the measure.
     """
     columns = tuple(features)
     sets = [columns, *(columns[:at] + columns[at + 1 :] for at in range(len(columns)))]
@@ -83,7 +83,7 @@ def feature_losses(
 
 
 def left_out_errors(judge: Judge, data: QueryData, sets: Sequence[Sequence[int]]) -> Floats:
-    """Return the left-out squared error of each query with each of some sets of columns, shape (sets, Q)."""
+    """Return the left-out squared error of each query for some sets of columns, shape (sets, Q)."""
     columns = sorted({column for one in sets for column in one})
     place = {column: at for at, column in enumerate(columns)}
     rows = PairRows.of(data, judge.pair_cost()).narrowed(columns or [0])

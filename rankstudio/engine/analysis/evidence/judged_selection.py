@@ -26,18 +26,18 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 
 @dataclass(frozen=True, eq=False)
 class JudgedSelection:
-    """A selection, and what the evidence for it is gathered from.
+    """A selection with the data for its evidence.
 
     Attributes
     ----------
     plan : Plan
     fold : int
-        Whose training part it is.
+        Number of the fold of the training part.
     method : LinearRanker
         A selector.
     data : TrainingData
     options : EvidenceOptions
-        With the set, where a run chose it, and with RankRLS where that ranks with the features.
+        Options with the set of the run's model, and with RankRLS as judge if it ranks with the features.
     """
 
     plan: Plan
@@ -50,20 +50,18 @@ class JudgedSelection:
     def of_plan(
         cls, plan: Plan, dataset: FoldedDataset, given: Container[str], options: EvidenceOptions
     ) -> JudgedSelection:
-        """Take the selection that a plan makes on its first fold.
+        """Return the selection of a plan on its first fold.
 
         Parameters
         ----------
-        plan, dataset, given
-            As of :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
+        plan, dataset, given As in
+        :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
         options : EvidenceOptions
 
         Raises
         ------
-        PlanError
-            Where the method selects no features, or a parameter has several values.
-        DataError
-            For preferences that do not fit the data.
+        PlanError If the method selects no features, or a parameter has several values. DataError If the
+        preferences do not fit the data.
         """
         _check_selects(plan)
         what = PermutedPlan.of(plan, dataset, given)
@@ -75,21 +73,20 @@ class JudgedSelection:
     def of_run(
         cls, plan: Plan, dataset: FoldedDataset, result: FoldResult, options: EvidenceOptions
     ) -> JudgedSelection:
-        """Take the features of the model that a run chose on a fold; the path's first ones for a given size.
+        """Return the features of a run's model on a fold, or the first features of its path for a given size.
 
         Parameters
         ----------
         plan : Plan
-            Of the run.
+            Plan of the run.
         dataset : FoldedDataset
-            Its data, divided as the plan says.
+            Data of the run, divided as in the plan.
         result : FoldResult
         options : EvidenceOptions
 
         Raises
         ------
-        PlanError
-            Where the method selects no features.
+        PlanError If the method selects no features.
         """
         _check_selects(plan)
         fold = next(one for one in dataset.folds if one.number == result.fold)
@@ -103,7 +100,7 @@ class JudgedSelection:
         return cls(plan, fold.number, method, data, options)
 
     def steps(self, known: SelectionEvidence | None = None) -> Gathering:
-        """Gather the evidence, going on with what an interrupted run had found."""
+        """Compute the evidence, continuing from an interrupted run."""
         return evidence_steps(self.method, self.data, self.options, known)
 
 

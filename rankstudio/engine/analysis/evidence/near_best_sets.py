@@ -20,12 +20,12 @@ NORMAL = 1.96
 """Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
 
 _WINDOW = 0.005  # share of the best criterion by which the first sets to compare may be worse
-_WIDEST = 0.08
+_WIDEST = 0.08  # at which doubling ends: the number of sets to compare grows many times with each
 
 
 @dataclass(frozen=True)
 class NearBestSet:
-    """A set that is not distinguishable from the best one of its size.
+    """A set that is not significantly different from the best one of its size.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class NearBestSet:
     criterion : float
         Its leave-query-out error, summed over documents.
     difference : float
-        From the criterion of the best set.
+        Excess of the criterion over that of the best set.
     standard_error : float
-        Of the difference, from its parts in each query.
+        Standard error of the difference, from its values in each query.
     """
 
     features: tuple[int, ...]
@@ -47,22 +47,22 @@ class NearBestSet:
 
 @dataclass(frozen=True, eq=False)
 class SizedNearBestSets:
-    """The sets of one size that are not distinguishable from the best one.
+    """The sets of one size that are not significantly different from the best one.
 
     Attributes
     ----------
     best : SizedSubset
     sets : tuple of NearBestSet
-        With the lowest criterion first; the best set is among them.
+        Near-best sets, lowest criterion first, including the best set.
     inclusion : ndarray of shape (n,)
-        The share of the sets that contain each feature: 1 for one that is necessary, about 1/2 for each of
-        two that are interchangeable.
+        Share of the sets that contain each feature: 1 for a necessary feature, about 1/2 for each of two
+        interchangeable ones.
     window : float
-        All sets were compared whose criterion is at most this share higher than that of the best one.
+        Relative window: all sets with a criterion up to this share above the best one were compared.
     complete : bool
         Whether no set in the outer half of the window was kept, so that none is expected beyond it.
     n_evaluated : int
-        Sets whose criterion was computed.
+        Number of sets with a computed criterion.
     """
 
     best: SizedSubset
@@ -74,13 +74,13 @@ class SizedNearBestSets:
 
     @property
     def size(self) -> int:
-        """How many features, or groups, each set has."""
+        """Number of features or groups per set."""
         return self.best.size
 
     def containing(
         self, required: Collection[int] = (), excluded: Collection[int] = ()
     ) -> tuple[NearBestSet, ...]:
-        """Return the sets that have some features and not others, the best one first."""
+        """Return the sets that contain some features and not others, best first."""
         inside, outside = set(required), set(excluded)
         return tuple(
             one for one in self.sets if inside <= set(one.features) and not outside & set(one.features)
@@ -102,26 +102,25 @@ def near_best_sets(
     weighting: str = "size",
     window: float | None = None,
 ) -> tuple[SizedNearBestSets, ...]:
-    """Find all sets of features that are not distinguishable from the best one of their size.
+    """Find all sets of features that are not significantly different from the best one of their size.
 
     Parameters
     ----------
-    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
-        As of :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
+    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting As in
+    :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
     window : float, optional
-        Sets are compared whose criterion is at most this share higher than the best one. Without it, the
-        window is doubled, up to 8 %, until its outer half has no set that is kept.
+        Sets with a criterion up to this share above the best one are compared. By default the window is
+        doubled, up to 8 %, until its outer half contains no kept set.
 
     Returns
     -------
-    tuple of SizedNearBestSets
-        One for each size.
+    tuple of SizedNearBestSets One per size.
 
     Notes
     -----
-    With d_q the difference of the errors of a set and of the best set in query q, a set is kept where
-    sum_q d_q <= 1.96 se, se² = Q times the variance of d_q. The test is not adjusted for the number of sets:
-    the sets are those that the data do not speak against one by one.
+    With d_q the difference between the errors of a set and of the best set in query q, a set is kept if sum_q
+    d_q <= 1.96 se, where se² is Q times the variance of d_q. The test is not adjusted for the number of sets:
+    each set is compared only with the best one.
 
     Examples
     --------
@@ -142,7 +141,7 @@ def near_best_sets(
 def find_near_best_sets(
     data: QueryData, space: SubsetSpace, window: float | None = None
 ) -> Generator[WorkProgress, None, tuple[SizedNearBestSets, ...]]:
-    """Return what :func:`near_best_sets` does, with progress; to interrupt it, close the generator."""
+    """Yield progress, and return as :func:`near_best_sets`; close the generator to interrupt it."""
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:
         for told in work:
@@ -158,7 +157,7 @@ def find_near_best_sets(
 def near_sets_of_size(
     data: QueryData, space: SubsetSpace, best: SizedSubset, window: float | None = None
 ) -> Generator[WorkProgress, None, SizedNearBestSets]:
-    """Return what :func:`near_best_sets` does for one size whose best set is known, with progress."""
+    """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
     _, problem, _ = space.problem(data)
     criterion, reference = problem.errors(best.features)
     width, evaluated = _WINDOW if window is None else window, 0

@@ -12,12 +12,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class PartialResult(WorkProgress, Generic[Value]):
-    """Progress with a result that is valid as it is: to stop is not to ask for the next one.
+    """Progress with a valid partial result; stop iterating to keep it.
 
     Attributes
     ----------
     found : object
-        The result of what is done, of the same type as the whole.
+        Result so far, of the same type as the complete result.
     """
 
     found: Value

@@ -28,7 +28,7 @@ from rankstudio.engine.support.work import WorkProgress, finish
 
 _WHAT = "permuting features within queries"
 _VALUES = 4_000_000  # of documents with exchanged values that are scored at a time
-_MOST_REPEATS = 10_000
+_MOST_REPEATS = 10_000  # the standard error falls with the root: a hundredth of that of one repeat
 
 Score = Callable[[Floats], ArrayLike]
 """Scores documents by their features alone."""
@@ -36,20 +36,20 @@ Score = Callable[[Floats], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class PermutationImportance:
-    """How much of a measure a model loses in each query when a feature, or a group, is permuted.
+    """Loss of a measure in each query when a feature or group is permuted.
 
     Attributes
     ----------
     measure : Measure
     groups : tuple of tuple of int
-        The 0-based columns of each of the G groups, or each feature by itself.
+        0-based columns of each of the G groups; by default one group per feature.
     baseline : ndarray of shape (Q,)
-        The measure of the model as it is; NaN in a query where it is not defined.
+        Measure of the unchanged model; NaN for queries where it is undefined.
     loss : ndarray of shape (G, Q)
-        By how much the measure is worse with a group permuted, averaged over the repetitions. Exactly 0 for
-        features that are constant in the query.
+        Loss of the measure with a group permuted, averaged over the repetitions. Exactly 0 for features that
+        are constant in the query.
     level : float
-        Confidence of the intervals.
+        Confidence level of the intervals.
     """
 
     measure: Measure
@@ -60,12 +60,12 @@ class PermutationImportance:
 
     @cached_property
     def intervals(self) -> MeanIntervals:
-        """The mean loss over the queries of each group, with Student's interval of paired differences."""
+        """Mean loss of each group over the queries, with Student's interval of the paired differences."""
         return mean_intervals([self.loss], self.level)
 
     @property
     def mean(self) -> Floats:
-        """The mean loss of each group, (G,)."""
+        """Mean loss of each group, (G,)."""
         return self.intervals.mean
 
     @property
@@ -81,20 +81,20 @@ class PermutationImportance:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredDocuments:
-    """Documents with labels and what a measure needs of them; those of a query need not stand together.
+    """Documents with labels and what a measure needs; the documents of a query may be scattered.
 
     Attributes
     ----------
     X : ndarray of shape (m, n)
-        In memory or mapped from a file.
+        Features, in memory or mapped from a file.
     y : ndarray of shape (m,)
-        In the order of ``rows``.
+        Labels and ids in the order of ``rows``.
     rows : ndarray of shape (m,) or slice
-        The documents query by query.
+        Rows of the documents, query by query.
     ptr : ndarray of shape (Q + 1,)
-        Where each query begins among them.
+        Start of each query in ``rows``.
     grading : Grading
-        In the order of ``rows``.
+        Labels and ids in the order of ``rows``.
     """
 
     X: Floats
@@ -123,31 +123,29 @@ def permutation_importance(
     document_ids: Sequence[object] | NDArray[np.generic] | None = None,
     greatest_grade: float | None = None,
 ) -> PermutationImportance:
-    """Permute each feature among the documents of each query, and measure what a given model loses.
+    """Measure the loss of a given model when each feature is permuted among the documents of each query.
 
     Parameters
     ----------
     model : object with ``predict``, or callable
-        Any fitted ranker, model file or trees; or a function from features (m, n) to scores (m,). The score
-        of a document has to depend on its own features alone.
+        A fitted ranker, a model file or trees; or a function from features (m, n) to scores (m,). The score
+        of a document must depend only on its own features.
     X : array-like of shape (m, n)
-        Best of documents that the model was not learned from. An array that is mapped from a file is read in
-        parts.
+        Features of documents that the model was not trained on. Arrays mapped from a file are read in parts.
     y : array-like of shape (m,)
         Relevance labels.
     qid : array-like of shape (m,)
         Query of each document; at least two queries.
     measure : str or Measure, default "NDCG@10"
     n_repeats : int, default 10
-        How often each feature is permuted.
+        Number of permutations per feature.
     seed : int, default 0
         Equal seeds give equal permutations.
     groups : sequence of sequence of int, optional
-        0-based columns that are permuted together, such as correlated features; each by itself by default.
-    convention, document_ids, greatest_grade
-        As of :func:`rankstudio.engine.metrics.evaluation.evaluate`.
+        0-based columns that are permuted together, such as correlated features; by default each column alone.
+        convention, document_ids, greatest_grade As in :func:`rankstudio.engine.metrics.evaluation.evaluate`.
     level : float, default 0.95
-        Confidence of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -155,11 +153,11 @@ def permutation_importance(
 
     Notes
     -----
-    Values stay within their query, because documents are compared there alone; a permutation over all
-    documents makes values that no document of the query could have. The intervals are over queries, which
-    have to be independent; they hold for this model, not for one that is learned without the feature.
-    Of correlated features each can stand for the other: permuted one by one they may both show no loss, so
-    permute them as a group. O(R G) predictions for R repetitions and G groups.
+    Values stay within their query, because only documents of a query are compared; a permutation over all
+    documents would create values that no document of the query could have. The intervals assume independent
+    queries; they hold for this model, not for one trained without the feature. Correlated features can
+    replace each other: permuted one at a time, none may show a loss, so permute them as a group. O(R G)
+    predictions for R repetitions and G groups.
 
     Examples
     --------
@@ -188,7 +186,7 @@ def permutation_importance(
 
 
 def score_of(model: Any) -> Score:
-    """Return the function that scores documents by a model; ParameterError where it has none."""
+    """Return the score function of a model; ParameterError if it has none."""
     score: Any = getattr(model, "predict", model)
     if not callable(score):
         raise ParameterError("model", type(model).__name__, "a fitted ranker with predict, or a function")
@@ -205,13 +203,12 @@ def importance_steps(
     convention: str | Convention = DEFAULT,
     level: float = 0.95,
 ) -> Generator[WorkProgress, None, PermutationImportance]:
-    """Yield progress, with what is known so far, and return as :func:`permutation_importance`.
+    """Yield progress with the results so far, and return as :func:`permutation_importance`.
 
     Yields
     ------
-    WorkProgress
-        One a group; and after some of the queries a :class:`PartialResult` with a
-        :class:`PermutationImportance` of these.
+    WorkProgress One per group; after some of the queries a :class:`PartialResult` with a
+    :class:`PermutationImportance`.
     """
     n, ptr = documents.X.shape[1], documents.ptr
     between("n_repeats", n_repeats, 1, _MOST_REPEATS)

@@ -22,14 +22,14 @@ _WHAT = "Selection for some queries"
 
 @dataclass(frozen=True, eq=False)
 class QueryPaths:
-    """The paths of two parts of the queries.
+    """Paths on two groups of queries.
 
     Attributes
     ----------
     marked : tuple of Step
-        Of the queries that were marked.
+        Path on the marked queries.
     others : tuple of Step
-        Of all others.
+        Path on all other queries.
     """
 
     marked: tuple[Step, ...]
@@ -44,33 +44,30 @@ def paths_by_queries(
     qid: ArrayLike | None,
     marked: Iterable[int],
 ) -> QueryPaths:
-    """Select features for some of the queries alone, and for all others alone.
+    """Select features on some of the queries alone, and on the others alone.
 
     Parameters
     ----------
     estimator : GreedyRankRLS
-        With forward search, and without groups; not fitted here.
+        Estimator with forward search and without groups; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
     marked : iterable of int
-        Positions of queries, in the order in which their first documents come.
+        Positions of the marked queries, in order of first document.
 
     Returns
     -------
-    QueryPaths
-        Each as if the method had been given the documents of these queries alone.
+    QueryPaths Each path is computed from these queries alone.
 
     Raises
     ------
-    DatasetError
-        For fewer than two queries in one of the parts.
-    ParameterError
-        For another method, or positions that are not there.
+    DatasetError If a group has fewer than two queries. ParameterError For other methods, or positions out of
+    range.
 
     Notes
     -----
-    O(mn²) once for m documents with n features, which the data keep; then O(Qn² + Qnk²) for k steps on Q
+    O(mn²) once for m documents with n features, cached with the data; then O(Qn² + Qnk²) for k steps on Q
     queries.
 
     Examples
@@ -87,7 +84,7 @@ def paths_by_queries(
 
 
 def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int]) -> QueryPaths:
-    """Return the result of :func:`paths_by_queries`; parameters as there, grouped."""
+    """Return the result of :func:`paths_by_queries` for grouped data."""
     rows: QueryData = training_data(data).whole(_WHAT)
     Q = rows.ptr.size - 1
     chosen = np.unique(np.array(list(marked), dtype=np.int64))

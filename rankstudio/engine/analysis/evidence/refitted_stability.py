@@ -46,36 +46,35 @@ def stability_by_refitting(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> StabilitySelection:
-    """Learn a selector anew on complementary halves of the queries, on any executor, and keep each half.
+    """Train a selector on complementary halves of the queries, on any executor, and store each half.
 
     Parameters
     ----------
     plan : Plan
-        The selector, with one value of each parameter. Its ranker, folds and way to choose do not count.
+        The selector, with one value of each parameter. Its ranker, folds and selection rule are ignored.
     train : RankingDataset
         A training part, in memory or mapped from a file.
     study : Study, optional
-        A study of its own, which receives each half when it is done. With the same plan and data, another
-        call continues from there; what ends the process loses the halves that were being learned from.
+        Study that receives each finished half. Another call with the same plan and data continues from it; an
+        interruption loses only the halves in progress.
     n_halves : int, default 50
-        How often the queries are divided into two halves, B.
+        Number of divisions of the queries into halves, B.
     seed : int, default 0
         Equal seeds give equal halves.
     executor : Executor, optional
-        Threads, processes or a cluster, of :mod:`rankstudio.engine.experiment.execution.executors`, or any
-        other; as many threads as there are processors by default.
+        Executor: threads, processes or a cluster of :mod:`rankstudio.engine.experiment.execution.executors`,
+        or any other; by default one thread per processor.
 
     Returns
     -------
-    StabilitySelection
-        The numbers of :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`,
-        whatever the executor; features that are constant in every query of a half count as not selected
-        there.
+    StabilitySelection Numbers as in
+    :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`, independent of the
+    executor; features that are constant in every query of a half count as not selected there.
 
     Notes
     -----
-    Each half is a unit of a run of 2B folds, none of which keeps a copy of the data. Where the documents are
-    mapped from a file, so is the half that is being learned from.
+    Each half is a unit of a run with 2B folds; no fold copies the data. If the documents are mapped from a
+    file, so is the half in training.
     """
     return finish(refitting_steps(plan, train, study, n_halves, seed, executor))
 
@@ -87,16 +86,15 @@ def refitting_seconds(
     workers: int = 1,
     finished: Sequence[RunResult] = (),
 ) -> float:
-    """Estimate how long :func:`stability_by_refitting` takes.
+    """Estimate the duration of :func:`stability_by_refitting`.
 
     Parameters
     ----------
-    plan, train, n_halves
-        As there.
+    plan, train, n_halves As in :func:`stability_by_refitting`.
     workers : int
-        How many work at a time.
+        Number of parallel workers.
     finished : sequence of RunResult
-        Runs on the same data, which tell how fast this computer is.
+        Runs on the same data, from which the speed of this computer is estimated.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     refit = plan_of_halves(plan).changed(data=plan.data)
@@ -105,12 +103,12 @@ def refitting_seconds(
 
 
 def plan_of_halves(plan: Plan) -> Plan:
-    """Return the plan of a selector alone, with the criterion of its path.
+    """Return the plan of a selector alone, selected by its own criterion.
 
     Raises
     ------
-    ParameterError
-        For a method that does not select, several combinations of parameters, or preferences.
+    ParameterError If the method selects no features, has several parameter combinations, or learns from
+    preferences.
     """
     entry = plan.entry
     if not entry.selects or entry.given:
@@ -142,13 +140,12 @@ def refitting_steps(
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Generator[WorkProgress, None, StabilitySelection]:
-    """Yield progress with what is known so far, and return as :func:`stability_by_refitting`.
+    """Yield progress with the results so far, and return as :func:`stability_by_refitting`.
 
     Yields
     ------
-    PartialResult
-        A :class:`StabilitySelection` of the halves that are done, when another one is; other progress in
-        between. Workers finish halves in any order. To stop, close the generator.
+    PartialResult :class:`StabilitySelection` of the finished halves, after each half; other progress in
+    between. Workers may finish halves in any order. Close the generator to stop.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)

@@ -24,17 +24,16 @@ _AT_ONCE = 32  # queries between two partial results
 
 @dataclass(frozen=True, eq=False)
 class RepeatedLeftOut:
-    """Left-out errors of a path, with the selection made once and with it made anew without each query.
+    """Left-out errors of a path, with the selection kept and with the selection repeated without each query.
 
     Attributes
     ----------
     usual : ndarray of shape (Q, k)
-        The squared error on each query of the model that is learned without it, with the features that were
-        selected with it.
+        Squared error on each query of the model trained without it, with features selected with it.
     repeated : ndarray of shape (Q, k)
-        The same with the features that are selected without it as well.
+        The same with features selected without it.
     empty : ndarray of shape (Q,)
-        The error of the model that predicts nothing.
+        Error of the empty model.
     selected : tuple of tuple of int
         0-based columns of the path without each query.
     """
@@ -46,19 +45,19 @@ class RepeatedLeftOut:
 
     @property
     def usual_criterion(self) -> Floats:
-        """The leave-query-out error of each step, shape (k,): what greedy RankRLS minimises."""
+        """Leave-query-out error of each step, shape (k,): the criterion of greedy RankRLS."""
         total: Floats = self.usual.sum(axis=0)
         return total
 
     @property
     def criterion(self) -> Floats:
-        """The error of each step with the selection repeated, shape (k,)."""
+        """Error of each step with repeated selection, shape (k,)."""
         total: Floats = self.repeated.sum(axis=0)
         return total
 
     @property
     def optimism(self) -> Floats:
-        """The share of the usual gain over the empty model that is lost with repeated selection, (k,)."""
+        """Share of the gain over the empty model that is lost with repeated selection, (k,)."""
         gain = self.empty.sum() - self.usual_criterion
         with np.errstate(divide="ignore", invalid="ignore"):
             shares: Floats = (self.criterion - self.usual_criterion) / gain
@@ -73,7 +72,7 @@ def repeated_left_out(
     Parameters
     ----------
     estimator : GreedyRankRLS
-        With forward search; not fitted here.
+        Estimator with forward search; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
@@ -85,8 +84,8 @@ def repeated_left_out(
 
     Notes
     -----
-    The usual curve chooses the features by the errors that it shows, and so is optimistic; the repeated one
-    is not. No model is trained: the path without a query follows from T - G_q.
+    The usual curve is optimistic, because it selects the features by the errors it shows; the repeated one is
+    not. No model is trained: the path without a query follows from T - G_q.
 
     Examples
     --------
@@ -104,19 +103,17 @@ def repeated_left_out(
 def left_out_steps(
     estimator: LinearRanker, data: GivenData, known: RepeatedLeftOut | None = None
 ) -> Generator[WorkProgress, None, RepeatedLeftOut]:
-    """Yield progress with what is known so far, and return the whole of :func:`repeated_left_out`.
+    """Yield progress with the results so far, and return the whole of :func:`repeated_left_out`.
 
     Parameters
     ----------
-    estimator, data
-        As of :func:`repeated_left_out`, grouped.
+    estimator, data As in :func:`repeated_left_out`, grouped.
     known : RepeatedLeftOut, optional
-        What an interrupted run with the same arguments had found.
+        Result of an interrupted run with the same arguments.
 
     Yields
     ------
-    PartialResult
-        A :class:`RepeatedLeftOut` of the first queries: both curves are then of these.
+    PartialResult :class:`RepeatedLeftOut` of the first queries, for both curves.
     """
     rows: QueryData = training_data(data).whole("The repeated selection")
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")

@@ -60,34 +60,34 @@ _RIVALS = 8  # other features that are tried in the place of each: the likeliest
 
 @dataclass(frozen=True)
 class EvidenceOptions:
-    """Which evidence is wanted, and how exact.
+    """Evidence to compute, and its accuracy.
 
     Attributes
     ----------
     n_features : int or None
-        Size of the set, k; as many as the estimator selects where it is not given.
+        Size of the set, k; by default the number of features the estimator selects.
     selected : tuple of int or None
-        The set in the order of selection, where it is not the estimator's first k features.
+        Set in the order of selection; by default the first k features of the estimator.
     n_steps : int or None
-        Length of the paths beyond the set, for probabilities, p values and left-out curves; 2k where it is
-        not given.
+        Length of the paths for probabilities, p values and left-out curves; by default 2k.
     judge : GreedyRankRLS, RankRLS or None
-        Whose left-out predictions judge sets; the estimator where it is greedy RankRLS. Without one there are
-        no losses, changes, shares and alternatives.
+        Estimator whose left-out predictions are used; by default the estimator if it is greedy RankRLS.
+        Without one there are no losses, changes, shares or alternatives.
     measure : str
-        Of the losses; "" for the squared error.
+        Measure of the losses; "" for the squared error.
     convention : str
-        Of that measure.
+        Convention of the measure.
     n_halves, seed : int
-        As of :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`.
+        As in :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`.
     n_permutations : int
-        As of :func:`rankstudio.engine.analysis.evidence.step_significance.step_significance`.
+        As in :func:`rankstudio.engine.analysis.evidence.step_significance.step_significance`.
     max_seconds : float
-        After which the search for the best sets ends: those that are not proved by then have a gap.
+        Time limit of the search for the best sets in seconds; sets not proved by then have a gap.
     most_sets : int
-        Sets of a size that are enumerated for near-best ones, or searched again without a feature.
+        Maximum number of sets of a size that are enumerated for near-best sets or searched again without a
+        feature.
     parts : tuple of str
-        Of :data:`PARTS`.
+        Some of :data:`PARTS`.
     rules : VerdictRules
     """
 
@@ -114,18 +114,18 @@ class EvidenceOptions:
 def selection_evidence(
     estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None, **options: Any
 ) -> SelectionEvidence:
-    """Gather the evidence for a selection of features, with a verdict on each of them.
+    """Compute the evidence for a selection of features, with a verdict on each feature.
 
     Parameters
     ----------
     estimator : Selector
-        Not fitted here. Greedy RankRLS has all evidence; other selectors have what applies to them.
+        The estimator is not fitted here. Greedy RankRLS supports all evidence; other selectors support part
+        of it.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
         Query of each document.
-    **options
-        The attributes of :class:`EvidenceOptions`.
+    **options Attributes of :class:`EvidenceOptions`.
 
     Returns
     -------
@@ -133,9 +133,9 @@ def selection_evidence(
 
     Notes
     -----
-    Sets are compared by the exact left-out squared error of RankRLS. A set is near-best where a paired test
-    over queries at 5 % cannot tell it from the best set of k features; where that is not proved, from the
-    selection itself.
+    Sets are compared by the exact left-out squared error of RankRLS. A set is near-best if a paired test over
+    queries at 5 % finds no significant difference from the best set of k features, or from the selection if
+    the best set is not proved.
 
     Examples
     --------
@@ -158,21 +158,19 @@ def evidence_steps(
     options: EvidenceOptions | None = None,
     known: SelectionEvidence | None = None,
 ) -> Gathering:
-    """Yield progress with what is known so far, and return the whole of :func:`selection_evidence`.
+    """Yield progress with the results so far, and return the whole of :func:`selection_evidence`.
 
     Parameters
     ----------
-    estimator, data
-        As of :func:`selection_evidence`, grouped.
+    estimator, data As in :func:`selection_evidence`, grouped.
     options : EvidenceOptions, optional
     known : SelectionEvidence, optional
-        What an interrupted run with the same arguments had found: parts that are done are not repeated, nor
-        are the halves, permutations and queries of those that are not.
+        Result of an interrupted run with the same arguments; finished parts, halves, permutations and queries
+        are not repeated.
 
     Yields
     ------
-    PartialResult
-        A :class:`SelectionEvidence` of what is done.
+    PartialResult :class:`SelectionEvidence` so far.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), known)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)

@@ -25,20 +25,20 @@ _WHAT = "Changes of a set"
 
 @dataclass(frozen=True, eq=False)
 class SetChanges:
-    """What each change of a set of features by one feature does to its left-out error.
+    """Left-out errors of a set of features after each change by one feature.
 
     Attributes
     ----------
     features : tuple of int
         0-based columns of the set, k of them.
     criterion : float
-        The leave-query-out error of the set, summed over documents.
+        Leave-query-out error of the set, summed over documents.
     added : ndarray of shape (n,)
-        The error with each other feature added; NaN for those of the set.
+        Error with each other feature added; NaN for features of the set.
     without : ndarray of shape (k,)
-        The error without each feature of the set.
+        Error without each feature of the set.
     swapped : ndarray of shape (k, n)
-        In row a the error with each other feature in place of the a-th; NaN for those of the set.
+        Row a has the error with each other feature in place of the a-th; NaN for features of the set.
     """
 
     features: tuple[int, ...]
@@ -56,17 +56,17 @@ def set_changes(
     qid: ArrayLike | None,
     features: Sequence[int],
 ) -> SetChanges:
-    """Compute the left-out error of a set of features for every change of it by one feature.
+    """Compute the left-out error of a set of features after each change by one feature.
 
     Parameters
     ----------
     estimator : GreedyRankRLS or RankRLS
-        Its λ and its loss are used; not fitted here.
+        Its λ and loss are used; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
     features : sequence of int
-        0-based columns of the set, k of them; none is a set, too.
+        0-based columns of the set, k of them; the set may be empty.
 
     Returns
     -------
@@ -74,13 +74,12 @@ def set_changes(
 
     Raises
     ------
-    ParameterError
-        For another method, or columns that are not there or come twice.
+    ParameterError For other methods, or invalid or repeated columns.
 
     Notes
     -----
-    The leave-query-out errors are exact (Pahikkala et al. 2010, eq. (7)), and no model is trained for them:
-    O(Q n k⁴) from the Gram matrices of Q queries.
+    The leave-query-out errors are exact (Pahikkala et al. 2010, eq. (7)), and no model is trained: O(Q n k⁴)
+    from the Gram matrices of Q queries.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def set_changes(
 
 
 def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]) -> SetChanges:
-    """Return the result of :func:`set_changes`; parameters as there, grouped."""
+    """Return the result of :func:`set_changes` for grouped data."""
     rows: QueryData = training_data(data).whole(_WHAT)
     several_queries(rows.ptr, _WHAT)
     if not isinstance(estimator, GreedyRankRLS | RankRLS):

@@ -30,18 +30,18 @@ MOST_FEATURES = 15
 
 @dataclass(frozen=True, eq=False)
 class ShapleyShares:
-    """The part of each feature of a model in its left-out gain.
+    """Share of each feature of a model in its left-out gain.
 
     Attributes
     ----------
     features : tuple of int
         0-based columns of the model, k of them.
     values : ndarray of shape (k,)
-        The Shapley value of each: the mean of its gain over all orders of the features.
+        Shapley value of each feature: its mean gain over all orders of the features.
     in_order : ndarray of shape (k,)
-        The gain of each in the given order, after those before it.
+        Gain of each feature in the given order.
     gain : float
-        By how much the leave-query-out error of the model is below that of the empty one: both sum to it.
+        Left-out gain of the model over the empty one; both kinds of gains sum to it.
     """
 
     features: tuple[int, ...]
@@ -64,17 +64,17 @@ def shapley_shares(
     qid: ArrayLike | None,
     features: Sequence[int] | None = None,
 ) -> ShapleyShares:
-    """Divide the left-out gain of RankRLS among the features of a model, whatever their order.
+    """Divide the left-out gain of RankRLS among the features of a model, independent of their order.
 
     Parameters
     ----------
     estimator : GreedyRankRLS or RankRLS
-        Its λ and its loss are used; not fitted here.
+        Its λ and loss are used; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
     features : sequence of int, optional
-        0-based columns of the model, 15 at most; those that greedy RankRLS selects where they are not given.
+        0-based columns of the model, at most 15; by default those that greedy RankRLS selects.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def shapley_shares(
 
     Notes
     -----
-    The leave-query-out errors of all 2^k subsets are exact, and no model is trained for them: O(2^k k² Q)
-    from the Gram matrices of Q queries.
+    The leave-query-out errors of all 2^k subsets are exact, and no model is trained: O(2^k k² Q) from the
+    Gram matrices of Q queries.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def shapley_shares(
 def shapley_steps(
     estimator: LinearRanker, data: GivenData, features: Sequence[int] | None = None
 ) -> Generator[WorkProgress, None, ShapleyShares]:
-    """Yield progress, and return the result of :func:`shapley_shares`; parameters as there, grouped."""
+    """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
     rows: QueryData = training_data(data).whole("Shapley shares")
     several_queries(rows.ptr, "Shapley shares")
     if not isinstance(estimator, GreedyRankRLS | RankRLS):
@@ -152,12 +152,12 @@ def _errors_of_subsets(search: FloatingSearch, k: int) -> Generator[WorkProgress
 
 
 def shapley_values(gains: Floats) -> Floats:
-    """Return the Shapley value of each of k players of a game, from the gain of each coalition.
+    """Return the Shapley value of each of k players, from the gain of each coalition.
 
     Parameters
     ----------
     gains : ndarray of shape (2^k,)
-        By the number whose bits are the players.
+        Gain of each coalition; the bits of its index are the players.
 
     Examples
     --------

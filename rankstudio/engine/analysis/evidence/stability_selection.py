@@ -22,30 +22,30 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Note, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
-MOST_HALVES = 1_000_000
+MOST_HALVES = 1_000_000  # pairs; a greater number is taken for a slip
 _AT_ONCE = 16  # halves between two partial results, where a path is fast
 _ROUNDING = 1e-9  # of a number of halves
 
 
 @dataclass(frozen=True, eq=False)
 class StabilitySelection:
-    """How often each of n features is selected on halves of the queries.
+    """Selection frequencies of n features on halves of the queries.
 
     Attributes
     ----------
     counts : ndarray of shape (k, n)
-        On how many halves each feature is selected after 1, 2, … k steps.
+        Number of halves that select each feature within 1, 2, … k steps.
     places : ndarray of shape (N, n)
-        As which one each of the N halves selects each feature, from 1; 0 where it does not.
+        Position at which each of the N halves selects each feature, from 1; 0 for not selected.
     n_candidates : int
-        How many features vary inside some query, p: the others cannot change a ranking.
+        Number of features that vary within some query, p; other features cannot change a ranking.
     seed : int
-        Of the halves.
+        Seed of the halves.
 
     Notes
     -----
-    λ and all other parameters are those of the estimator on every half; a half has half of the squared errors
-    against the same λ. Features that are pinned count as selected.
+    All parameters, including λ, are those of the estimator on every half; a half has only half of the squared
+    errors. Features that are pinned count as selected.
     """
 
     counts: Ints
@@ -55,32 +55,32 @@ class StabilitySelection:
 
     @property
     def n_paths(self) -> int:
-        """How many halves were learned from, N: two for each division of the queries."""
+        """Number of halves, N: two per division of the queries."""
         return int(self.places.shape[0])
 
     @property
     def probability(self) -> Floats:
-        """The share of the halves on which each feature is selected after 1, 2, … steps, shape (k, n)."""
+        """Share of the halves on which each feature is selected within 1, 2, … steps, shape (k, n)."""
         shares: Floats = self.counts / self.n_paths
         return shares
 
     @property
     def positions(self) -> Floats:
-        """The 5, 50 and 95 % quantiles of each feature's place, shape (3, n); inf where it has none."""
+        """5, 50 and 95 % quantiles of each feature's position, shape (3, n); inf for not selected."""
         places = np.sort(np.where(self.places == 0, np.inf, self.places), axis=0)
         at = np.ceil(np.array([0.05, 0.5, 0.95]) * self.n_paths - _ROUNDING).astype(np.int64) - 1
         quantiles: Floats = places[at]
         return quantiles
 
     def stable(self, threshold: float = 0.75, *, n_features: int | None = None) -> tuple[int, ...]:
-        """Return the 0-based columns whose probability is at least a threshold, the most probable first.
+        """Return the 0-based columns with a probability of at least a threshold, most probable first.
 
         Parameters
         ----------
         threshold : float, default 0.75
             τ, greater than 0.5, at most 1.
         n_features : int, optional
-            After how many steps; k where it is not given.
+            Number of steps; k by default.
         """
         counts = self.counts[self._row(n_features)]
         order = np.argsort(-counts, kind="stable")
@@ -93,18 +93,17 @@ class StabilitySelection:
 
         Parameters
         ----------
-        threshold, n_features
-            As of :meth:`stable`; the bound holds for a threshold and a number that were chosen beforehand.
+        threshold, n_features As in :meth:`stable`; the bound holds for values chosen beforehand.
         unimodal : bool, default False
-            Whether to assume that the share of pairs of halves that both select a feature has a unimodal
-            distribution. Where the theorem does not hold for the threshold or for that many features, the
-            bound is that without the assumption.
+            Whether to assume that the share of pairs of halves that both select a feature is unimodal. If the
+            theorem does not hold for the threshold or number of features, the bound without the assumption is
+            used.
 
         Notes
         -----
-        With q features selected on a half, of p, these are the stable features that a half selects with a
+        With q of p features selected on a half, these are the stable features that a half selects with a
         probability of at most q / p. Their expected number is at most q² / ((2τ - 1) p), and C(τ, B) q² / p
-        for B unimodal pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)). Queries have to be
+        for B unimodal pairs of halves (Shah and Samworth 2013, theorems 1 and 2, eq. (8)). Queries must be
         independent.
         """
         tau = self._least(threshold) / self.n_paths
@@ -128,13 +127,13 @@ def selection_bound(tau: float, selected: float, n_candidates: int, n_pairs: int
     Parameters
     ----------
     tau : float
-        The threshold, greater than 0.5.
+        Threshold, greater than 0.5.
     selected : float
-        How many features a half selects, q.
+        Number of features selected on a half, q.
     n_candidates : int
-        Of how many, p.
+        Number of candidates, p.
     n_pairs : int, optional
-        Of halves, B, to assume unimodal distributions; without it there is no assumption.
+        Number of pairs of halves, B, to assume unimodal distributions; by default there is no assumption.
 
     Examples
     --------
@@ -168,13 +167,14 @@ def stability_selection(
     Parameters
     ----------
     estimator : Selector
-        Any method that selects features; not fitted here.
+        A method that selects features; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
         Query of each document; at least four queries.
     n_halves : int, default 50
-        How often the queries are divided into two halves, B; of an odd number of queries one is in neither.
+        Number of divisions of the queries into halves, B; with an odd number of queries one is in neither
+        half.
     seed : int, default 0
         Equal seeds give equal halves.
 
@@ -184,8 +184,8 @@ def stability_selection(
 
     Notes
     -----
-    Greedy RankRLS takes sums of per-query statistics, which are computed once; any other method learns anew
-    from each of the 2B halves. Both select the same.
+    Greedy RankRLS uses sums of per-query statistics, computed once; other methods are trained on each of the
+    2B halves. Both select the same features.
 
     Examples
     --------
@@ -209,20 +209,18 @@ def stability_steps(
     seed: int = 0,
     known: StabilitySelection | None = None,
 ) -> Generator[WorkProgress, None, StabilitySelection]:
-    """Yield progress with what is known so far, and return the whole of :func:`stability_selection`.
+    """Yield progress with the results so far, and return the whole of :func:`stability_selection`.
 
     Parameters
     ----------
-    estimator, n_halves, seed
-        As of :func:`stability_selection`.
+    estimator, n_halves, seed As in :func:`stability_selection`.
     data : QueryData or TrainingData
     known : StabilitySelection, optional
-        What an interrupted run with the same arguments had found: the halves that it has are not repeated.
+        Result of an interrupted run with the same arguments; its halves are not repeated.
 
     Yields
     ------
-    PartialResult
-        A :class:`StabilitySelection` of the halves that are done. What a method says between is passed on.
+    PartialResult :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
     """
     if not isinstance(estimator, Selector):
         raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
@@ -261,7 +259,7 @@ class _Halves:
 
 
 def without_paths(estimator: Selector, informative: Bools, seed: int) -> StabilitySelection:
-    """Return the result of no halves yet, for features that vary inside some query or do not, (n,)."""
+    """Return the empty result for features that vary within some query or not, (n,)."""
     n = informative.size
     k = min(estimator.n_steps(n), n) if isinstance(estimator, GrowingSelector) else n
     counts, places = np.zeros((k, n), dtype=np.int64), np.zeros((0, n), dtype=np.int64)
@@ -269,7 +267,7 @@ def without_paths(estimator: Selector, informative: Bools, seed: int) -> Stabili
 
 
 def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySelection:
-    """Return the result with some more paths; one that ended early has its last features to the end."""
+    """Return the result extended by some paths; a path that ended early is extended by its last features."""
     counts = found.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
     for place, path in zip(places, paths, strict=True):
@@ -318,7 +316,7 @@ def _learned_paths(
 
 
 def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
-    """Return the features after each step; of an optimiser's model by the magnitude of their weights."""
+    """Return the features after each step; for the model of an optimiser, by absolute weight."""
     if isinstance(estimator, GrowingSelector):
         return [step.selected for step in steps]
     last = steps[-1]
@@ -327,7 +325,7 @@ def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
 
 
 def taken_queries(data: QueryData, queries: Ints) -> QueryData:
-    """Return the documents of some queries, given in ascending order, as a copy."""
+    """Return a copy of the documents of some queries, given in ascending order."""
     sizes = np.diff(data.ptr)[queries]
     ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
     rows = np.repeat(data.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])

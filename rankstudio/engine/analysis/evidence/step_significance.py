@@ -25,7 +25,7 @@ from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import WorkProgress, finish
 
 _WHAT = "permuting residuals"
-_MOST = 10_000_000
+_MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
 _AT_ONCE = 16  # permutations between two partial results, and those whose steps share what has no labels
 _MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations at a time
@@ -33,18 +33,18 @@ _MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations
 
 @dataclass(frozen=True, eq=False)
 class StepSignificance:
-    """How much each step of a path lowers the left-out error, beside what chance does.
+    """Reduction of the left-out error by each step, compared with chance.
 
     Attributes
     ----------
     selected : tuple of int
-        0-based columns in the order of the path, one a step.
+        0-based columns in the order of the path, one per step.
     drops : ndarray of shape (k,)
-        By how much each step lowers the leave-query-out error.
+        Reduction of the leave-query-out error by each step.
     permuted : ndarray of shape (N, k)
-        The same for the best feature with permuted residuals.
+        Reduction by the best feature with permuted residuals.
     empty : float
-        The error of the model that predicts nothing.
+        Error of the empty model.
     """
 
     selected: tuple[int, ...]
@@ -54,17 +54,16 @@ class StepSignificance:
 
     @property
     def p_values(self) -> Floats:
-        """(1 + how many of the N drops are at least the observed one) / (N + 1), shape (k,)."""
+        """P values: (1 + number of reductions at least as large as the observed) / (N + 1), shape (k,)."""
         count = (self.permuted >= self.drops - _ROUNDING * self.empty).sum(axis=0)
         p: Floats = (count + 1) / (self.permuted.shape[0] + 1)
         return p
 
     def n_steps(self, level: float = 0.1) -> int:
-        """Return after how many steps to stop, by ForwardStop (G'Sell et al. 2016).
+        """Return the number of steps before the stop, by ForwardStop (G'Sell et al. 2016).
 
-        That is the greatest number of first steps in which the mean of -log(1 - p) is at most the level. The
-        expected share of steps among them that add nothing is then at most the level, where p values are
-        independent.
+        It is the largest number of first steps for which the mean of -log(1 - p) is at most the level. If the
+        p values are independent, the expected share of useless steps among them is at most the level.
 
         Parameters
         ----------
@@ -75,7 +74,7 @@ class StepSignificance:
 
 
 def forward_stop(p_values: ArrayLike, level: float) -> int:
-    """Return how many of the first hypotheses ForwardStop rejects (G'Sell et al. 2016).
+    """Return the number of first hypotheses that ForwardStop rejects (G'Sell et al. 2016).
 
     Examples
     --------
@@ -100,17 +99,17 @@ def step_significance(
     n_permutations: int = 99,
     seed: int = 0,
 ) -> StepSignificance:
-    """Test each step of greedy RankRLS given the steps before it, by permuted residuals.
+    """Test each step of greedy RankRLS, given the earlier steps, by permuted residuals.
 
     Parameters
     ----------
     estimator : GreedyRankRLS
-        With forward search; not fitted here.
+        Estimator with forward search; it is not fitted here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
     n_permutations : int, default 99
-        N, of each step.
+        Number of permutations per step, N.
     seed : int, default 0
 
     Returns
@@ -119,9 +118,9 @@ def step_significance(
 
     Notes
     -----
-    The residuals of the model with the features so far change places within their queries (Freedman and Lane
-    1983); with its predictions added, all remaining features are compared anew. Residuals of a query are
-    exchangeable only approximately, so p is approximate from step 2 on. At step 1 it is that of
+    The residuals of the model with the features so far are permuted within their queries (Freedman and Lane
+    1983) and added to its predictions, and all remaining features are compared again. Residuals of a query
+    are only approximately exchangeable, so p is approximate from step 2 on. At step 1 it equals that of
     :func:`rankstudio.engine.analysis.permutation.label_permutation.permutation_test`.
 
     Examples
@@ -144,20 +143,18 @@ def significance_steps(
     seed: int = 0,
     known: StepSignificance | None = None,
 ) -> Generator[WorkProgress, None, StepSignificance]:
-    """Yield progress with what is known so far, and return the whole of :func:`step_significance`.
+    """Yield progress with the results so far, and return the whole of :func:`step_significance`.
 
     Parameters
     ----------
-    estimator, n_permutations, seed
-        As of :func:`step_significance`.
+    estimator, n_permutations, seed As in :func:`step_significance`.
     data : QueryData or TrainingData
     known : StepSignificance, optional
-        What an interrupted run with the same arguments had found.
+        Result of an interrupted run with the same arguments.
 
     Yields
     ------
-    PartialResult
-        A :class:`StepSignificance` of fewer permutations.
+    PartialResult :class:`StepSignificance` with fewer permutations.
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)

@@ -41,13 +41,13 @@ _COST = PairCost()  # of rows, whatever that of the documents is
 
 
 def enough_queries(count: int, least: int, what: str) -> None:
-    """Raise DatasetError for fewer queries than an analysis needs."""
+    """Raise DatasetError if there are fewer queries than an analysis needs."""
     if count < least:
         raise DatasetError(f"{what}: expected documents of at least {least} queries, found {count}.")
 
 
 def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None = None) -> tuple[int, ...]:
-    """Return the columns of a set of some of n features; raise ParameterError for what is none."""
+    """Return the columns of a set of some of n features; raise ParameterError for invalid columns."""
     columns, most = tuple(int(column) for column in features), n if most is None else most
     distinct = len(set(columns)) == len(columns) and all(0 <= column < n for column in columns)
     if not distinct or not least <= len(columns) <= most:
@@ -57,9 +57,10 @@ def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None 
 
 
 def by_sums(estimator: LinearRanker, data: QueryData) -> bool:
-    """Return whether a method's path follows from sums of per-query statistics, and these fit.
+    """Return whether the path of a method follows from sums of per-query statistics that fit into memory.
 
-    So it does for forward search by greedy RankRLS without groups; its algorithms all give the same path.
+    This is the case for forward search by greedy RankRLS without groups; all its algorithms give the same
+    path.
     """
     if type(estimator) is not GreedyRankRLS or data.preferences is not None:
         return False
@@ -72,14 +73,14 @@ def by_sums(estimator: LinearRanker, data: QueryData) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class QueryErrors:
-    """The left-out squared errors of each query at one point of a path.
+    """Left-out squared errors of each query at one point of a path.
 
     Attributes
     ----------
     present : ndarray of shape (Q,)
-        With the features so far.
+        Errors with the features so far.
     added : ndarray of shape (Q, n)
-        With each other feature added; without meaning for those of the path.
+        Errors with each other feature added; undefined for features of the path.
     """
 
     present: Floats
@@ -88,17 +89,17 @@ class QueryErrors:
 
 @dataclass(frozen=True, eq=False)
 class SomeQueries:
-    """The statistics of some queries, with the rows of their Gram matrices that somebody has asked for.
+    """Statistics of some queries, with the requested rows of their Gram matrices.
 
     Attributes
     ----------
     statistics : Statistics
-        What a path begins with. Rows of the matrices, and of their sum, are there once they are filled in: a
-        path of k features reads k of them.
+        Starting point of a path. Rows of the matrices and of their sum exist once they are filled in; a path
+        of k features reads k rows.
     source : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
         The Gram matrices of all queries.
     queries : ndarray
-        Which of them, ascending.
+        Positions of the queries, ascending.
     """
 
     statistics: Statistics
@@ -117,9 +118,9 @@ class SomeQueries:
 
 @dataclass(frozen=True, eq=False)
 class WithoutQueries(SomeQueries):
-    """The statistics of all but a few queries, which stay in their places as queries of no documents.
+    """Statistics of all but a few queries; the others remain as queries without documents.
 
-    ``queries`` are those that are left out, and rows are copied as a whole.
+    ``queries`` are the left-out ones; matrices are copied whole.
 
     Attributes
     ----------
@@ -165,17 +166,16 @@ class SubsetPaths:
     ----------
     estimator : GreedyRankRLS
     data : QueryData
-        Of all queries.
+        Data of all queries.
 
     Raises
     ------
-    ParameterError
-        For another method, or one whose paths do not follow from sums of per-query statistics.
+    ParameterError For other methods, or if paths do not follow from sums of per-query statistics.
 
     Notes
     -----
     O(mn²) once for m documents with n features. A path of k features on Q queries then takes O(Qnk) to copy
-    what it reads of the Gram matrices, O(Qn²) for k from n / 2 on, and O(Qnk²).
+    the required parts of the Gram matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²).
     """
 
     def __init__(self, estimator: LinearRanker, data: QueryData) -> None:
@@ -191,11 +191,11 @@ class SubsetPaths:
         self.n_queries = int(data.ptr.size) - 1
 
     def room(self) -> Floats:
-        """Return room for the Gram matrices that :meth:`among` copies, one for each thread."""
+        """Return buffers for the Gram matrices that :meth:`among` copies, one per thread."""
         return np.empty_like(self.statistics.gram)
 
     def among(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of some queries, given in ascending order, which use ``room``."""
+        """Return the statistics of some queries, given in ascending order, in the buffers ``room``."""
         out, total = room[: -(-queries.size // BLOCK)], np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
@@ -206,7 +206,7 @@ class SubsetPaths:
         return SomeQueries(known, self.statistics.gram, queries)
 
     def without(self, queries: Ints, room: Floats) -> SomeQueries:
-        """Return the statistics of all but a few queries, which use ``room``; faster than :meth:`among`."""
+        """Return the statistics of all but a few queries in ``room``; faster than :meth:`among`."""
         all_of, blocks, lanes = self.statistics, queries // BLOCK, queries % BLOCK
         squares, rights, labels = known = (
             all_of.known[0].copy(),
@@ -235,9 +235,9 @@ class SubsetPaths:
         Parameters
         ----------
         known : Statistics or SomeQueries
-            Of some of the queries.
+            Statistics of some of the queries.
         first : sequence of int, optional
-            Features to begin with: the path then ends with the next one.
+            Features to start with; the path then ends with the next one.
         """
         rules = self.rules
         if first is not None:
@@ -257,7 +257,7 @@ class SubsetPaths:
             return [step for step in forward(search, rules) if isinstance(step, Step)]
 
     def errors(self, first: Sequence[int]) -> QueryErrors:
-        """Return the errors of each of all queries after some features."""
+        """Return the errors of all queries after some features."""
         n = self.statistics.total.shape[0] - 1
         data = _standing_for(self.statistics).shard(0)
         work = GreedyWork(self.regularization, max(1, len(first)), True, _COST, by_blocks=False)

@@ -16,7 +16,7 @@ Named = Callable[[int], str]
 
 
 class Verdict(Enum):
-    """What the data say of a selected feature."""
+    """Verdict on a selected feature."""
 
     SECURE = "secure"
     INTERCHANGEABLE = "interchangeable"
@@ -36,22 +36,22 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class VerdictRules:
-    """The thresholds of all verdicts, in one place.
+    """Thresholds of all verdicts.
 
     Attributes
     ----------
     threshold : float
-        τ, the selection probability from which a feature is secure; greater than 0.5, at most 1. The default
-        0.9 is the strictest of the range that Meinshausen and Bühlmann (2010) recommend. How many features
-        that are selected no more often than by chance reach it is bounded by
+        τ, the minimum selection probability of a secure feature; greater than 0.5, at most 1. The default 0.9
+        is the strictest of the range that Meinshausen and Bühlmann (2010) recommend. The number of features
+        above it that are selected no more often than by chance is bounded by
         :meth:`rankstudio.engine.analysis.evidence.stability_selection.StabilitySelection.bound`.
     twin : float
-        Correlation within queries, without its sign, from which two features are twins: they share 98 % of
-        their variance. Which twin a half selects is chance, but the same chance for all halves, which have
-        queries in common: one that is no better is selected on 90 % of them in one dataset of five. So a
-        probability says nothing of a twin alone.
+        Minimum absolute correlation of twins within queries: they share 98 % of their variance. Which twin a
+        half selects is arbitrary, but halves share queries, so most select the same one: a twin that is no
+        better is selected on 90 % of the halves in one of five datasets. The probability of a single twin is
+        therefore not meaningful.
     stop_level : float
-        α of ForwardStop: the expected share of useless steps among those before the stop is at most this.
+        α of ForwardStop, an upper bound of the expected share of useless steps before the stop.
     """
 
     threshold: float = 0.9
@@ -69,13 +69,13 @@ class VerdictRules:
 
 @dataclass(frozen=True)
 class Loss:
-    """What a set of features loses without one of them, as the mean over queries.
+    """Mean loss of a set of features without one of them, over queries.
 
     Attributes
     ----------
     value : float
-        The measure with the feature less that without it; for an error the other way round: more than 0
-        where the set is worse without it.
+        Measure with the feature minus the measure without it, reversed for errors: positive if the set is
+        worse without it.
     low, high : float
         Its 95 % interval, by the paired bootstrap over queries.
     """
@@ -87,16 +87,16 @@ class Loss:
 
 @dataclass(frozen=True)
 class SetDifference:
-    """How much worse a set of features is than the best one, by left-out squared errors.
+    """Excess error of a set of features over the best set, by left-out squared errors.
 
     Attributes
     ----------
     features : tuple of int
         0-based columns.
     difference : float
-        Its error less that of the best set, summed over queries.
+        Error of the set minus that of the best set, summed over queries.
     standard_error : float
-        Of the difference, from its parts in each query.
+        Standard error of the difference, from its values in each query.
     """
 
     features: tuple[int, ...]
@@ -105,22 +105,22 @@ class SetDifference:
 
     @property
     def near_best(self) -> bool:
-        """Whether a paired test at 5 % cannot tell it from the best set."""
+        """Whether a paired test at 5 % finds no significant difference from the best set."""
         return self.difference <= NORMAL * self.standard_error
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A set in which another feature takes the place of a selected one.
+    """A set in which a selected feature is replaced by another one.
 
     Attributes
     ----------
     column : int
         The other feature.
     correlation : float
-        Pearson's between the two within queries; NaN for a constant.
+        Pearson's correlation between the two within queries; NaN for a constant feature.
     result : SetDifference or None
-        Of the set that results; None where sets are not judged.
+        Difference of the resulting set; None if sets are not compared.
     """
 
     column: int
@@ -130,40 +130,40 @@ class Exchange:
 
 @dataclass(frozen=True)
 class FeatureEvidence:
-    """What is known of one feature; None for what does not apply or is not computed.
+    """Evidence for one feature; None for numbers that do not apply or are not computed.
 
     Attributes
     ----------
     column : int
         0-based.
     selected : bool
-        Whether it is one of the set.
+        Whether the feature is in the set.
     probability : float or None
-        The share of the halves of the queries on which it is among the first k.
+        Share of the halves of the queries on which it is among the first k.
     position : tuple of float or None
-        The 5, 50 and 95 % quantiles of its place in the paths of the halves; inf where it has none.
+        5, 50 and 95 % quantiles of its position on the paths of the halves; inf for not selected.
     share : float or None
         Its Shapley share of the left-out gain of the set.
     loss : Loss or None
-        What the set loses without it.
+        Loss of the set without it.
     n_deciding : int or None
-        How many queries have to go for its step to select another feature; None also where none were found.
+        Number of queries whose removal makes its step select another feature; None if none were found.
     substitute : int or None
-        The column whose exact swap for it changes the left-out error least, or lowers it most.
+        Column whose exact swap increases the left-out error least, or reduces it most.
     price : float or None
-        By what share of the left-out error that swap makes it greater; below 0 where it is lower.
+        Relative change of the left-out error by that swap; negative for an improvement.
     near_best_share : float or None
-        The share of the near-best sets of k features that contain it.
+        Share of the near-best sets of k features that contain it.
     partner : int or None
-        The column with which it is interchangeable.
+        Column of an interchangeable feature.
     pair_probability : float or None
-        The share of the halves on which it or its partner is among the first k.
+        Share of the halves on which it or its partner is among the first k.
     smaller : SetDifference or None
-        The set of k - 1 features without it that was compared with the best set of k.
+        Set of k - 1 features without it that was compared with the best set of k.
     by_chance : bool
         Whether so many features are selected that all of those above the threshold may be there by chance.
     verdict : Verdict or None
-        None for a feature that is not selected, or that was required.
+        None for features that are not selected, or required.
     """
 
     column: int
@@ -183,12 +183,12 @@ class FeatureEvidence:
     verdict: Verdict | None = None
 
     def reason(self, named: Named) -> str:
-        """Return why the verdict is what it is, as a sentence with its numbers; "" without a verdict.
+        """Return the reason for the verdict as a sentence with its numbers; "" without a verdict.
 
         Parameters
         ----------
         named : callable
-            Returns what a column is called.
+            Returns the name of a column.
         """
         if self.verdict is None or self.probability is None:
             return ""
@@ -200,7 +200,7 @@ class FeatureEvidence:
             pair = f"{100 * self.pair_probability:.0f}"
             return tr(
                 "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
-                "Either can stand for the other."
+                "The two are interchangeable."
             ).format(share=share, other=named(self.partner), pair=pair)
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
@@ -226,17 +226,15 @@ def _number(value: float) -> str:
 def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
     """Return the verdict on a selected feature by the first rule that applies.
 
-    1. Interchangeable: it has a partner, see :func:`partner_of`.
-    2. Secure: its probability is at least the threshold, and not all features of which that is true may be
-       there by chance.
-    3. Dispensable: the interval of the loss without it contains 0, or is below, and a set of k - 1 features
-       without it is not distinguishable from the best set of k.
-    4. Uncertain: the others.
+    1. Interchangeable: it has a partner, see :func:`partner_of`. 2. Secure: its probability is at least the
+    threshold, and not all such features may be there by chance. 3. Dispensable: the interval of the loss
+    without it includes or is below 0, and a set of k - 1 features without it is not significantly different
+    from the best set of k. 4. Uncertain: all other features.
 
     Parameters
     ----------
     row : FeatureEvidence
-        With everything but the verdict.
+        Evidence without a verdict.
     rules : VerdictRules
 
     Examples
@@ -261,29 +259,30 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
 def partner_of(
     column: int, inside: Bools, exchanges: Sequence[Exchange], rules: VerdictRules
 ) -> tuple[int, float] | None:
-    """Return the feature that is interchangeable with a selected one.
+    """Return the feature that is interchangeable with a selected feature.
 
-    It is not in the set, and on at least τ of the halves it or the selected one is among the first k.
-    Besides, the two are twins; or the selected one alone is below τ, the other takes its place, and the set
-    with the other is not distinguishable from the best set. That takes the place which is among the first k
-    on more than half of the halves without the selected one, while both are so on at most 1 - τ of all.
+    It is not in the set, and it or the selected feature is among the first k on at least τ of the halves. In
+    addition, the two are twins; or the selected feature alone is below τ, the other one replaces it, and the
+    set with the other one is not significantly different from the best set. It replaces it if it is among the
+    first k on more than half of the halves without the selected feature, while both are on at most 1 - τ of
+    all halves.
 
     Parameters
     ----------
     column : int
         The selected feature.
     inside : ndarray of shape (N, n)
-        Which features each half selects.
+        Features selected by each half.
     exchanges : sequence of Exchange
-        The sets with others in its place.
+        Sets with other features in its place.
     rules : VerdictRules
 
     Returns
     -------
-    tuple of int and float, or None
-        The partner, and on which share of the halves one of the two is selected. Of several the one with the
-        greatest share.
+    tuple of int and float, or None The partner, and the share of the halves that select one of the two. Among
+    several partners the one with the largest share.
     """
+    # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
     own, rounding = inside[:, column], 1e-9
     found: list[tuple[float, int]] = []
     for exchange in exchanges:

@@ -20,14 +20,14 @@ from rankstudio.engine.steps import Step
 
 @dataclass(frozen=True, eq=False)
 class CandidateGroups:
-    """The candidates among n features: groups, and the features that are in none.
+    """Candidates among n features: groups, and ungrouped features.
 
     Attributes
     ----------
     names : tuple of str of length n
-        Of each column's candidate: the name of its group, if it is in one.
+        Name of the group of each column's candidate, if it has one.
     columns : ColumnGroups
-        Which columns each has.
+        Columns of each candidate.
     """
 
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ class CandidateGroups:
 
     @cached_property
     def standing(self) -> Ints:
-        """The column that stands for each column's candidate, shape (n,)."""
+        """Representative column of each column's candidate, shape (n,)."""
         return self.columns.representatives[self.columns.of_column]
 
     def members(self, column: int) -> tuple[int, ...]:
@@ -51,15 +51,15 @@ class CandidateGroups:
         return self.columns.groups[self.columns.of_column[column]]
 
     def path(self, path: PathResult) -> PathResult:
-        """Return a path with the standing columns alone selected and compared."""
+        """Return a path in which only the representative columns are selected and compared."""
         if self.columns.trivial:
             return path
         return replace(path, steps=HeldSteps([self._step(step) for step in path.steps]))
 
     def correlations(self, features: Floats) -> Floats:
-        """Return correlations of features, shape (n, n), with those of candidates where their columns stand.
+        """Return correlations (n, n) of features, with those of candidates at their representative columns.
 
-        The one of two candidates is that of their two most alike features.
+        The correlation of two candidates is that of their most similar features.
         """
         if self.columns.trivial:
             return features
@@ -81,31 +81,32 @@ class CandidateGroups:
 
 
 _MOST_SCORES, _FEWEST_STEPS = 1_000_000, 60
+"""A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateMap:
-    """Scores of features, one row each, at steps, one column each.
+    """Scores of features at the steps of a path: one row per feature, one column per step.
 
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: in the order of the path, then the others.
+        0-based columns of the R rows: in order of the path, then the others.
     places : tuple of int
-        Of the C steps in the path.
+        Positions of the C steps on the path.
     numbers : tuple of int
-        Of the same steps, as they are counted.
+        Numbers of these steps, as displayed.
     scores, shares, ranks : ndarray of shape (R, C)
-        What the method compared; as a share of the step's best, 1 for that (see :func:`shares`); 1 for the
-        best of all candidates, 2 for the next. NaN for what was no candidate.
+        Scores of the method, shares of the step's best score (see :func:`shares`), or ranks among the
+        candidates. NaN for features that were not candidates.
     taken : ndarray of shape (R, C), bool
-        What the step took; of an iteration or a round, the feature with the greatest score.
+        Feature selected at the step; for an iteration or round, the feature with the largest score.
     n_candidates : ndarray of shape (C,)
-        How many there were.
+        Number of candidates.
     n_features, n_steps : int
-        How many the path has, shown or not.
+        Number of steps of the path, shown or not.
     growing : bool
-        Whether each step adds to the one before.
+        Whether each step extends the previous one.
     """
 
     features: tuple[int, ...]
@@ -123,24 +124,23 @@ class CandidateMap:
     def view(
         self, most_features: int, most_steps: int, place: int | None = None, always: int | None = None
     ) -> CandidateMap:
-        """Return the part of the map for which there is room.
+        """Return the part of the map that fits.
 
         Parameters
         ----------
         most_features, most_steps : int
-            Rows and columns at most, 1 at least.
+            Maximum number of rows and columns, at least 1.
         place : int, optional
-            Of a step in the path, which is among those of a growing path; without it the first ones are.
-            Of iterations and rounds, the first and the last are, this one, and some between that lie the
-            closer the earlier they are, as most changes then.
+            Position of a step on the path, which is included for a growing path; by default the first steps
+            are included. For iterations and rounds, the first, the last and this one are included, and some
+            in between, more densely at the start, where most changes occur.
         always : int, optional
-            A feature (its column) that has a row in any case.
+            Column of a feature that always has a row.
 
         Returns
         -------
-        CandidateMap
-            With the features taken in these steps, in the order of the path, then those with
-            the greatest shares in them; without those that are candidates at none of them.
+        CandidateMap Rows are the features selected at these steps, in order of the path, then those with the
+        largest shares; features that are candidates at none of them are left out.
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))
@@ -178,22 +178,22 @@ class CandidateMap:
 
 @dataclass(frozen=True)
 class Margin:
-    """How far ahead of the next candidate a feature was when it was taken.
+    """Lead of a selected feature over the next candidate.
 
     Attributes
     ----------
     number : int
-        Of the step.
+        Number of the step.
     feature : int
         0-based column.
     score : float
-        NaN where it was compared with none.
+        NaN if it was not compared.
     rival : int or None
-        The best of the candidates that were not taken; None where there was none.
+        Best candidate that was not selected; None without one.
     rival_score : float
     share : float
-        The difference as a share of the larger one's size, at most 1: negative where the rival was ahead, as
-        of a pinned feature; NaN without a rival.
+        The difference as a share of the larger absolute score, at most 1: negative if the rival was ahead, as
+        for a pinned feature; NaN without a rival.
     """
 
     number: int
@@ -205,10 +205,10 @@ class Margin:
 
 
 def shares(score: CandidateScore, values: Floats) -> Floats:
-    """Return the scores of a step as shares of its best, from 0 to 1; NaN for what was no candidate.
+    """Return the scores of a step as shares of its best, 0 to 1; NaN for features that were not candidates.
 
-    Where no score is above 0, or 0 means nothing, they are shares of the way from the worst to the best;
-    where the least one is the best, it is divided by the others.
+    If no score is positive, or 0 has no meaning, they are positions between the worst and the best; if the
+    smallest score is the best, it is divided by the others.
     """
     known = np.isfinite(values)
     if not known.any():
@@ -225,7 +225,7 @@ def shares(score: CandidateScore, values: Floats) -> Floats:
 def candidate_map(
     path: PathResult, score: CandidateScore, groups: CandidateGroups | None = None
 ) -> CandidateMap | None:
-    """Return the scores of a path's candidates as a map; None where its steps compare none.
+    """Return the scores of a path's candidates as a map; None if its steps compare none.
 
     Parameters
     ----------
@@ -233,12 +233,12 @@ def candidate_map(
     score : CandidateScore
         The method's.
     groups : CandidateGroups, optional
-        Of the features: each has one row, that of the column that stands for it.
+        Groups of the features; each group has one row, that of its representative column.
 
     Notes
     -----
-    O(K n log n) for K steps and n features. Of a path with more than a million scores, fewer steps are in
-    the map: the first ones of a path that grows, of iterations and rounds some at equal distances.
+    O(K n log n) for K steps and n features. For a path with more than a million scores, the map has fewer
+    steps: the first ones of a growing path, or evenly spaced iterations and rounds.
     """
     rows = range(path.steps[0].coef.size)
     if groups is not None:
@@ -278,7 +278,7 @@ def _ranks(gains: Floats) -> Floats:
 def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
     """Return the features of a path's models in their order.
 
-    That in which they came, or, of iterations and rounds, that of their score after the last one.
+    The order of selection, or for iterations and rounds the order of the last scores.
     """
     if path.step_kind is not StepKind.FEATURES:
         last = path.steps[-1]
@@ -290,8 +290,8 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the margin of each feature of a path, by its column.
 
-    Of a growing path, that at the step that took it; of iterations, that to the next feature after the last
-    one. Of rounds there is none: what they add up has no moment at which a feature is chosen.
+    On a growing path, the margin at the step of its selection; for iterations, the margin over the next
+    feature after the last one. Rounds have no margins, because no round selects a feature.
     """
     if path.step_kind is StepKind.ROUNDS:
         return {}
@@ -321,11 +321,11 @@ def step_margin(
     ----------
     score : CandidateScore
     step : Step
-        With at least one feature.
+        A step with at least one feature.
     feature : int, optional
-        Its column; what the step took last without it, or has with the greatest weight.
+        Column of the feature; by default the one selected by the step, or the one with the largest weight.
     divisor : float
-        What criteria are divided by.
+        Divisor of the criteria.
     """
     values = score.of(step, divisor)
     by_weight = score.source is ScoreSource.WEIGHT
@@ -339,10 +339,10 @@ def step_margin(
 
 
 def lead_without_use(score: CandidateScore, margin: Margin) -> bool:
-    """Return whether a lead over a rival says nothing as a share: one of the two did not lower the criterion.
+    """Return whether a lead is meaningless as a share: one of the two did not reduce the criterion.
 
-    Against a candidate that is worth nothing it is always 100 %, and between two that raise the criterion it
-    is a share of what does harm.
+    Over a worthless candidate it is always 100 %, and between two that raise the criterion it is a share of
+    harm.
     """
     return score.source is ScoreSource.CRITERION and min(margin.score, margin.rival_score) <= 0
 
@@ -368,7 +368,7 @@ def _places(path: PathResult, most: int) -> list[int]:
 
 
 def taken_at(path: PathResult, place: int) -> list[int]:
-    """Return which features are new at a step of a growing path, in its order."""
+    """Return the features that a step of a growing path adds, in order."""
     before = path.steps[place - 1].selected if place else ()
     return [feature for feature in path.steps[place].selected if feature not in before]
 

@@ -39,25 +39,25 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceContext:
-    """What a feature's choice is explained with.
+    """Data to explain the selection of a feature.
 
     Attributes
     ----------
     path : PathResult
     position : int
-        Of the chosen model among its steps.
+        Position of the chosen model on the path.
     score : CandidateScore
         The method's.
     names : sequence of str of length n
-        Of the features.
+        Names of the features.
     axis : str
-        What differs between `combinations`: "λ"; "combination" where it is more than one thing.
+        Name of the parameter in which `combinations` differ: "λ"; "combination" for several parameters.
     combinations : sequence of Alternative
-        The paths of the fold, this one among them, in the order of the grid.
+        Paths of the fold, including this one, in the order of the grid.
     folds : sequence of Alternative
-        The paths of the other folds with the same parameters.
+        Paths of the other folds with the same parameters.
     groups : CandidateGroups, optional
-        Of the features: candidates are counted and named as groups.
+        Groups of the features; candidates are counted and named as groups.
     """
 
     path: PathResult
@@ -71,16 +71,16 @@ class ChoiceContext:
 
     @property
     def size(self) -> int:
-        """How many features the chosen model has."""
+        """Number of features of the chosen model."""
         return len(self.path.steps[self.position].selected)
 
     @property
     def n_candidates(self) -> int:
-        """How many features there are, a group counting as one."""
+        """Number of features; a group counts as one."""
         return len(self.names) if self.groups is None else len(self.groups.columns.groups)
 
     def by_candidate(self, groups: CandidateGroups) -> ChoiceContext:
-        """Return it with paths of candidates, each told by the column that stands for it."""
+        """Return the context with paths of candidates, each identified by its representative column."""
         combinations, folds = (
             [replace(one, path=groups.path(one.path)) for one in several]
             for several in (self.combinations, self.folds)
@@ -97,7 +97,7 @@ _FALL = 0.1  # of a score: what loses less with a feature is not displaced by it
 
 @dataclass(frozen=True)
 class ChoiceExplanation:
-    """Why a feature is in the chosen model, or is not.
+    """Reasons why a feature is or is not in the chosen model.
 
     Attributes
     ----------
@@ -117,9 +117,9 @@ def explain(context: ChoiceContext, feature: int, correlations: Floats | None = 
     ----------
     context : ChoiceContext
     feature : int
-        Its 0-based column.
+        0-based column of the feature.
     correlations : ndarray of shape (n, n), optional
-        Of the features inside queries.
+        Correlations of the features within queries.
     """
     groups, together = context.groups, ""
     if groups is not None:

@@ -21,26 +21,26 @@ MOST_POINTS = 512
 
 @dataclass(frozen=True, eq=False)
 class ComparedDensities:
-    """The densities by which a method judged one feature.
+    """Densities by which a method scored one feature.
 
     Attributes
     ----------
     column : int
-        The feature's, counted from 0.
+        Column of the feature, counted from 0.
     grid : ndarray of shape (g,)
-        Values of the validation part, ascending, at most 512 of them; without 0 where zeros are told apart.
-        Of size 0 where there are less than two.
+        Values of the validation part, ascending, at most 512; without 0 if zeros are separate. Of size 0 if
+        there are fewer than two.
     classes : tuple of ClassDensity
-        By relevance, ascending: the method's densities at the grid. ``zeros`` is the share of a class's
-        density that lies on the documents whose value is 0.
+        Densities of the method at the grid, by ascending relevance. ``zeros`` is the share of a class's
+        density on documents with value 0.
     divergence : float
         Expected divergence, d.
     importance : float
         NDCG@10 of the feature alone, s.
     score : float
-        ψ = s + d, by which features are taken.
+        ψ = s + d, the score for selection.
     place : int
-        In the order of selection, from 1; 0 for a feature that was not selected.
+        Position in the order of selection, from 1; 0 for features that were not selected.
     """
 
     column: int
@@ -55,24 +55,24 @@ class ComparedDensities:
 def compared_densities(
     plan: Plan, path: PathResult, train: QueryData, ids: Ints, columns: Sequence[int]
 ) -> tuple[ComparedDensities, ...]:
-    """Estimate the densities of some features again as the method of a path did.
+    """Estimate the densities of some features again, as the method of a path did.
 
     Parameters
     ----------
     plan : Plan
-        Of a method that compares densities (``plan.entry.compares_densities``).
+        Plan of a method that compares densities (``plan.entry.compares_densities``).
     path : PathResult
-        Whose parameters and scores count.
+        Path with the parameters and scores.
     train : QueryData
-        The fold's training part, with the validation part's features.
+        Training part of the fold, with the features of the validation part.
     ids : ndarray of shape (n,)
-        The features' ids.
+        Ids of the features.
     columns : sequence of int
         Which features.
 
     Notes
     -----
-    The cost of scoring these features once.
+    The cost equals scoring these features once.
     """
     method = estimator(plan, plan.entry, path.unit.parameters, ids)
     assert isinstance(method, ExpectedDivergence)  # the catalog's entry says so
@@ -90,9 +90,9 @@ def compared_densities(
 
 
 def next_best(path: PathResult, column: int) -> int | None:
-    """Return the column of the feature that came next after one; the one before it where it came last.
+    """Return the column of the feature selected after a given one; the one before it if it was the last.
 
-    None for the only feature. A feature that was not selected stands beside the last one that was.
+    None for the only feature. A feature that was not selected is compared with the last selected one.
     """
     order = path.steps[-1].selected
     if column not in order:

@@ -38,7 +38,7 @@ _ROWS_AT_ONCE = 4096  # the interpreter is held for milliseconds
 
 
 class Oddity(Enum):
-    """What can be wrong with a feature; the value is the word that a table shows."""
+    """Kinds of problems of a feature; the value is the word in a table."""
 
     CONSTANT = "constant"
     DUPLICATED = "duplicate"
@@ -49,15 +49,15 @@ class Oddity(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One oddity of a feature.
+    """One problem of a feature.
 
     Attributes
     ----------
     oddity : Oddity
     word : str
-        For a table: "duplicate of 12".
+        Word for a table: "duplicate of 12".
     text : str
-        A sentence with the numbers behind it.
+        Sentence with the numbers.
     """
 
     oddity: Oddity
@@ -67,12 +67,12 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class ValueHistogram:
-    """How the values of a feature lie.
+    """Distribution of the values of a feature.
 
     Attributes
     ----------
     low, high : float
-        Left edge of the first bin and right edge of the last; values beyond are counted in these.
+        Left edge of the first bin and right edge of the last; values beyond are counted in these bins.
     counts : ndarray of shape (2, 24)
         Documents in each bin: all of them, and those with a relevance above 0.
     """
@@ -83,7 +83,7 @@ class ValueHistogram:
 
     @property
     def shares(self) -> Floats:
-        """The counts as shares of their row, which sum to 1; 0 where a row is empty."""
+        """Counts as shares that sum to 1 in each row; 0 in an empty row."""
         totals = self.counts.sum(axis=1, keepdims=True)
         shares: Floats = np.divide(self.counts, totals, out=np.zeros(self.counts.shape), where=totals > 0)
         return shares
@@ -91,18 +91,18 @@ class ValueHistogram:
 
 @dataclass(frozen=True, eq=False)
 class FeatureQuality:
-    """What :func:`feature_quality` found of one feature.
+    """Result of :func:`feature_quality` for one feature.
 
     Attributes
     ----------
     feature_id : int
     histogram : ValueHistogram
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone, in the direction in which MAP is better.
+        MAP and NDCG@10 of ranking by this feature alone, in the direction with the better MAP.
     ascending : bool
         Whether that direction puts small values first.
     findings : tuple of Finding
-        The gravest first.
+        Findings, the most serious first.
     """
 
     feature_id: int
@@ -114,16 +114,16 @@ class FeatureQuality:
 
 @dataclass(frozen=True, eq=False)
 class QualityReport:
-    """The features of some documents.
+    """Descriptions of the features of some documents.
 
     Attributes
     ----------
     features : tuple of FeatureQuality
         One a column.
     n_documents : int
-        How many documents histograms and measures are of.
+        Number of documents behind histograms and measures.
     convention : str
-        Of the measures.
+        Convention of the measures.
     """
 
     features: tuple[FeatureQuality, ...]
@@ -134,16 +134,16 @@ class QualityReport:
 def feature_quality(
     *parts: RankingDataset, summary: DatasetSummary, convention: str = DEFAULT
 ) -> QualityReport:
-    """Look at every feature of one dataset, or of several parts together.
+    """Describe every feature of one dataset, or of several parts together.
 
     Parameters
     ----------
     *parts : RankingDataset
-        At least one; all with the same features.
+        At least one part, all with the same features.
     summary : DatasetSummary
-        Of the same parts.
+        Summary of the same parts.
     convention : str
-        Of the measures.
+        Convention of the measures.
 
     Returns
     -------
@@ -151,8 +151,8 @@ def feature_quality(
 
     Notes
     -----
-    O(nm log m) for n features and m documents, of which there are :data:`MOST_DOCUMENTS` at most: where the
-    parts have more, every i-th query is looked at. Duplicates and the summary's numbers are of all documents.
+    O(nm log m) for n features and at most :data:`MOST_DOCUMENTS` documents m: larger parts are sampled by
+    every i-th query. Duplicates and the numbers of the summary use all documents.
     """
     X, y, ptr, grading = _sample(parts)
     histograms = _histograms(X, y)
@@ -178,7 +178,7 @@ def feature_quality(
 def fold_quality(
     dataset: FoldedDataset, number: int | None, summary: DatasetSummary, convention: str = DEFAULT
 ) -> QualityReport:
-    """Look at every feature of the documents that `describe_fold` describes; its summary is given."""
+    """Describe every feature of the documents that `describe_fold` describes, with a given summary."""
     return feature_quality(*described_parts(dataset, number), summary=summary, convention=convention)
 
 

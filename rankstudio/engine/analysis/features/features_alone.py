@@ -23,17 +23,17 @@ BOTH_WAYS = np.ones(1), -np.ones(1)
 
 @dataclass(frozen=True, eq=False)
 class FeaturesAlone:
-    """How well each of n features ranks by itself.
+    """Measures of ranking by each of n features alone.
 
     Attributes
     ----------
     measure, convention : str
-        What was measured.
+        Name of the measure.
     parts : Mapping of str to ndarray of shape (n,)
-        The measure on each part: "train", and "validation" and "test" where the fold has such.
+        The measure on each part: "train", and "validation" and "test" if the fold has them.
     ascending : ndarray of shape (n,), bool
-        Which features rank with small values first: the direction in which MAP of the training documents is
-        better, on all parts.
+        Features that rank small values first: the direction with the better MAP on the training part, for all
+        parts.
     """
 
     measure: str
@@ -43,7 +43,7 @@ class FeaturesAlone:
 
     @property
     def order(self) -> Ints:
-        """The columns from the best on the training part to the worst, of equal ones the first column."""
+        """Columns from the best to the worst on the training part; ties in column order."""
         better = 1.0 if find_measure(self.measure).higher_is_better else -1.0
         return np.argsort(-better * self.parts["train"], kind="stable").astype(np.int64)
 
@@ -51,7 +51,7 @@ class FeaturesAlone:
 def measuring_alone(
     fold: Fold, measure: str, convention: str, *, sealed: bool = False
 ) -> Generator[float, None, FeaturesAlone]:
-    """Measure the ranking that each feature alone makes, yielding the share that is done after some features.
+    """Measure the ranking by each feature alone, and yield the share done.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def measuring_alone(
 def measuring_columns(
     evaluator: Evaluator, X: Floats, signs: Sequence[Floats], span: tuple[float, float] = (0.0, 1.0)
 ) -> Generator[float, None, list[dict[str, Floats]]]:
-    """Return the measures of ranking documents by each column, times its sign, for some arrays of signs.
+    """Return the measures of ranking by each column times its sign, for several arrays of signs.
 
-    The share that is done comes in between: it begins at ``span[0]`` and grows by ``span[1]``.
+    The share done is yielded in between: it starts at ``span[0]`` and grows by ``span[1]``.
     """
     n = X.shape[1]
     found = [{measure.name: np.empty(n) for measure in evaluator.measures} for _ in signs]

@@ -17,17 +17,17 @@ from rankstudio.engine.support.blocks import VALUES
 
 @dataclass(frozen=True, eq=False)
 class ScoreContributions:
-    """What each feature adds to the scores of some documents.
+    """Contributions of each feature to the scores of some documents.
 
     Attributes
     ----------
     columns : tuple of int
-        The features that the model uses, as 0-based columns, ascending.
+        0-based columns of the features that the model uses, ascending.
     values : ndarray of shape (m, s)
-        What each of these s features adds to the score of each of m documents.
+        Contribution of each of these s features to the score of each of m documents.
     constant : float
-        What all documents of any query get: 0 but for trees, where it is their mean answer in training, and
-        kernel models, where it is the score of the mean basis vector.
+        Constant part of all scores: 0 except for trees (mean output in training) and kernel models (score of
+        the mean basis vector).
     """
 
     columns: tuple[int, ...]
@@ -36,24 +36,23 @@ class ScoreContributions:
 
     @property
     def scores(self) -> Floats:
-        """The scores again, shape (m,), but for rounding."""
+        """Scores, shape (m,), up to rounding."""
         total: Floats = self.values.sum(axis=1) + self.constant
         return total
 
 
 def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContributions:
-    """Split the scores of a model feature by feature.
+    """Split the scores of a model by feature.
 
-    A linear model adds weight times value. Thresholds (RankBoost) add up feature by feature. Trees are split
-    by LightGBM into Shapley values, the mean over all orders in which features may become known of what each
-    one changes (Lundberg & Lee 2017), summed over the trees.
-    Kernel models are split on the line from the mean basis vector, see
-    :func:`rankstudio.engine.analysis.features.score_contributions.kernel_contributions`.
+    Linear models contribute weight times value. Thresholds (RankBoost) are summed by feature. Trees are split
+    by LightGBM into Shapley values: the mean change of the output over all orders in which features become
+    known (Lundberg & Lee 2017), summed over the trees. Kernel models are split along the line from the mean
+    basis vector, see :func:`rankstudio.engine.analysis.features.score_contributions.kernel_contributions`.
 
     Parameters
     ----------
     step : Step
-        The model; one that can score.
+        Model with scores for documents.
     X : ndarray of shape (m, n)
         Features of the documents.
     feature_ids : ndarray of shape (n,)
@@ -65,8 +64,7 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 
     Raises
     ------
-    StoreError
-        Where a study did not keep the model.
+    StoreError If a study did not store the model.
 
     Notes
     -----
@@ -117,22 +115,22 @@ def kernel_contributions(
 ) -> tuple[Ints, Floats, float]:
     """Split the scores of a kernel model into Aumann-Shapley values.
 
-    A document x is reached from the mean a of the basis vectors on a straight line, and each feature is given
-    what the score changes by its part of every step: (x_j - a_j) ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0
-    to 1. What all features are given is f(x) - f(a) (Sundararajan et al. 2017).
+    Along the straight line from the mean a of the basis vectors to a document x, each feature receives the
+    change of the score due to its part of every step: (x_j - a_j) ∫ ∂f/∂x_j (a + t(x - a)) dt over t from 0
+    to 1. The contributions sum to f(x) - f(a) (Sundararajan et al. 2017).
 
     Parameters
     ----------
     beyond : Mapping
-        The model in plain values.
+        The model as plain values.
     X : ndarray of shape (m, n)
     column_of : Mapping of int to int
-        From the id of a feature to its column.
+        Column of each feature id.
 
     Returns
     -------
     columns : ndarray of shape (s,)
-        Of the model's features, ascending.
+        Columns of the model's features, ascending.
     values : ndarray of shape (m, s)
     constant : float
         f(a).

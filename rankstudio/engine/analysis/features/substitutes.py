@@ -42,24 +42,24 @@ NO_SWAPS = (
 NO_QUERIES = (
     "The effect of a swap is computed from queries that are left out. All documents are one ranking here."
 )
-NOT_LEARNED = "This run only has given scores: there are no features to substitute."
+NOT_LEARNED = "This run has only given scores, so there are no features to substitute."
 NOT_SWAPPED = "Too many features: computing all swaps would take too long."
 
 
 @dataclass(frozen=True)
 class Swap:
-    """One selected feature replaced by another, or left out.
+    """A swap of a selected feature for another one, or its removal.
 
     Attributes
     ----------
     removed : int
         Column of the selected feature.
     added : int or None
-        Column of the other one; None where the feature is left out.
+        Column of the other feature; None for a removal.
     correlation : float
-        Pearson's between them, inside queries; NaN without another one.
+        Pearson's correlation between them within queries; NaN for a removal.
     change : float
-        Of the criterion, comparable between folds (per document); NaN where it was not computed.
+        Change of the criterion, comparable between folds (per document); NaN if not computed.
     """
 
     removed: int
@@ -70,14 +70,14 @@ class Swap:
 
 @dataclass(frozen=True)
 class GroupSwap:
-    """One candidate of the model replaced by another as a whole, one of them at least a group of features.
+    """A swap of one candidate of the model for another as a whole; at least one of them is a group.
 
     Attributes
     ----------
     removed, added : tuple of int
         Columns.
     change : float
-        Of the criterion, comparable between folds (per document).
+        Change of the criterion, comparable between folds (per document).
     """
 
     removed: tuple[int, ...]
@@ -87,19 +87,19 @@ class GroupSwap:
 
 @dataclass(frozen=True)
 class SubstituteGroup:
-    """A cluster with a selected feature in it.
+    """A cluster that contains a selected feature.
 
     Attributes
     ----------
     selected : tuple of int
         Columns of the model in the cluster, in the order of selection.
     others : tuple of int
-        The other columns of the cluster, those most like a selected one first.
+        Other columns of the cluster, most similar to a selected one first.
     least : float
-        The least |r| between two of the cluster; NaN for a feature alone.
+        Smallest |r| between two features of the cluster; NaN for a single feature.
     swaps : tuple of Swap
-        One for each selected feature: its best replacement of the cluster. Of a feature that is alone, or all
-        of whose cluster is selected, the replacement that it correlates with most.
+        Best replacement in the cluster for each selected feature. For a single feature, or a cluster with all
+        features selected, the replacement with the largest correlation.
     """
 
     selected: tuple[int, ...]
@@ -110,29 +110,29 @@ class SubstituteGroup:
 
 @dataclass(frozen=True, eq=False)
 class Substitutes:
-    """What could stand for the features of a model.
+    """Substitutes for the features of a model.
 
     Attributes
     ----------
     columns : tuple of int of length s
-        The features that a map shows, clusters together: all, or those around the selection.
+        Features shown on the map, sorted by cluster: all, or those near the selection.
     correlations : ndarray of shape (s, s)
-        Pearson's between them, inside queries.
+        Pearson's correlations between them, within queries.
     selected : tuple of int
-        The model's columns, in the order of selection.
+        Columns of the model, in the order of selection.
     groups : tuple of SubstituteGroup
-        By their first selected feature.
+        Clusters by their first selected feature.
     better : tuple of Swap
-        What lowers the criterion most for each selected feature, the greatest fall first: a swap with a
-        feature that is shown, or leaving it out where no swap lowers it more. A feature that is constant
-        within every query adds nothing to a ranking, so a swap with it is no better than leaving out.
+        Best change for each selected feature, the largest reduction of the criterion first: a swap with a
+        shown feature, or a removal if no swap is better. Swaps with features that are constant within every
+        query are no better than a removal.
     why_no_swaps : str
-        Why no change of the criterion is given, as a sentence; "" where it is.
+        Reason why changes of the criterion are missing, as a sentence; otherwise "".
     n_features : int
-        Of the data, shown or not.
+        Number of features of the data, shown or not.
     group_swaps : tuple of GroupSwap
-        The best swap of each candidate of the model with which a group goes or comes; a feature of a group is
-        in no other swap.
+        Best swap of each candidate of the model that involves a group; features of groups occur in no other
+        swap.
     """
 
     columns: tuple[int, ...]
@@ -154,23 +154,23 @@ def substitutes(
     clusters: Clusters,
     groups: ColumnGroups | None = None,
 ) -> Substitutes:
-    """Find what could stand for the features of a model.
+    """Find substitutes for the features of a model.
 
     Parameters
     ----------
     plan : Plan
-        With which the path was computed.
+        Plan of the path.
     path : PathResult
     position : int
-        Of the model among the path's steps.
+        Position of the model on the path.
     data : QueryData
-        The training data of its fold.
+        Training data of the fold.
     correlations : ndarray of shape (n, n)
-        Pearson's between their features, inside queries.
+        Pearson's correlations between their features, within queries.
     clusters : Clusters
         Of these.
     groups : ColumnGroups, optional
-        With which the path was made: they are swapped as a whole.
+        Groups of the path, which are swapped as a whole.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def substitutes(
 
 
 def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: QueryData) -> float | None:
-    """Return λ of a model whose criterion is RankRLS's leave-query-out error; None for any other one."""
+    """Return λ of a model whose criterion is the leave-query-out error of RankRLS; otherwise None."""
     entry = plan.ranker_entry or plan.entry
     labels_alone = bool(plan.preferences) and data.preferences is None
     if entry.given or parameters.get("pairs", "query") != "query" or labels_alone or data.ptr.size == 2:

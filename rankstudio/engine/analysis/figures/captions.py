@@ -16,18 +16,18 @@ _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 def raised(text: str) -> str:
-    """Return a text with powers as they are printed: "2^-2" as "2⁻²"."""
+    """Return a text with typeset powers: "2^-2" as "2⁻²"."""
     return _POWER.sub(lambda found: f"{found[1]}{found[2].translate(_SUPERSCRIPTS)}", text)
 
 
 def values_label(plan: Plan, values: Sequence[object]) -> str:
-    """Return values on the axes of a plan: "λ = 2⁻²"; "" where it has no axis."""
+    """Return values on the axes of a plan: "λ = 2⁻²"; "" if it has no axis."""
     on_axes = zip(plan.axes, values, strict=True)
     return ", ".join(f"{axis.label} = {raised(axis.format(value))}" for axis, value in on_axes)
 
 
 def grid_text(plan: Plan) -> str:
-    """Return what a plan tries: "λ = 2⁻⁸ … 2⁶ (15 values)"."""
+    """Return the tried values of a plan: "λ = 2⁻⁸ … 2⁶ (15 values)"."""
     parts = []
     for axis in plan.axes:
         first, last = (raised(axis.format(axis.values[at])) for at in (0, -1))
@@ -39,7 +39,7 @@ def grid_text(plan: Plan) -> str:
 
 
 def chosen_text(run: RunResult) -> str:
-    """Return what was selected: "λ = 2⁻², k = 7" on a single fold, else how many features."""
+    """Return the selected model: "λ = 2⁻², k = 7" for a single fold, otherwise the numbers of features."""
     if run.plan.entry.given:
         return ""
     if len(run.folds) > 1:
@@ -53,13 +53,13 @@ def _model(plan: Plan, chosen: Chosen) -> str:
 
 
 def run_text(run: RunResult, measure: str = "") -> str:
-    """Return in sentences what a run is: all that determines its numbers, and the versions.
+    """Describe a run in sentences: everything that determines its numbers, and the versions.
 
     Parameters
     ----------
     run : RunResult
     measure : str
-        Which one is shown; else the one that chose.
+        Name of the measure shown; by default the selection criterion.
     """
     chose = tr("the criterion") if run.plan.select_by == CRITERION else run.plan.select_by
     said = tr("Selected by {chose}: {chosen}.").format(chose=chose, chosen=chosen_text(run))
@@ -70,7 +70,7 @@ def run_text(run: RunResult, measure: str = "") -> str:
 def plan_text(
     plan: Plan, data: str, versions: Mapping[str, str], n_folds: int, measure: str = "", chosen: str = ""
 ) -> str:
-    """Return in sentences what a plan determines, and with what it is computed.
+    """Describe in sentences what a plan determines, and the versions.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def plan_text(
     versions : Mapping of str to str
     n_folds : int
     measure : str
-        Which one is shown; else the one that chooses.
+        Name of the measure shown; by default the selection criterion.
     chosen : str
-        Which model is shown, as a sentence.
+        The model shown, as a sentence.
     """
     asked = measure or ("" if plan.select_by == CRITERION else plan.chosen_by)
     rules = convention(plan.convention).label
@@ -101,18 +101,18 @@ def plan_text(
 
 
 def model_text(plan: Plan, fold: int, values: Sequence[object], size: int) -> str:
-    """Return in a sentence which model of a path is looked at."""
+    """Describe the current model of a path in a sentence."""
     parts = [tr("fold {fold}").format(fold=fold), values_label(plan, values), f"k = {size}"]
     return tr("Model: {model}.").format(model=", ".join(filter(None, parts)))
 
 
 def versions_text(versions: Mapping[str, str]) -> str:
-    """Return with what something was computed: "RankStudio 0.9"; the report lists the other versions."""
+    """Return the program version: "RankStudio 0.9"; the report lists the other versions."""
     return f"RankStudio {versions['rankstudio']}" if "rankstudio" in versions else "RankStudio"
 
 
 def runs_text(runs: Sequence[tuple[int, RunResult]], measure: str) -> str:
-    """Return in sentences what several runs are, and what they have in common once."""
+    """Describe several runs in sentences, with common settings stated once."""
     first = runs[0][1]
     rules = dict.fromkeys(convention(run.plan.convention).label for _, run in runs)
     common = [f"{first.data_name}.", _measured(measure, ", ".join(rules))]

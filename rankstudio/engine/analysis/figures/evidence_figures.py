@@ -26,15 +26,15 @@ _MOST_SETS, _MOST_FEATURES = 20, 30
 
 
 def evidence_figures(found: SelectionEvidence, of: str, named: Named) -> Iterator[Figure]:
-    """Yield the figures of what is known of a selection.
+    """Yield the figures of the evidence for a selection.
 
     Parameters
     ----------
     found : SelectionEvidence
     of : str
-        The data and the method, for titles.
+        Data and method, for titles.
     named : callable
-        Returns what a column is called.
+        Returns the name of a column.
     """
     for make in (_probabilities, _losses, _near_best, _steps, _left_out):
         figure = make(found, of, named)
@@ -99,8 +99,9 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
     ]
     title = tr("sets of {k} features as good as the best").format(k=near.size)
     caption = tr(
-        "The first {shown} of {n} sets that a paired test over queries cannot tell from the best one, which "
-        "is set 1. A cell is filled where the set has the feature. Features are ordered by the share of all "
+        "The first {shown} of {n} sets not significantly different from the best one, set 1 (paired test "
+        "over queries). A cell is filled where the set has the feature. Features are ordered by the share "
+        "of all "
         "these sets with them."
     ).format(shown=len(sets), n=f"{len(near.sets):,}")
     return MapFigure(
@@ -112,6 +113,7 @@ def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | N
         tuple(rows),
         "",
         tr("number of the set"),
+        # An axis has a length also where the only set is the best one.
         FigureAxis(tr("left-out error above that of the best set (%)"), low=0.0, high=max(*above, 1e-9)),
         first_dark=True,
     )
@@ -140,7 +142,7 @@ def _left_out(found: SelectionEvidence, of: str, named: Named) -> CurvesFigure |
         return None
     usual, repeated = found.repeated.usual.mean(axis=0), found.repeated.repeated.mean(axis=0)
     title = tr("left-out error with the selection kept and repeated")
-    caption = tr("Squared error of left-out queries. Repeated: the selection is made anew without each.")
+    caption = tr("Squared error of left-out queries. Repeated: each query is left out of the selection, too.")
     return CurvesFigure(
         "evidence-left-out",
         f"{of}: {title}",

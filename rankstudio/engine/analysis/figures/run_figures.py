@@ -32,7 +32,7 @@ _MOST_CANDIDATES, _MOST_FEATURES, _MOST_STEPS = 20, 30, 25
 
 
 def step_axis(kind: StepKind) -> FigureAxis:
-    """Return the axis that curves are drawn over."""
+    """Return the x axis of the curves."""
     titles = {StepKind.FEATURES: tr("number of features, k"), StepKind.ITERATIONS: tr("iteration")}
     return FigureAxis(titles.get(kind, tr("boosting round")), whole=True)
 
@@ -53,18 +53,18 @@ def _axes_named(run: RunResult) -> str:
 
 
 def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
-    """Return a measure on the validation part, or the criterion, by size: a curve a combination.
+    """Return curves of a validation measure or the criterion by size, one per combination.
 
     Parameters
     ----------
     run : RunResult
     name : str
-        Of the measure, of left-out queries too; "" for the criterion.
+        Name of the measure, also of left-out queries; "" for the criterion.
 
     Returns
     -------
-    CurvesFigure or None
-        Means over the folds; None where paths are of a single step, or nothing was validated.
+    CurvesFigure or None Means over the folds; None if paths have a single step, or there is no validation
+    part.
     """
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
@@ -117,7 +117,7 @@ def _line(label: str, x: Iterable[float], values: Floats, order: float) -> Serie
 
 
 def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
-    """Return a measure on the validation part as a map of combinations and sizes; None of a single one."""
+    """Return a map of a validation measure by combination and size; None for a single combination."""
     figure = path_figure(run, name)
     if figure is None or len(figure.series) < 2:
         return None
@@ -166,7 +166,7 @@ def named_feature(feature: ChosenFeature) -> str:
 
 
 def fold_features_figure(run: RunResult, found: SelectionStability, most: int = _MOST_FEATURES) -> MapFigure:
-    """Return which feature each fold chose, and as which one: at most so many features."""
+    """Return the features selected by each fold with their positions, up to a maximum number."""
     features = found.features[:most]
     more = len(found.features) - len(features)
     rest = tr("{n} more features were selected by fewer folds or later.").format(n=more) if more else ""
@@ -190,7 +190,7 @@ def fold_features_figure(run: RunResult, found: SelectionStability, most: int = 
 
 
 def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | None:
-    """Return how alike the choices of each two folds are; None of a single fold."""
+    """Return the similarity of the selections of each pair of folds; None for a single fold."""
     n = len(found.folds)
     if n < 2:
         return None
@@ -224,7 +224,7 @@ def _jaccard(a: set[int], b: set[int]) -> float:
 
 
 def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> RowsFigure | None:
-    """Return the candidates of a step of a fold's path, best first; None where a method compares none."""
+    """Return the candidates of a step of a fold's path, best first; None if the method compares none."""
     score, path = run.plan.candidate_score, chosen_path(fold)
     step = next((step for step in path.steps if step.number == number), None)
     if score is None or step is None:
@@ -264,7 +264,7 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
 
 
 def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None:
-    """Return the candidates of a path step by step, as shares of the best; None where none are compared."""
+    """Return the candidates of a path by step, as shares of the best; None if the method compares none."""
     score, path = run.plan.candidate_score, chosen_path(fold)
     if score is None:
         return None
@@ -295,5 +295,5 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
 
 
 def chosen_path(fold: FoldResult) -> PathResult:
-    """Return the path on which a fold's model was chosen."""
+    """Return the path of a fold's selected model."""
     return next(path for path in fold.paths if path.unit == fold.chosen.unit)

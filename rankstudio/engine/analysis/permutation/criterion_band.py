@@ -29,14 +29,14 @@ from rankstudio.engine.support.escaping import shell_command
 
 @dataclass(frozen=True, eq=False)
 class PermutedPlan:
-    """A method with its parameters, and the documents that it learns from.
+    """A method with its parameters, and the training documents.
 
     Attributes
     ----------
     plan : Plan
-        With one value of each parameter.
+        Plan with one value per parameter.
     fold : int
-        Whose training part it is.
+        Number of the fold of the training part.
     method : LinearRanker
     data : TrainingData
     """
@@ -55,16 +55,12 @@ class PermutedPlan:
         plan : Plan
         dataset : FoldedDataset
         given : container of str
-            The parameters that somebody gave; of any other one that has a grid the method's own default is
-            taken.
+            Parameters that were given explicitly; the others use the method's default instead of the grid.
 
         Raises
         ------
-        PlanError
-            Where a parameter was given several values, there is no such fold, or the method does not learn
-            from preferences.
-        DataError
-            For preferences that do not fit the data.
+        PlanError If a parameter has several values, the fold does not exist, or the method does not support
+        preferences. DataError If the preferences do not fit the data.
         """
         usual = plan.entry.load()().get_params()
         grids = {p.name: (usual[p.name],) for p in plan.entry.grids if p.name not in given}
@@ -80,11 +76,11 @@ class PermutedPlan:
 
     @property
     def divisor(self) -> float:
-        """What its criterion is divided by: the documents, where it is a sum over them."""
+        """Divisor of the criterion: the number of documents if it is a sum over them."""
         return float(self.data.y.size) if self.plan.entry.per_document else 1.0
 
     def selected(self) -> tuple[int, ...]:
-        """Learn with nothing permuted, and return the columns in the order of selection."""
+        """Train without permutation, and return the columns in the order of selection."""
         *_, last = self.method.learn(self.data)
         return last.selected
 
@@ -107,17 +103,17 @@ _BLOCK_OF_PREFERENCES = 4  # the same, as each learns anew
 
 @dataclass(frozen=True, eq=False)
 class CriterionBand:
-    """What a permutation test says so far. Arrays of shape (k,), one value a step of the path.
+    """Current result of a permutation test. Arrays of shape (k,), one value per step of the path.
 
     Attributes
     ----------
     observed : ndarray
-        The criterion with the labels or preferences as they are, divided as in `PathResult`.
+        Criterion with the original labels or preferences, divided as in `PathResult`.
     mean, low, high : ndarray
-        Of the permuted criteria; 95 % of them are from low to high.
+        Mean of the permuted criteria, and limits that contain 95 % of them.
     p_values : ndarray
     n_permutations : int
-        So many so far.
+        Number of permutations so far.
     """
 
     observed: Floats
@@ -135,7 +131,7 @@ class CriterionBand:
         return cls(observed, mean, low / divisor, high / divisor, test.p_values, test.permuted.shape[0])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values, a mapping a step."""
+        """Return plain values, one mapping per step."""
         columns = {
             "criterion": self.observed,
             "permuted_mean": self.mean,
@@ -148,25 +144,25 @@ class CriterionBand:
         return {"permutations": self.n_permutations, "steps": steps}
 
     def as_good(self, position: int) -> int:
-        """Return how many of the permuted criteria at a step are at most the observed one."""
+        """Return the number of permuted criteria that are at most the observed one."""
         return round(float(self.p_values[position]) * (self.n_permutations + 1)) - 1
 
 
 def single_plan(plan: Plan, parameters: Mapping[str, Any], fold: int) -> Plan:
-    """Return the plan of one path: one value of each parameter, one fold, nothing of how to choose."""
+    """Return the plan of one path: one value per parameter, one fold, no selection criterion."""
     grids = {p.name: (parameters[p.name],) for p in plan.entry.grids}
     return path_plan(plan).changed(parameters={**parameters, **grids}, folds=(fold,))
 
 
 def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) -> Iterator[CriterionBand]:
-    """Yield what the permutation test of a path says, with more permutations a step.
+    """Yield the results of the permutation test of a path with a growing number of permutations.
 
     Parameters
     ----------
     plan : Plan
-        As `single_plan` returns it; its seed is that of the permutations.
+        Plan from `single_plan`; its seed is that of the permutations.
     dataset : FoldedDataset
-        Divided as the plan says.
+        Data divided as in the plan.
     n_permutations : int, default 999
 
     Yields
@@ -175,8 +171,7 @@ def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) ->
 
     Raises
     ------
-    PlanError, ParameterError
-        Where it cannot be learned so.
+    PlanError, ParameterError If the plan cannot be trained this way.
     """
     what = PermutedPlan.of(plan, dataset, plan.entry.defaults)
     block = _BLOCK_OF_PREFERENCES if plan.preferences else _BLOCK
@@ -185,18 +180,18 @@ def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) ->
 
 
 def permutation_as_command(plan: Plan, n_permutations: int) -> str:
-    """Return the command that does a permutation test in the terminal.
+    """Return the terminal command of a permutation test.
 
     Parameters
     ----------
     plan : Plan
-        Of one path, as :func:`rankstudio.engine.analysis.permutation.criterion_band.single_plan` returns it.
+        Plan of one path, as returned by
+        :func:`rankstudio.engine.analysis.permutation.criterion_band.single_plan`.
     n_permutations : int
 
     Returns
     -------
-    str
-        One line for a POSIX shell, without what has its default anyway.
+    str One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
     grids = [p.name for p in plan.entry.grids]  # which have one value here
@@ -208,14 +203,13 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
 
 
 def permutation_as_python(plan: Plan, n_permutations: int, computed_with: Mapping[str, str] = UNKNOWN) -> str:
-    """Return a short program that does a permutation test with the library, and prints what it found as JSON.
+    """Return a short program that runs a permutation test with the library and prints the result as JSON.
 
     Parameters
     ----------
-    plan, n_permutations
-        As of :func:`permutation_as_command`.
+    plan, n_permutations As in :func:`permutation_as_command`.
     computed_with : Mapping of str to str
-        Versions that give the same bits, where these are known.
+        Versions that give the same bits, if known.
     """
     imports = [
         "import json",

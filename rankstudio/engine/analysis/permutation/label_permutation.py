@@ -63,7 +63,7 @@ _RANKRLS = _LOSS | {"regularization", "solver", "tol", "max_iter"}
 
 @contextmanager
 def labelled_paths(estimator: LinearRanker, data: TrainingData) -> Iterator[PermutedPaths]:
-    """Provide the function that learns from the labels in other orders.
+    """Return the function that trains on permuted labels.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _paths_of_labels(
 def rows_and_targets(
     estimator: PairwiseLeastSquares, data: QueryData
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
-    """Return the rows of a loss whose rows stay, and what makes targets (m, v) of labels (m, v) of them."""
+    """Return the fixed rows of a loss, and the function that computes targets (m, v) from labels (m, v)."""
     cost = estimator.pair_cost()
     if cost.default:
         return data, lambda labels: centre(labels, data.ptr)
@@ -202,7 +202,7 @@ def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats
 
 
 def learned_path(estimator: LinearRanker, data: GivenData) -> Floats:
-    """Learn; of steps that all have the same features, as an optimiser takes, only the last counts."""
+    """Train; if all steps have the same features, as for an optimiser, only the last one counts."""
     steps = list(type(estimator)(**estimator.get_params(deep=False)).learn(data))
     path = steps if any(step.selected != steps[-1].selected for step in steps) else steps[-1:]
     return np.array([step.criterion for step in path])
@@ -214,7 +214,7 @@ _MOST_ROOM_OF_BLOCKS = (
 
 
 def compared_rows(data: QueryData) -> Bools:
-    """Return which documents have a part in some preference, shape (m,)."""
+    """Return which documents occur in a preference, shape (m,)."""
     assert data.preferences is not None
     compared = np.zeros(data.y.size, dtype=bool)
     compared[data.preferences.winner] = compared[data.preferences.loser] = True
@@ -223,12 +223,12 @@ def compared_rows(data: QueryData) -> Bools:
 
 @contextmanager
 def preferred_paths(estimator: LinearRanker, data: QueryData) -> Iterator[PermutedPaths]:
-    """Provide the function that learns from preferences of which the documents are exchanged.
+    """Return the function that trains on preferences with permuted documents.
 
     Parameters
     ----------
     estimator : LinearRanker
-        That learns from preferences.
+        Estimator that supports preferences.
     data : QueryData
         With preferences.
     """
@@ -271,22 +271,22 @@ def _blocks(estimator: PairwiseLeastSquares, data: QueryData) -> tuple[Preferenc
     return tuple(preference_blocks(data.ptr, data.preferences, estimator.pair_cost()))
 
 
-_MOST = 10_000_000
+_MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of a criterion: labels that are permuted among equal ones give the same, but for rounding
 _BLOCK = 64  # permutations of a step
 
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """A criterion beside those of permuted labels.
+    """A criterion compared with those of permuted labels.
 
     Attributes
     ----------
     observed : ndarray of shape (k,)
-        The criterion of each step with the labels as they are.
+        Criterion of each step with the original labels.
     permuted : ndarray of shape (N, k)
-        With labels or preferences permuted within their queries, the whole selection repeated. A path that
-        ended before has its last criterion to the end.
+        Criteria with labels or preferences permuted within their queries and the whole selection repeated. A
+        path that ended earlier is extended by its last criterion.
     """
 
     observed: Floats
@@ -294,13 +294,13 @@ class PermutationTest:
 
     @property
     def p_values(self) -> Floats:
-        """(1 + how many of the N are at most the observed one) / (N + 1), shape (k,)."""
+        """P values: (1 + number of the N criteria at most the observed one) / (N + 1), shape (k,)."""
         count = (self.permuted <= self.observed * (1.0 + _ROUNDING)).sum(axis=0)
         p: Floats = (count + 1) / (self.permuted.shape[0] + 1)
         return p
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Return between which values that share of the permuted criteria lies, each of shape (k,)."""
+        """Return the limits that contain a share of the permuted criteria, each of shape (k,)."""
         if not 0 < level < 1:
             raise ParameterError("level", level, "a number between 0 and 1 (exclusive)")
         low, high = np.quantile(self.permuted, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -321,17 +321,18 @@ def permutation_test(
     Parameters
     ----------
     estimator : LinearRanker
-        Not fitted here; its criterion is the less the better.
+        The estimator is not fitted here; smaller values of its criterion are better.
     X : array-like of shape (m, n)
     y : array-like of shape (m,), optional
     qid : array-like of shape (m,), optional
-        Without it all documents are one query.
+        Query of each document; by default all documents are one query.
     n_permutations : int, default 999
         N.
     seed : int, default 0
-        Equal seeds give equal bits, whatever the number of threads.
+        Equal seeds give equal bits on any number of threads.
     preferences : Preferences, optional
-        Between rows of X of one query each, in place of y. Documents that have a part in some change places.
+        Preferences between rows of X of the same query, instead of y. Documents that occur in preferences are
+        permuted.
 
     Returns
     -------
@@ -339,10 +340,10 @@ def permutation_test(
 
     Notes
     -----
-    What depends on X alone is computed once. For greedy RankRLS that is all but O(mn + Qnk²) of a path of k
-    of n features over Q queries; for RankRLS the permuted labels are outputs of one factorisation (Airola
-    2011, Paper I, section 4.1). Any other method learns anew. With preferences the two learn anew as well, of
-    rows that are made without the list of preferences.
+    Computations that depend only on X are done once. For greedy RankRLS, a path of k of n features over Q
+    queries then takes O(mn + Qnk²); for RankRLS the permuted labels are outputs of one factorisation (Airola
+    2011, Paper I, section 4.1). Other methods are trained for each permutation. With preferences these two
+    are also trained for each permutation, on rows built without the list of preferences.
 
     Examples
     --------
@@ -360,21 +361,19 @@ def permutation_test(
 def permutation_steps(
     estimator: LinearRanker, data: GivenData, n_permutations: int = 999, seed: int = 0, block: int = _BLOCK
 ) -> Generator[PermutationTest, None, PermutationTest]:
-    """Yield the test as it grows, a block of permutations a step, and return it whole.
+    """Yield the test with a growing number of permutations, and return the complete test.
 
     Parameters
     ----------
-    estimator, n_permutations, seed
-        As of :func:`permutation_test`.
+    estimator, n_permutations, seed As in :func:`permutation_test`.
     data : QueryData or TrainingData
     block : int, default 64
-        So many a step; at multiples of 16 all have the same bits. Of several shards it is one: each learns
-        anew, and takes its time.
+        Permutations per block; multiples of 16 give the same bits. With several shards a block has one
+        permutation, because each is trained separately.
 
     Yields
     ------
-    PermutationTest
-        With all permutations so far.
+    PermutationTest Result of all permutations so far.
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
@@ -412,7 +411,7 @@ def _paths(
 
 
 def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:
-    """Return an order of rows that permutes them within their queries, the same for equal numbers.
+    """Return an order that permutes rows within their queries; equal numbers give equal orders.
 
     Parameters
     ----------
@@ -420,7 +419,7 @@ def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     seed, number : int
     among : ndarray of shape (m,), optional
-        Which rows change places; all without it.
+        Rows to permute; all by default.
     """
     keys = np.random.default_rng([seed, number]).random(int(ptr[-1]))
     query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))

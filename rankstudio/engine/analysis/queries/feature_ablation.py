@@ -24,20 +24,20 @@ from rankstudio.engine.steps import Step
 
 @dataclass(frozen=True)
 class FeatureAblation:
-    """What leaving one feature out changes.
+    """Effect of leaving out one feature.
 
     Attributes
     ----------
     column : int
-        The feature, 0-based.
+        0-based column of the feature.
     folds : tuple of int
-        Numbers of the folds whose model has it.
+        Numbers of the folds whose model contains it.
     fall : float
-        The measure with it less that without it, mean over the queries of these folds.
+        Measure with the feature minus the measure without it, mean over the queries of these folds.
     low, high : float
         Its 95 % interval, by the paired bootstrap over queries.
     n_worse, n_equal, n_better : int
-        Queries that are worse, the same and better without it.
+        Number of queries that are worse, equal and better without it.
     """
 
     column: int
@@ -52,7 +52,7 @@ class FeatureAblation:
 
 @dataclass(frozen=True, eq=False)
 class AblatedQueries:
-    """The queries of one fold with a feature, and without.
+    """Measures of one fold's queries with and without a feature.
 
     Attributes
     ----------
@@ -75,35 +75,33 @@ def relearned(
     column: int,
     follow: Callable[[object], None] = lambda _: None,
 ) -> Step:
-    """Learn a chosen model again without one of its features, by the same method and parameters.
+    """Retrain a selected model without one of its features, with the same method and parameters.
 
-    It may use the model's other features only. A path is learned to its end, rounds of boosting up to the
-    round that was chosen.
+    It may use only the other features of the model. A path is trained to its end, boosting up to the selected
+    round.
 
     Parameters
     ----------
     plan : Plan
     train : TrainingData
-        Training part of the fold. A method that looks at all documents at once has the features alone that
-        are left in memory.
+        Training part of the fold. For a method that needs all documents at once, only the remaining features
+        are in memory.
     feature_ids : ndarray of shape (n,)
         The 1-based id of each column.
     chosen : Chosen
         The model.
     column : int
-        The feature to leave out, one of ``chosen.step.selected``.
+        Feature to leave out, one of ``chosen.step.selected``.
     follow : callable, optional
-        Is told of every step and sign of life, and ends the work by raising.
+        Receives every step and progress event; it ends the work by raising.
 
     Returns
     -------
-    Step
-        Of all n features.
+    Step Step over all n features.
 
     Raises
     ------
-    OutOfMemoryError
-        Where these are larger than the memory budget.
+    OutOfMemoryError If these exceed the memory limit.
     """
     rest = tuple(other for other in chosen.step.selected if other != column)
     kept = tuple(sorted(rest))
@@ -154,17 +152,16 @@ def ablated_queries(
     ----------
     fold : Fold
     part : str
-        "test", "vali" or "train"; the fold has it.
+        "test", "vali" or "train"; the fold must have the part.
     column : int
         The feature.
     steps : pair of Step
-        The model, and what :func:`relearned` made of it.
+        The model, and the result of :func:`relearned`.
     measure, convention : str
 
     Raises
     ------
-    StoreError
-        Where a study did not keep the model.
+    StoreError If a study did not store the model.
     """
     data = fold.parts[part]
     whole, without = (model_scores(step, data) for step in steps)
@@ -172,21 +169,22 @@ def ablated_queries(
 
 
 def n_unchanged(found: Sequence[AblatedQueries]) -> int:
-    """Return in how many queries the measure is the same whichever feature is left out."""
+    """Return the number of queries whose measure is the same for every left-out feature."""
     same: dict[int, Bools] = {}
     for one in found:
+        # Measures are from 0 to 1; two rankings of the same value may have added it up in another order.
         equal = np.isclose(one.whole, one.without, rtol=0.0, atol=1e-12, equal_nan=True)
         same[one.fold] = same.get(one.fold, np.ones(equal.size, dtype=np.bool_)) & equal
     return sum(int(np.count_nonzero(equal)) for equal in same.values())
 
 
 def feature_ablation(found: Sequence[AblatedQueries], measure: str) -> FeatureAblation:
-    """Put together what leaving one feature out changes in the queries of some folds.
+    """Combine the effects of leaving out one feature over several folds.
 
     Parameters
     ----------
     found : sequence of AblatedQueries
-        Of one feature, a fold each; at least one.
+        Queries of one feature, one entry per fold; at least one.
     measure : str
     """
     whole = np.concatenate([one.whole for one in found])

@@ -13,16 +13,16 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 @dataclass(frozen=True)
 class Measurement:
-    """How finished runs are measured.
+    """Measurement settings of finished runs.
 
     Attributes
     ----------
     convention : str
         Key of the convention.
     measure : str
-        One besides those that the plan has.
+        A further measure besides those of the plan.
     chooses : bool
-        Whether the measure also chooses the model of each fold among its paths.
+        Whether the measure also selects the model of each fold.
     sealed : bool
         Whether the test part is left out, as if the data had none.
     """
@@ -33,7 +33,7 @@ class Measurement:
     sealed: bool = False
 
     def plan(self, plan: Plan) -> Plan:
-        """Return a plan of a run as it is measured now: the very same where that changes nothing."""
+        """Return the plan of a run under these settings; the identical object if nothing changes."""
         names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
         of = left_out_name(self.measure) if plan.leaves_out else self.measure
         chosen_by = of if self.chooses else plan.select_by
@@ -48,7 +48,7 @@ def _changed(plan: Plan, convention: str, names: tuple[str, ...], chosen_by: str
 
 
 def without_test(result: FoldResult) -> FoldResult:
-    """Return a fold with nothing that was measured on the test part."""
+    """Return a fold without measures on the test part."""
     baseline = replace(result.baseline, test=FrozenMapping({}))
     per_query = FrozenMapping({}) if result.test else result.per_query
     return replace(result, test=FrozenMapping({}), baseline=baseline, per_query=per_query)

@@ -24,19 +24,19 @@ Scores = Mapping[int, Floats]
 
 @dataclass(frozen=True)
 class ComparedQuery:
-    """One query with what two models measure in it.
+    """One query with the measures of two models.
 
     Attributes
     ----------
     fold : int
         Number of the fold.
     position : int
-        Of the query in the fold's part, from 0.
+        Position of the query in the part, from 0.
     query_id : str
     n_documents, n_relevant : int
-        Relevant by the convention.
+        Number of relevant documents by the convention.
     a, b : float
-        The measure; NaN where it is not defined.
+        Measures; NaN if undefined.
     """
 
     fold: int
@@ -60,12 +60,12 @@ class QueryComparison:
     Attributes
     ----------
     part : str
-        Of the folds: "test", "vali" or "train".
+        Part of the folds: "test", "vali" or "train".
     measure : str
     convention : str
         Its key.
     queries : tuple of ComparedQuery
-        Greatest loss of B first; equal ones in the order of the data.
+        Queries, largest loss of B first; ties in the order of the data.
     """
 
     part: str
@@ -75,28 +75,28 @@ class QueryComparison:
 
     @cached_property
     def a(self) -> Floats:
-        """What A measures, in the order of `queries`, shape (Q,)."""
+        """Measure of A, in the order of `queries`, shape (Q,)."""
         return np.array([query.a for query in self.queries])
 
     @cached_property
     def b(self) -> Floats:
-        """What B measures, in the order of `queries`, shape (Q,)."""
+        """Measure of B, in the order of `queries`, shape (Q,)."""
         return np.array([query.b for query in self.queries])
 
     @cached_property
     def gain(self) -> Floats:
-        """By how much B is better in each query, whichever direction of the measure is, shape (Q,)."""
+        """Advantage of B in each query, positive if B is better, shape (Q,)."""
         return self.b - self.a if find_measure(self.measure).higher_is_better else self.a - self.b
 
     @cached_property
     def counts(self) -> WinTieLoss:
-        """In how many queries B is better, equal and worse."""
+        """Number of queries in which B is better, equal and worse."""
         better = find_measure(self.measure).higher_is_better
         return win_tie_loss(self.b, self.a, higher_is_better=better)
 
     @cached_property
     def mean_difference(self) -> tuple[float, float, float]:
-        """B less A, mean over the queries, with its 95 % interval (bootstrap over queries)."""
+        """B minus A, mean over the queries, with its 95 % interval (bootstrap over queries)."""
         return mean_difference(self.b, self.a)
 
 
@@ -122,11 +122,11 @@ def compare_queries(
     Parameters
     ----------
     folds : sequence of Fold
-        Those that have no such part, or for which a model has no scores, are left out.
+        Folds; those without this part, or without scores of a model, are skipped.
     part : str
         "test", "vali" or "train".
     a, b : Mapping of int to ndarray of shape (m,)
-        Scores of both models for the documents of the part, by the fold's number.
+        Scores of both models for the documents of the part, by fold number.
     measure : str
     convention : str
         Key of the measures' convention.

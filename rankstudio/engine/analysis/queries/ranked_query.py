@@ -23,14 +23,14 @@ class RankedDocument:
     Attributes
     ----------
     row : int
-        Among the documents of the query, from 0, as in the file.
+        Position among the documents of the query in the file, from 0.
     name : str
         Its id, else its comment, else "document 3".
     comment : str
-        What the file says after ``#``.
+        Text after ``#`` in the file.
     label : float
     relevant : bool
-        By the convention.
+        Whether it is relevant by the convention.
     rank_a, rank_b : int
         From 1.
     score_a, score_b : float
@@ -55,11 +55,11 @@ class RankedQuery:
     ----------
     query_id : str
     documents : tuple of RankedDocument
-        As A ranks them.
+        Documents in the order of A.
     contributions : ScoreContributions
-        Of A's scores, rows in that order.
+        Contributions to A's scores, rows in that order.
     names : tuple of str
-        Of the features in ``contributions.columns``.
+        Names of the features in ``contributions.columns``.
     """
 
     query_id: str
@@ -69,29 +69,29 @@ class RankedQuery:
 
     @cached_property
     def least(self) -> Floats:
-        """The least that each feature adds to a document of this query, shape (s,)."""
+        """Smallest contribution of each feature to a document of this query, shape (s,)."""
         least: Floats = self.contributions.values.min(axis=0)
         return least
 
     @cached_property
     def above_least(self) -> Floats:
-        """What each feature adds above that, shape (m, s): none is negative, and they rank alike."""
+        """Contributions above that, shape (m, s): none is negative, and the ranking is unchanged."""
         above: Floats = self.contributions.values - self.least
         return above
 
     @property
     def offset(self) -> float:
-        """What every document of this query has: a score less the sum of its `above_least`."""
+        """Constant of all documents of this query: score minus the sum of `above_least`."""
         return float(self.least.sum()) + self.contributions.constant
 
     @cached_property
     def by_influence(self) -> tuple[int, ...]:
-        """Positions of the features, those first that tell the documents apart most."""
+        """Positions of the features, most discriminating first."""
         spread = self.above_least.mean(axis=0)
         return tuple(np.argsort(-spread, kind="stable").tolist())
 
     def decisive_feature(self, first: int, second: int) -> tuple[int, float, float] | None:
-        """Return which feature decides between two documents.
+        """Return the feature that decides between two documents.
 
         Parameters
         ----------
@@ -101,8 +101,8 @@ class RankedQuery:
         Returns
         -------
         position, part, lead : int, float, float
-            Of the feature that most favours the document with the higher score: what it gives of its lead.
-            None where the scores are equal.
+            Position of the feature that most favours the document with the higher score, and its part of the
+            lead. None if the scores are equal.
         """
         values = self.contributions.values
         difference = values[first] - values[second]
@@ -122,20 +122,19 @@ def ranked_query(
     Parameters
     ----------
     data : RankingDataset
-        A part of a fold.
+        Part of a fold.
     position : int
-        Of the query in it, from 0.
+        Position of the query in the part, from 0.
     a : Step
-        The model whose scores are split.
+        Model whose scores are split.
     scores_a, scores_b : ndarray of shape (m,)
-        Of both models for all documents of the part.
+        Scores of both models for all documents of the part.
     convention : str
-        Key; it says which of two equal scores goes first, and what is relevant.
+        Key of the convention, which determines relevance and the order of ties.
 
     Raises
     ------
-    StoreError
-        Where a study did not keep the model.
+    StoreError If a study did not store the model.
     """
     begin, end = (int(at) for at in data.query_ptr[position : position + 2])
     whole = np.array([0, end - begin])

@@ -31,7 +31,7 @@ _VALUES = 1 << 23  # read off at a time: 64 MB
 
 @dataclass(frozen=True, eq=False)
 class RankedPath:
-    """The rankings of a part by all whole steps of a path: where they stand among the different ones."""
+    """Rankings of a part by all complete steps of a path, each stored once."""
 
     part: RankingDataset
     by_id: bool
@@ -41,7 +41,7 @@ class RankedPath:
 
 
 def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
-    """Yield those whose rankings are kept in the same place, some at a time."""
+    """Yield the steps with shared rankings, a few at a time."""
     alike: list[RankedPath] = []
     values = 0
     for one in ranked:
@@ -55,7 +55,7 @@ def together(ranked: Iterable[RankedPath]) -> Iterator[list[RankedPath]]:
 
 
 def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool_], Sequence[Step]]:
-    """Return which steps of a path can score a part, and these."""
+    """Return which steps of a path can score a part, and these steps."""
     whole = np.array([step.covers(part.X) for step in path.steps], dtype=np.bool_)
     return whole, path.steps if whole.all() else [
         path.steps[place] for place in np.flatnonzero(whole).tolist()
@@ -63,7 +63,7 @@ def whole_steps(path: PathResult, part: RankingDataset) -> tuple[NDArray[np.bool
 
 
 def spread(values: Floats, whole: NDArray[np.bool_]) -> Floats:
-    """Return the values of whole steps, a row each, in their places; NaN in the others."""
+    """Return the values of complete steps, one row each, at their positions; NaN at the others."""
     if whole.all():
         return values
     every = np.full((whole.size, *values.shape[1:]), np.nan)
@@ -78,14 +78,14 @@ _MEASUREMENTS = 64  # of a fold's results that are kept
 
 
 class Remeasurement:
-    """Measures what runs found, by any measure and convention.
+    """Measures the models of finished runs by any measure and convention.
 
-    The documents are scored and put in order once a model. Every measure is read off those rankings, and of
-    those that are alike in a query once; they are kept as long as the paths themselves, up to half a
-    gigabyte. Nothing is learned again.
+    The documents are scored and sorted once per model. Every measure is computed from those rankings, once
+    for identical rankings of a query; they are cached as long as the paths, up to half a gigabyte. Nothing is
+    trained again.
 
-    A model that is not linear and that a study does not keep whole has no measure: NaN. Where inner folds
-    validated, their models are gone; then there is no validation measure but those of the plan.
+    A nonlinear model that a study does not store completely has no measure: NaN. The models of inner folds
+    are not stored, so only the validation measures of the plan are available for them.
     """
 
     def __init__(self) -> None:
@@ -101,13 +101,13 @@ class Remeasurement:
         self._evaluators: dict[tuple[int, str, tuple[str, ...]], tuple[RankingDataset, Evaluator]] = {}
 
     def run(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> RunResult:
-        """Return a run as it is measured now, with its plan changed accordingly.
+        """Return a run under the current settings, with its plan changed accordingly.
 
         Parameters
         ----------
         result : RunResult
         dataset : FoldedDataset
-            Its data, with documents.
+            Data of the run, with documents.
         wanted : Measurement
         """
         folds = {fold.number: fold for fold in dataset.folds}
@@ -117,15 +117,15 @@ class Remeasurement:
     def with_measures(
         self, result: RunResult, dataset: FoldedDataset, names: Sequence[str], *, sealed: bool = False
     ) -> RunResult:
-        """Return a run whose models are measured by further measures too; what was measured stays.
+        """Return a run with further measures; existing measures are kept.
 
         Parameters
         ----------
         result : RunResult
         dataset : FoldedDataset
-            Its data, with documents.
+            Data of the run, with documents.
         names : sequence of str
-            Of the measures, by the convention of the plan.
+            Names of the measures, by the convention of the plan.
         sealed : bool
             Whether the test part is left out, as if the data had none.
         """
@@ -148,16 +148,16 @@ class Remeasurement:
         return replace(result, plan=plan, folds=tuple(folds))
 
     def rank_models(self, result: RunResult, dataset: FoldedDataset) -> Iterator[None]:
-        """Rank the documents by a run's models before anybody asks for a measure.
+        """Rank the documents by a run's models in advance.
 
-        Yields after each path, and may be left there. A path of more scores than are computed at a time is
-        ranked when it is asked for, and so is the rest where half the room for rankings is taken.
+        Yields after each path, and may be interrupted there. Paths with more scores than one block are ranked
+        on request, as are the others once half of the cache is full.
 
         Parameters
         ----------
         result : RunResult
         dataset : FoldedDataset
-            Its data, with documents.
+            Data of the run, with documents.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         convention = result.plan.convention
@@ -183,9 +183,9 @@ class Remeasurement:
                 yield
 
     def mean(self, result: RunResult, dataset: FoldedDataset, wanted: Measurement) -> float:
-        """Return the mean of the wanted measure over the folds, of the models that the run chose itself.
+        """Return the mean of the current measure over the folds, for the models selected by the run.
 
-        On the test part, or on the validation part without one; NaN where it is nowhere defined.
+        On the test part, or on the validation part without one; NaN if undefined.
         """
         parts = {fold.number: fold for fold in dataset.folds}
         found = []
@@ -201,15 +201,15 @@ class Remeasurement:
     def measure_models(
         self, result: RunResult, dataset: FoldedDataset, wanted: Sequence[Measurement]
     ) -> Iterator[None]:
-        """Measure a run before anybody asks for it; yields after each fold, and may be left there.
+        """Measure a run in advance; yields after each fold, and may be interrupted there.
 
-        Only what :meth:`rank_models` has ranked is measured: it takes next to no memory.
+        Only the rankings of :meth:`rank_models` are measured, which needs almost no memory.
 
         Parameters
         ----------
         result : RunResult
         dataset : FoldedDataset
-            Its data, with documents.
+            Data of the run, with documents.
         wanted : sequence of Measurement
         """
         parts = {fold.number: fold for fold in dataset.folds}
@@ -221,7 +221,7 @@ class Remeasurement:
                 yield
 
     def fold(self, result: FoldResult, fold: Fold, plan: Plan, wanted: Measurement) -> FoldResult:
-        """Return a fold of a run of a plan as it is measured now; it is kept as long as the fold is."""
+        """Return a fold of a run under the current settings; it is cached as long as the fold."""
         if wanted.plan(plan) is plan and not wanted.sealed:
             return result
         kept = self._folds.setdefault(result, {})
@@ -255,12 +255,12 @@ class Remeasurement:
     def paths(
         self, paths: Sequence[PathResult], fold: Fold, plan: Plan, wanted: Measurement
     ) -> tuple[PathResult, ...]:
-        """Return paths of a fold as they are measured now: their validation is the wanted measure's.
+        """Return the paths of a fold with the current measure as their validation measure.
 
         Parameters
         ----------
         paths : sequence of PathResult
-            Of a run of this plan.
+            Paths of a run of this plan.
         fold : Fold
         plan : Plan
         wanted : Measurement
@@ -287,7 +287,7 @@ class Remeasurement:
         return tuple(measured)
 
     def baseline(self, baseline: Baseline, fold: Fold, plan: Plan, wanted: Measurement) -> Baseline:
-        """Return the best single feature of a fold as it is measured now; which it is stays."""
+        """Return the best single feature of a fold under the current settings; the feature stays the same."""
         now = wanted.plan(plan)
         if now is plan:
             return replace(baseline, test=FrozenMapping({})) if wanted.sealed else baseline

@@ -25,9 +25,9 @@ _DPI = 240.0  # of the picture; on paper one dot is a third of the width of a th
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A drawing with what is to be read below it.
+    """A drawing with its caption.
 
-    A page of HTML has it as an element, a preview and a PDF as a picture: nobody waits for the other one.
+    HTML contains it as an element, previews and PDF as a picture; each is created on demand.
 
     Attributes
     ----------
@@ -38,17 +38,17 @@ class ReportFigure:
 
     @property
     def caption(self) -> str:
-        """What is to be read below it."""
+        """Caption below it."""
         return self.figure.caption
 
     @cached_property
     def svg(self) -> str:
-        """The whole drawing, as an element of a page."""
+        """The complete drawing as an element of a page."""
         return _element(figure_bytes(self.figure, STYLE, "svg"))
 
     @cached_property
     def png(self) -> bytes:
-        """The same as a picture, as fine as paper needs it."""
+        """The same as a picture in print resolution."""
         return figure_bytes(self.figure, STYLE, "png", _DPI)
 
 
@@ -77,13 +77,13 @@ def _element(file: bytes) -> str:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A text; a line that is empty begins a new paragraph.
+    """A text; an empty line starts a new paragraph.
 
     Attributes
     ----------
     text : str
     muted : bool
-        Whether it is a remark.
+        Whether the text is a note.
     """
 
     text: str
@@ -92,12 +92,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class FactList:
-    """What things are, one below the other.
+    """A list of facts.
 
     Attributes
     ----------
     rows : tuple of (str, str)
-        Name and value.
+        Name and value of each fact.
     """
 
     rows: tuple[tuple[str, str], ...]
@@ -105,7 +105,7 @@ class FactList:
 
 @dataclass(frozen=True)
 class CodeText:
-    """What is to be pasted.
+    """Text to copy.
 
     Attributes
     ----------
@@ -122,12 +122,12 @@ Block = Paragraph | FactList | TextTable | ReportFigure | CodeText
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A part of a report that can be left out and put elsewhere.
+    """A section of a report, which can be left out and moved.
 
     Attributes
     ----------
     key : str
-        By which it is asked for: "results".
+        Key of the section: "results".
     title : str
     blocks : tuple of Block
     """
@@ -139,13 +139,13 @@ class ReportSection:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a study can be reported with.
+    """The complete report of a study.
 
     Attributes
     ----------
     title : str
     subtitle : str
-        What it is a report of.
+        Title of the report.
     sections : tuple of ReportSection
         In order.
     """
@@ -155,7 +155,7 @@ class Report:
     sections: tuple[ReportSection, ...]
 
     def arranged(self, keys: Sequence[str]) -> Report:
-        """Return the report with these sections alone, in this order."""
+        """Return the report with only these sections, in this order."""
         by_key = {section.key: section for section in self.sections}
         return replace(self, sections=tuple(by_key[key] for key in dict.fromkeys(keys) if key in by_key))
 
@@ -180,23 +180,22 @@ SECTIONS: dict[str, str] = {
 
 
 def every_section(stored: Iterable[tuple[str, bool]]) -> dict[str, bool]:
-    """Return all sections in the order that was stored, with whether they are wanted; new ones come last."""
+    """Return all sections in the stored order, with whether they are included; new ones come last."""
     known = {key: wanted for key, wanted in stored if key in SECTIONS}
     return known | {key: True for key in SECTIONS if key not in known}
 
 
 def wanted_keys(stored: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
-    """Return the keys of the sections that are wanted, in their order."""
+    """Return the keys of the included sections, in order."""
     return tuple(key for key, wanted in every_section(stored).items() if wanted)
 
 
 def section_keys(text: str) -> tuple[str, ...]:
-    """Read sections by their keys, separated by commas: "question,results,features".
+    """Parse a list of section keys: "question,results,features".
 
     Raises
     ------
-    ParameterError
-        For a section that is not there.
+    ParameterError For an unknown section.
     """
     keys = tuple(key.strip().lower() for key in text.split(",") if key.strip())
     wrong = next((key for key in keys if key not in SECTIONS), None)
@@ -209,20 +208,20 @@ _KEY = "question"
 
 
 def words(settings: ReportSettings) -> Iterator[Paragraph]:
-    """Yield question and notes, where there are any."""
+    """Yield question and notes, if any."""
     for text in (settings.question, settings.notes):
         if text.strip():
             yield Paragraph(text)
 
 
 def with_words(report: Report, settings: ReportSettings) -> Report:
-    """Return a report that says what is written now.
+    """Return a report with new texts.
 
     Parameters
     ----------
     report : Report
     settings : ReportSettings
-        Its question and notes count here; the notes on runs stay.
+        Texts with question and notes; the notes on runs stay.
     """
     before = [block for section in report.sections if section.key == _KEY for block in section.blocks]
     kept = (block for block in before if not isinstance(block, Paragraph))
@@ -232,16 +231,16 @@ def with_words(report: Report, settings: ReportSettings) -> Report:
 
 
 def html_page(report: Report) -> str:
-    """Return a report as the text of an HTML file.
+    """Return a report as HTML.
 
     Parameters
     ----------
     report : Report
-        With the sections that are wanted, in their order.
+        Report with the included sections, in order.
 
     Returns
     -------
     str
-        Valid HTML in UTF-8. It reads on a phone, on a screen in both themes and on paper.
+        Valid HTML in UTF-8. It is readable on phones, on screens in both themes and on paper.
     """
     return rendered("report.html", report=report, version=__version__)

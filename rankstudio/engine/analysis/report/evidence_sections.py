@@ -17,7 +17,7 @@ _MOST = 6  # selections with figures
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield what a study keeps on how sure selections are: a table, sentences and figures of each."""
+    """Yield the stored evidence: a table, sentences and figures for each selection."""
     kept = [(run, fold, found) for run in source.runs for fold, found in run.evidence]
     if not kept:
         yield Paragraph("No evidence has been gathered for a selection of these runs.", muted=True)

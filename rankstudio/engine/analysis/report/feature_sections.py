@@ -37,7 +37,7 @@ _MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 
 
 
 def feature_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the selected features of each run, with how close their choice was."""
+    """Yield the selected features of each run, with their margins."""
     runs = _selecting(source)
     if not runs:
         yield Paragraph("No run selects features: all runs rank with all features.", muted=True)
@@ -48,7 +48,7 @@ def feature_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def stability_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield how much the folds of each run agree, as indices and as maps."""
+    """Yield the agreement of the folds of each run, as indices and maps."""
     runs = [run for run in _selecting(source) if len(run.result.folds) > 1]
     if not runs:
         yield Paragraph("No run has selected features on two or more folds.", muted=True)
@@ -61,7 +61,7 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield, for the best run on each dataset, what could stand for the features of its first fold."""
+    """Yield substitutes for the features of the first fold of the best run on each dataset."""
     for data, runs in source.datasets().items():
         selecting = [run for run in runs if run.plan.entry.selects and run.data is not None]
         if not selecting:

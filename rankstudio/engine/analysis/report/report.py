@@ -45,7 +45,7 @@ _PARTS = {"train": "training", "vali": "validation", "test": "test"}
 
 
 def question_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield what was asked, and what is noted on the whole and on each run."""
+    """Yield the question, and the notes on the study and on each run."""
     yield from words(source.settings)
     noted = [run for run in source.runs if run.label.note or run.label.tags]
     if noted:
@@ -54,7 +54,7 @@ def question_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def data_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield what is to be known of each dataset: where it is, its checksums and how large it is."""
+    """Yield the description of each dataset: location, checksums and size."""
     for recorded, runs in _by_data(source.runs):
         documents = next((run.data for run in runs if run.data is not None), None)
         place = runs[0].plan.data
@@ -69,7 +69,7 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def plan_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield each run with its parameters, and the methods with where they were published."""
+    """Yield each run with its parameters, and the methods with their publications."""
     rows = tuple(
         (str(run.number), run.title, run.result.data_name, _parameters(run.plan), f"{run.result.seconds:.1f}")
         for run in source.runs
@@ -86,7 +86,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield how folds came about, what chose the models, and by which rules measures were computed."""
+    """Yield the protocol, the selection criterion and the conventions of the measures."""
     kinds: dict[tuple[tuple[str, str], ...], list[ReportedRun]] = {}
     for run in source.runs:
         kinds.setdefault(_protocol(run.plan), []).append(run)
@@ -168,7 +168,7 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
 
 
 def seal_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield how often the test part was looked at while choosing."""
+    """Yield the uses of the test part."""
     marks = source.seal_marks
     if not marks:
         yield Paragraph("The test part was never sealed in this study.")
@@ -193,7 +193,7 @@ def version_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def rerun_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the plan of each run: for the terminal, and as TOML."""
+    """Yield the plan of each run, for the terminal and as TOML."""
     yield Paragraph(
         "With the same data and versions, each plan gives identical results. Save a plan as plan.toml and "
         "open it in the window, or run it with: rankstudio run plan.toml"
@@ -232,12 +232,12 @@ def make_report(source: ReportSource) -> Report:
     Parameters
     ----------
     source : ReportSource
-        Where its test part is sealed, no number of that is in the report.
+        If the test part is sealed, the report contains no number of it.
 
     Notes
     -----
-    The same source gives the same report, whoever asks: it has no date and no place of its own,
-    and it is in English in a window in any language.
+    The same source always gives the same report: it contains no date or location, and is in English in every
+    language of the window.
     """
     shown = source.shown
     sections = []

@@ -34,7 +34,7 @@ _MOST_FOLDS, _MOST_RUNS = 30, 12
 
 
 def result_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the averages of the runs on each dataset, and the folds by the measure that chose."""
+    """Yield the averages of the runs on each dataset, and the folds by the selection criterion."""
     if source.sealed:
         yield Paragraph(f"{SEALED} These results are from the validation parts.")
     for data, runs in source.datasets().items():
@@ -138,7 +138,7 @@ def _folds(data: str, runs: Sequence[ReportedRun], name: str) -> TextTable | Non
 
 
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the paired tests of the runs on each dataset against the best of them."""
+    """Yield the paired tests of the runs on each dataset against the best one."""
     if source.sealed:
         yield Paragraph(f"{SEALED} The significance tests use its queries and are left out.")
         return
@@ -177,7 +177,7 @@ def _tests(
     note = (
         f"Difference of each run from {reference.name} over {n:,} queries of the {reference.part} part, with "
         "bootstrap intervals. Two-sided p-values: Student's paired t-test, Wilcoxon signed-rank test and "
-        f"Fisher's randomization test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
+        f"Fisher's randomisation test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
         f"Bold: below {ALPHA:g}. The last column counts queries in which the run is better, equal or worse."
     )
     return TextTable(
@@ -198,7 +198,7 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 
 
 def published_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield what was printed for what was run, beside ours."""
+    """Yield the published results of the methods, next to ours."""
     if source.sealed:
         yield Paragraph(f"{SEALED} Published averages are from test parts.")
         return

@@ -36,22 +36,22 @@ from rankstudio.engine.experiment.storage.study_contents import (
 
 @dataclass(frozen=True, eq=False)
 class ReportedRun:
-    """A finished run as a report shows it.
+    """A finished run of a report.
 
     Attributes
     ----------
     number : int
-        In the study.
+        Number in the study.
     result : RunResult
-        Of a plan that names the data as they are opened from here.
+        Result whose plan names the data at their current location.
     recorded : RecordedData
-        Its data, as the study recorded them.
+        Data as recorded in the study.
     data : FoldedDataset or None
-        The same with their documents; None where these are not at hand.
+        Data with documents; None if they are not available.
     label : RunLabel
-        What a person says of it.
+        The user's note.
     evidence : tuple of (int, SelectionEvidence)
-        What the study keeps on how sure its selections are, each with the number of the fold.
+        Stored evidence, each with the number of the fold.
     """
 
     number: int
@@ -68,7 +68,7 @@ class ReportedRun:
 
     @property
     def title(self) -> str:
-        """What it is called: what a person says, else what it runs."""
+        """Name of the run: the user's name, by default the method."""
         return self.label.name or self.plan.title
 
     @property
@@ -78,26 +78,26 @@ class ReportedRun:
 
     @property
     def part(self) -> str:
-        """What its numbers are of: "test", or "validation" where the test part is sealed or missing."""
+        """Part behind its numbers: "test", or "validation" if the test part is sealed or missing."""
         return "test" if any(fold.test for fold in self.result.folds) else "validation"
 
 
 @dataclass(frozen=True, eq=False)
 class ReportSource:
-    """What a report is made of.
+    """Contents of a report.
 
     Attributes
     ----------
     title : str
-        Of the study.
+        Title of the study.
     runs : tuple of ReportedRun
-        The finished ones, by their numbers.
+        Finished runs, by number.
     settings : ReportSettings
-        What a person wrote, and which sections are wanted.
+        Texts of the user, and the included sections.
     seal_marks : tuple of SealMark
-        When the test part was sealed and looked at.
+        Times at which the test part was sealed and shown.
     measure : str
-        By which runs are compared; "" for the one that chose.
+        Measure for comparing runs; "" for the selection criterion.
     """
 
     title: str
@@ -108,12 +108,12 @@ class ReportSource:
 
     @property
     def sealed(self) -> bool:
-        """Whether nothing of the test part may be shown."""
+        """Whether the test part is sealed."""
         return is_sealed(self.seal_marks)
 
     @property
     def shown(self) -> ReportSource:
-        """What may be shown: itself, or without every number of the test part where that is sealed."""
+        """The source itself, or without all numbers of the test part if that is sealed."""
         if not self.sealed:
             return self
         results = (replace(r.result, folds=tuple(map(without_test, r.result.folds))) for r in self.runs)
@@ -122,7 +122,7 @@ class ReportSource:
         )
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
-        """Return the runs by the name of their dataset, in the order in which these first occur."""
+        """Return the runs by dataset name, in order of first occurrence."""
         found: dict[str, list[ReportedRun]] = {}
         for run in self.runs:
             found.setdefault(run.result.data_name, []).append(run)
@@ -130,12 +130,12 @@ class ReportSource:
 
 
 def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:
-    """Return the measure that runs are compared by: the one asked for, else what chose in the first one."""
+    """Return the measure for comparing runs: as requested, or the selection criterion of the first run."""
     return comparing_measure(runs[0].plan, name)
 
 
 def best_of(runs: list[ReportedRun], name: str) -> ReportedRun:
-    """Return the run with the best average of a measure; the first one where it was not measured."""
+    """Return the run with the best average of a measure; the first run if it was not measured."""
     best = best_run([run.result for run in runs], name)
     return next((run for run in runs if run.result is best), runs[0])
 
@@ -156,11 +156,11 @@ Opener = Callable[[Plan, RecordedData], FoldedDataset | None]
 
 
 def no_data(_: Plan, __: RecordedData) -> None:
-    """Open nothing: a report without what needs the documents."""
+    """Open no data: the report then has no parts that need documents."""
 
 
 class DataOpener:
-    """Opens the data of runs, each once; what changed since or is not there is None."""
+    """Opens the data of each run once; None for changed or missing data."""
 
     def __init__(self) -> None:
         self._opened: dict[tuple[str, ...], FoldedDataset | None] = {}
@@ -177,7 +177,7 @@ class DataOpener:
 
 
 def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
-    """Return what a study's report is made of: its finished, sound and listed runs that are not hidden.
+    """Return the source of a study's report: its finished, undamaged, visible runs.
 
     Parameters
     ----------
@@ -187,8 +187,7 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
 
     Raises
     ------
-    StoreError
-        Where the study cannot be read.
+    StoreError If the study cannot be read.
     """
     runs = []
     for summary in study.runs():
@@ -205,7 +204,7 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
 
 
 def kept_evidence(study: Study, run: RunKey) -> tuple[tuple[int, SelectionEvidence], ...]:
-    """Return what a study keeps on how sure the selections of a run are; what is damaged is not among it."""
+    """Return the stored evidence for the selections of a run, without damaged entries."""
     found = []
     for fold, payload in study.evidence_of_run(run):
         with suppress(StoreError):
@@ -220,7 +219,7 @@ _MINUS = "−"
 
 
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
-    """Return a number with so many decimals and a true minus; a dash for NaN."""
+    """Return a number with a fixed number of decimals and a true minus; a dash for NaN."""
     if isnan(value):
         return NOTHING
     text = f"{value:{'+' if sign else ''}.{decimals}f}"
@@ -233,11 +232,11 @@ def spread(mean: float, deviation: float | None) -> str:
 
 
 def listed(words: Iterable[object]) -> str:
-    """Return words as they are said: "1, 2 and 3"."""
+    """Return words as an enumeration: "1, 2 and 3"."""
     texts = [str(word) for word in words]
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 def runs_text(runs: Sequence[ReportedRun]) -> str:
-    """Return runs by their numbers: "run 2", "runs 1, 2 and 4"."""
+    """Return runs by number: "run 2", "runs 1, 2 and 4"."""
     return f"run{'s' if len(runs) > 1 else ''} {listed(run.number for run in runs)}"

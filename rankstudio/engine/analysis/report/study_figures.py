@@ -42,14 +42,14 @@ Named = tuple[int, str]
 
 
 def over(by: By) -> FigureAxis:
-    """Return what curves of runs are drawn over."""
+    """Return the x axis of curves of runs."""
     if by == "size":
         return FigureAxis(tr("features of the model, k"), whole=True)
     return FigureAxis(tr("cost of the features")) if by == "cost" else FigureAxis(tr("run time"), "s")
 
 
 def run_label(number: int, called: str) -> str:
-    """Return how a figure calls a run."""
+    """Return the name of a run in a figure."""
     return tr("run {number}, {called}").format(number=number, called=called)
 
 
@@ -61,7 +61,7 @@ def run_curves_figure(
     name: str,
     by: By = "size",
 ) -> CurvesFigure | None:
-    """Return the validation curves of runs over each other, with bands where they are paired.
+    """Return the validation curves of runs, with bands for paired runs.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def run_curves_figure(
     found : sequence of RunCurve or None
         One a run.
     reference : int
-        Number of the run that the others are held against.
+        Number of the reference run.
     name : str
-        Of the measure.
+        Name of the measure.
     by : {"size", "cost", "seconds"}
     """
     series = []
@@ -111,17 +111,17 @@ def run_curves_figure(
 def pareto_figure(
     data: str, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront, name: str
 ) -> CurvesFigure:
-    """Return sizes against a validation measure, with the models that no other beats.
+    """Return size against a validation measure, with the Pareto-optimal models.
 
     Parameters
     ----------
     data : str
         Name of the dataset.
     runs : sequence of (int, str, Plan)
-        In the order in which the models count them.
+        Runs in the order of the models' positions.
     found : ParetoFront
     name : str
-        Of the measure.
+        Name of the measure.
     """
     front = [found.models[i] for i in found.optimal]
     series = [
@@ -211,16 +211,16 @@ _MOST_FOLDS = 40
 
 @dataclass(frozen=True)
 class StudyFigure:
-    """A figure that a study may have.
+    """A figure of a study.
 
     Attributes
     ----------
     name : str
-        By which it is asked for, and called as a file: "run1-validation".
+        Name of the figure and of its file: "run1-validation".
     title : str
-        What it shows.
+        Contents of the figure.
     make : callable
-        Returns the figure, or None where there is nothing to show.
+        Returns the figure, or None if it would be empty.
     """
 
     name: str
@@ -234,7 +234,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
     Parameters
     ----------
     source : ReportSource
-        Where its test part is sealed, none of them shows a number of that.
+        If the test part is sealed, none of them shows a number of it.
     """
     shown = source.shown
     datasets = shown.datasets()
@@ -248,7 +248,7 @@ def study_figures(source: ReportSource) -> tuple[StudyFigure, ...]:
 
 
 def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
-    """Yield the figures that have something to show, by their names, in the language of the process."""
+    """Yield the nonempty figures by name, in the language of the process."""
     for one in figures:
         figure = one.make()
         if figure is not None and not figure.empty:
@@ -256,12 +256,11 @@ def made(figures: Sequence[StudyFigure]) -> Iterator[Figure]:
 
 
 def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigure, ...]:
-    """Return the figures that are asked for, by names or their ends, separated by commas; all for "".
+    """Return the requested figures, by names or their endings, separated by commas; all for "".
 
     Raises
     ------
-    ParameterError
-        For a name that no figure has.
+    ParameterError For a name without a figure.
     """
     asked = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in asked:
@@ -275,7 +274,7 @@ def _bears(figure: StudyFigure, name: str) -> bool:
 
 
 def file_stem(name: str) -> str:
-    """Return a name of plain letters, as of a file."""
+    """Return a name in plain letters, as for a file."""
     return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower() or "data"
 
 
@@ -304,7 +303,7 @@ def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Fi
 
 
 def curves_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
-    """Return the validation curves of runs, held against the best of them."""
+    """Return the validation curves of runs, compared with the best one."""
     stand_in = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(list(runs), name)
     found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in)
@@ -315,7 +314,7 @@ def curves_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure
 def differences_of(
     data: str, runs: Sequence[ReportedRun], name: str, tested: Sequence[ComparedRun] | None = None
 ) -> RowsFigure | None:
-    """Return the differences of runs to the best of them, tested already or not."""
+    """Return the differences of runs to the best one, with or without existing tests."""
     reference = best_of(list(runs), name)
     called = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested

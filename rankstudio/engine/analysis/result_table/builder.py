@@ -50,14 +50,14 @@ class TableRun:
     Attributes
     ----------
     result : RunResult
-        Where the test part is sealed, without what was measured on it.
+        Result, without measures on the test part if that is sealed.
     name : str
-        What a person calls it; "" for what it runs.
+        The user's name; "" for the method.
     documents : callable
-        Returns its data with their documents, None where they are not at hand; asked only where a measure
-        is not known.
+        Returns its data with documents, or None if they are not available; called only if a measure is
+        missing.
     sealed : bool
-        Whether the test part may not be looked at.
+        Whether the test part is sealed.
     """
 
     result: RunResult
@@ -66,7 +66,7 @@ class TableRun:
     sealed: bool = False
 
     def measured(self, names: Sequence[str], engine: Remeasurement) -> TableRun:
-        """Return the run with these measures in every query, from the scores of its models where need be.
+        """Return the run with these measures in every query, computed from its models' scores if necessary.
 
         Parameters
         ----------
@@ -75,8 +75,7 @@ class TableRun:
 
         Raises
         ------
-        PlanError
-            Where a measure is missing and the documents are not at hand.
+        PlanError If a measure is missing and the documents are not available.
         """
         folds = self.result.folds
         missing = [name for name in names if any(name not in fold.per_query for fold in folds)]
@@ -96,7 +95,7 @@ class TableRun:
 
 
 def table_runs(sources: Iterable[ReportSource]) -> list[TableRun]:
-    """Return the runs of studies that have been read, those with a seal without their test part."""
+    """Return the runs of opened studies; sealed studies without their test part."""
     opener = DataOpener()
     return [
         TableRun(
@@ -111,7 +110,7 @@ def table_runs(sources: Iterable[ReportSource]) -> list[TableRun]:
 
 
 def check_conventions(runs: Iterable[TableRun]) -> None:
-    """Refuse runs on one dataset that are measured by different conventions.
+    """Reject runs on one dataset with different conventions.
 
     Raises
     ------
@@ -135,15 +134,15 @@ _OWN = ("method", "ranker", "protocol", "rule", "missing", "normalize", "seed")
 
 @dataclass(frozen=True, eq=False)
 class RowRuns:
-    """What stands in a row: the same method on one or several datasets.
+    """A row of the table: the same method on one or several datasets.
 
     Attributes
     ----------
     title : str
     plan : Plan
-        Of its first run.
+        Plan of its first run.
     runs : Mapping of str to TableRun
-        By the name of the dataset.
+        Runs by dataset name.
     """
 
     title: str
@@ -152,11 +151,11 @@ class RowRuns:
 
 
 def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
-    """Return the rows of a table, in the order in which their first runs occur.
+    """Return the rows of a table, in order of first occurrence.
 
-    Runs that are one and the same are in it once. A method that was run once on every dataset has one row,
-    whatever its grids there; where there are several runs of it on one dataset, those with the same settings
-    stand in one row. Titles tell rows of the same method apart by what is set otherwise.
+    Identical runs are included once. A method with one run per dataset has one row, regardless of its grids;
+    several runs on one dataset are grouped by equal settings. Titles of rows with the same method state the
+    settings in which they differ.
     """
     firsts = first_equals([run.result for run in runs])
     kept = [run for at, run in enumerate(runs) if firsts[at] == at]
@@ -223,23 +222,20 @@ class _ColumnContent:
 def result_table(
     runs: Sequence[TableRun], query: TableQuery, cancelled: Callable[[], bool] = lambda: False
 ) -> ResultTable:
-    """Return runs side by side.
+    """Return runs as a table.
 
     Parameters
     ----------
     runs : sequence of TableRun
-        Finished ones, of one or several datasets.
+        Finished runs, on one or several datasets.
     query : TableQuery
     cancelled : callable
-        Asked between tests; once it says so no more is tested, and nobody may use what is returned.
+        Called between tests; once it returns True, testing stops and the result must not be used.
 
     Raises
     ------
-    PlanError
-        Without any run, where a measure cannot be had, for other conventions on the same data, and where no
-        row is the reference that is named.
-    ParameterError
-        Where there is no such measure.
+    PlanError If there are no runs, a measure is not available, conventions differ on the same data, or the
+    reference row is missing. ParameterError For an unknown measure.
     """
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
@@ -271,12 +267,11 @@ def result_table(
 
 
 def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
-    """Return the measures that a table has, by their usual names.
+    """Return the measures of a table, by their usual names.
 
     Raises
     ------
-    ParameterError
-        Where there is no such measure.
+    ParameterError For an unknown measure.
     """
     if query.measures:
         return tuple(dict.fromkeys(measure(name).name for name in query.measures))

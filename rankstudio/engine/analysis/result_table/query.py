@@ -26,23 +26,23 @@ TESTS: Mapping[str, str] = FrozenMapping(
 
 @dataclass(frozen=True)
 class TableQuery:
-    """What a table is asked for.
+    """Options of a table.
 
     Attributes
     ----------
     measures : tuple of str
-        Which ones; empty for those of the first run, or the one that chose where folds are the columns.
+        Measures; empty for those of the first run, or the selection criterion if folds are the columns.
     by : {"measures", "folds", "datasets"}
-        What the columns are.
+        Meaning of the columns.
     against : int or str
-        The row whose run the others are tested against: its number, from 1, its title, or its method such as
-        "gas" or "gas/ranksvm". "" for the best of the first column.
+        Reference row: its number, from 1, its title, or its method such as "gas" or "gas/ranksvm". "" for the
+        best of the first column.
     tested : bool
         Whether differences are tested.
     seed : int
-        Of the randomisation.
+        Seed of the randomisation.
     test : {"randomisation", "t", "wilcoxon"}
-        By what differences are tested.
+        Significance test of the differences.
     """
 
     measures: tuple[str, ...] = ()

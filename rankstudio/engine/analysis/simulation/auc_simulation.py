@@ -24,24 +24,24 @@ ESTIMATORS = (
 )
 """In the order of the columns of :class:`Deviations`."""
 
-_MOST = 100_000_000
+_MOST = 100_000_000  # repetitions: with them a mean is within 1e-4 of its standard deviation
 _BLOCK = 250  # repetitions of a step
 _NUMBERS = 4_000_000  # of hat matrices at a time
 
 
 @dataclass(frozen=True)
 class TwoClasses:
-    """Documents of two classes, N(0, I) and N(δ, I), of which the AUC of a linear model is known.
+    """Documents of two classes, N(0, I) and N(δ, I), for which the AUC of a linear model is known.
 
     Attributes
     ----------
     n_examples : int
-        m, in both classes together.
+        Number of documents m, in both classes together.
     positive : float
-        Share of the second class, the positive ones; at least one document is of each class.
+        Share of the second, positive class; each class has at least one document.
     n_features : int
     n_informative : int
-        How many of them have a shift; the others are noise.
+        Number of features with a shift; the others are noise.
     shift : float
         δ of each informative feature.
     """
@@ -63,7 +63,7 @@ class TwoClasses:
 
     @property
     def n_positive(self) -> int:
-        """How many documents are positive; they come first."""
+        """Number of positive documents; they come first."""
         return min(max(round(self.positive * self.n_examples), 1), self.n_examples - 1)
 
     @property
@@ -77,7 +77,7 @@ class TwoClasses:
         return np.where(np.arange(self.n_features) < self.n_informative, self.shift, 0.0)
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
-        """Return features of so many training sets, shape (count, m, n)."""
+        """Draw features of several training sets, shape (count, m, n)."""
         X: Floats = rng.standard_normal((count, self.n_examples, self.n_features))
         X[:, : self.n_positive] += self.direction
         return X
@@ -92,10 +92,10 @@ class TwoClasses:
         return auc
 
     def folds(self, count: int) -> Ints:
-        """Deal the documents of each class out to so many folds, shape (m,).
+        """Assign the documents of each class to folds, shape (m,).
 
-        Both classes are in each fold if there are enough of both. Documents of a class are drawn alike, so
-        that no order has to be drawn.
+        Each fold has both classes if there are enough documents of both. The documents of a class are
+        independent and identically distributed, so no order is drawn.
         """
         return np.arange(self.n_examples, dtype=np.int64) % count
 
@@ -110,28 +110,27 @@ def simulate_auc(
     repetitions: int = 10_000,
     seed: int = 0,
 ) -> Generator[Deviations, None, Deviations]:
-    """Estimate the AUC of regularised least squares with a bias in six ways, on many training sets.
+    """Estimate the AUC of regularised least squares with an intercept in six ways, on many training sets.
 
     Parameters
     ----------
-    n_examples, positive, n_features, n_informative, shift
-        As of :class:`TwoClasses`; all features are informative where it is not said how many.
+    n_examples, positive, n_features, n_informative, shift As in :class:`TwoClasses`; by default all features
+    are informative.
     regularization : float, default 1.0
         λ > 0.
     repetitions : int, default 10,000
-        How many training sets.
+        Number of training sets.
     seed : int, default 0
         Equal seeds give equal bits.
 
     Yields
     ------
-    Deviations
-        Of all repetitions so far, of :data:`ESTIMATORS`; the generator returns the last.
+    Deviations All repetitions so far, of :data:`ESTIMATORS`; the generator returns the last result.
 
     Notes
     -----
-    O(mn min(m, n)) for a training set, then constant time a pair and O(m³ / F²) for F folds: nothing is
-    learned anew. The truth is exact, so that the deviations are those of (5.1) and (5.2).
+    O(mn min(m, n)) per training set, then constant time per pair and O(m³ / F²) for F folds; nothing is
+    trained again. The truth is exact, so the deviations are those of (5.1) and (5.2).
     """
     informative = n_features if n_informative is None else n_informative
     data = TwoClasses(n_examples, positive, n_features, informative, shift)
@@ -166,9 +165,9 @@ def auc_estimates(data: TwoClasses, X: Floats, regularization: float) -> tuple[F
     Returns
     -------
     estimates : ndarray of shape (B, 6)
-        Of :data:`ESTIMATORS`.
+        Estimates of :data:`ESTIMATORS`.
     weights : ndarray of shape (B, n)
-        Learned from each training set.
+        Models trained on each training set.
     """
     from rankstudio.engine.analysis.simulation import _auc_kernel  # noqa: PLC0415 - numba, where it is needed
 

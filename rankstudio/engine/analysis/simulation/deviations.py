@@ -15,18 +15,18 @@ from rankstudio.engine.errors import ParameterError
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
-    """What several estimators said of models of which the truth is known.
+    """Estimates of several estimators for models with known truth.
 
     Attributes
     ----------
     estimators : tuple of str
         Their names.
     truth : ndarray of shape (R,)
-        The performance of the model of each repetition, A(f_Z).
+        True performance of the model of each repetition, A(f_Z).
     estimates : ndarray of shape (R, E)
-        NaN where an estimator says nothing.
+        NaN for undefined estimates.
     asked : int
-        How many repetitions there will be at the end.
+        Total number of repetitions.
     """
 
     estimators: tuple[str, ...]
@@ -36,7 +36,7 @@ class Deviations:
 
     @property
     def conditional(self) -> Floats:
-        """Estimate minus the performance of the very model, (5.1) of Airola 2011, shape (R, E)."""
+        """Estimate minus the performance of the same model, (5.1) of Airola 2011, shape (R, E)."""
         found: Floats = self.estimates - self.truth[:, None]
         return found
 
@@ -48,29 +48,29 @@ class Deviations:
 
     @property
     def counts(self) -> Ints:
-        """How many repetitions have a value of each estimator, shape (E,)."""
+        """Number of repetitions with a value of each estimator, shape (E,)."""
         return np.asarray((~np.isnan(self.estimates)).sum(axis=0), dtype=np.int64)
 
     @property
     def bias(self) -> Floats:
-        """The mean deviation of each estimator, shape (E,); NaN for one without a value."""
+        """Mean deviation of each estimator, shape (E,); NaN for one without a value."""
         return _means(self.conditional)
 
     @property
     def standard_error(self) -> Floats:
-        """Of the bias, shape (E,)."""
+        """Standard error of the bias, shape (E,)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             error: Floats = self.conditional_sd / np.sqrt(self.counts)
         return error
 
     @property
     def conditional_sd(self) -> Floats:
-        """The standard deviation of the conditional deviations, shape (E,)."""
+        """Standard deviation of the conditional deviations, shape (E,)."""
         return _sds(self.conditional)
 
     @property
     def unconditional_sd(self) -> Floats:
-        """The standard deviation of the unconditional deviations, shape (E,)."""
+        """Standard deviation of the unconditional deviations, shape (E,)."""
         return _sds(self.unconditional)
 
 
@@ -87,30 +87,30 @@ def _sds(values: Floats) -> Floats:
 
 
 _SCOTT = 3.49  # the best width of bins for a normal distribution is 3.49 sd R^(-1/3)
-_MOST_BINS = 2000
+_MOST_BINS = 2000  # more than pixels: one value far out makes bins wider, not millions of them
 _USUAL_WIDTH = 0.02  # of bins, where nothing varies
 
 
 @dataclass(frozen=True, eq=False)
 class DeviationSummary:
-    """The conditional deviations of some estimators after some repetitions.
+    """Conditional deviations of several estimators.
 
     Attributes
     ----------
     estimators : tuple of str
     done, asked : int
-        Repetitions so far, and at the end.
+        Number of repetitions so far, and in total.
     truth, truth_sd : float
         Mean and standard deviation of the true performance of the models.
     bias, standard_error, sd, unconditional_sd : ndarray of shape (E,)
-        As of :class:`~rankstudio.engine.analysis.simulation.deviations.Deviations`; NaN for an estimator
+        As in :class:`~rankstudio.engine.analysis.simulation.deviations.Deviations`; NaN for an estimator
         without a value.
     counts : ndarray of shape (E,)
-        How many repetitions have a value.
+        Number of repetitions with a value.
     edges : ndarray of shape (B + 1,)
-        Of bins, ascending; one of them is 0.
+        Edges of the bins, ascending, including 0.
     shares : ndarray of shape (E, B)
-        Of the values of each estimator that lie in each bin; 0 for one without a value.
+        Share of the values of each estimator in each bin; 0 for one without a value.
     """
 
     estimators: tuple[str, ...]
@@ -169,14 +169,14 @@ class DeviationSummary:
 
 
 def bin_edges(values: Floats, sd: Floats) -> Floats:
-    """Return edges of bins of one round width, 1, 2 or 5 of a power of ten, that have all values.
+    """Return edges of bins that contain all values; their width is 1, 2 or 5 times a power of ten.
 
     Parameters
     ----------
     values : ndarray of shape (R, E)
-        NaN is nowhere.
+        Values; NaN is ignored.
     sd : ndarray of shape (E,)
-        Standard deviations of the columns; the width follows Scott's rule for the widest of them.
+        Standard deviations of the columns; the width follows Scott's rule for the largest.
     """
     known: Floats = values[np.isfinite(values)]
     spread: Floats = sd[np.isfinite(sd)]
@@ -189,7 +189,7 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 
 
 def binned_shares(values: Floats, edges: Floats) -> Floats:
-    """Return the share of each column (R, E) in each bin, shape (E, B); a bin has its lower edge."""
+    """Return the share of each column (R, E) in each bin, shape (E, B); lower edges are inclusive."""
     shares = np.zeros((values.shape[1], edges.size - 1))
     for column, share in zip(values.T, shares, strict=True):
         known = column[np.isfinite(column)]
@@ -204,6 +204,7 @@ def _round_width(wanted: float) -> float:
     if not wanted > 0:
         return _USUAL_WIDTH
     power = 10.0 ** floor(log10(wanted))
+    # A step that is the width itself may be above it by rounding; 1 counts whatever log10 made of it.
     return max(step * power for step in (1, 2, 5) if step * power <= wanted * (1 + 1e-12) or step == 1)
 
 
@@ -218,11 +219,11 @@ class VariedDeviations:
     Attributes
     ----------
     quantity : str
-        An argument of the simulation.
+        Argument of the simulation.
     asked : tuple of float
         All its values.
     summaries : tuple of DeviationSummary
-        Of the first of these values; the last of them may grow still.
+        Summaries of the first of these values; the last one may still grow.
     """
 
     quantity: str
@@ -231,7 +232,7 @@ class VariedDeviations:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The values of which there is a summary."""
+        """Values with a summary."""
         return self.asked[: len(self.summaries)]
 
     @property
@@ -241,7 +242,7 @@ class VariedDeviations:
 
     @property
     def standard_error(self) -> Floats:
-        """Of the bias, shape (V, E)."""
+        """Standard error of the bias, shape (V, E)."""
         return np.array([one.standard_error for one in self.summaries])
 
     @property
@@ -261,7 +262,7 @@ def simulate_over(
     Parameters
     ----------
     quantity : str
-        An argument of the simulation.
+        Argument of the simulation.
     values : sequence of float
     simulate : callable
         `simulate_auc`, or `simulate_selection` with its dataset.
@@ -270,13 +271,12 @@ def simulate_over(
 
     Yields
     ------
-    VariedDeviations or None
-        Of all values so far; the generator returns the last. None where the simulation yields it.
+    VariedDeviations or None Results of all values so far; the generator returns the last one. None if the
+    simulation yields None.
 
     Raises
     ------
-    ParameterError
-        For no value, or one that the simulation refuses.
+    ParameterError Without values, or for a value that the simulation rejects.
     """
     if not values:
         raise ParameterError(quantity, values, "at least one value")

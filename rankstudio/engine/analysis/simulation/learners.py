@@ -24,30 +24,30 @@ Scorer = Callable[[Floats], Floats]
 
 
 class Learner(Protocol):
-    """A way from training documents to a model, which may look at them before it learns."""
+    """A learner that may make choices, such as features, from training documents."""
 
     def learn(self, data: QueryData) -> Scorer:
-        """Learn from documents, with whatever has to be chosen for it."""
+        """Train on documents, including all choices."""
 
     def fixed(self, data: QueryData) -> Learner:
-        """Return the learner with what it would choose from these documents chosen once for all.
+        """Return the learner with the choices made from these documents fixed.
 
-        For a selection these are the features; for a kernel model its basis vectors.
+        The choices are the features of a selection, or the basis vectors of a kernel model.
         """
 
 
 @dataclass(frozen=True)
 class SelectedRankRLS:
-    """RankRLS with the features that greedy RankRLS selects, or with given ones.
+    """RankRLS with features selected by greedy RankRLS, or with given ones.
 
     Attributes
     ----------
     n_features : int or None
-        How many features to select; None for all.
+        Number of features to select; None for all.
     regularization : float
         λ of both.
     columns : tuple of int or None
-        0-based columns of given features; None where they are to be selected.
+        0-based columns of given features; None to select them.
     """
 
     n_features: int | None = 10
@@ -55,13 +55,13 @@ class SelectedRankRLS:
     columns: tuple[int, ...] | None = None
 
     def learn(self, data: QueryData) -> Scorer:
-        """Select features, if they are not given, and learn with them: a linear model."""
+        """Select features, unless given, and train a linear model on them."""
         columns = self.selected(data)
         weights = data.statistics.weights(columns, self.regularization)
         return lambda X: X @ weights
 
     def selected(self, data: QueryData) -> tuple[int, ...]:
-        """Return the columns that are given, or that these documents select."""
+        """Return the given columns, or those selected from these documents."""
         if self.columns is not None:
             return self.columns
         if self.n_features is None:
@@ -71,19 +71,19 @@ class SelectedRankRLS:
         return last.selected
 
     def fixed(self, data: QueryData) -> SelectedRankRLS:
-        """Return the learner with the features that these documents select."""
+        """Return the learner with the features selected from these documents."""
         return SelectedRankRLS(self.n_features, self.regularization, self.selected(data))
 
 
 class HeldOutScores(NamedTuple):
-    """Scores of documents by models that have not seen them.
+    """Scores of documents by models trained without them.
 
     Attributes
     ----------
     scores : ndarray of shape (m,)
     fold : ndarray of shape (m,) or None
-        Where only documents of one fold are to be ranked with each other, the fold of each; a query then
-        counts as many times as it has folds.
+        Fold of each document if only documents of one fold are ranked together; a query then counts once per
+        fold.
     """
 
     scores: Floats
@@ -98,14 +98,14 @@ Estimator = Callable[[Learner, QueryData, np.random.Generator], Estimating]
 
 
 def leave_query_out(learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
-    """Score each document with the model learned from all queries but its own."""
+    """Score each document with the model trained without its query."""
     return (yield from _by_query(learner, data, np.arange(data.ptr.size - 1)))
 
 
 def folds_of_queries(
     learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5
 ) -> Estimating:
-    """Score each document with the model learned without its fold, a random share of the queries."""
+    """Score each document with the model trained without its fold, a random share of the queries."""
     queries = data.ptr.size - 1
     return (yield from _by_query(learner, data, rng.permutation(np.arange(queries) % min(count, queries))))
 
@@ -113,11 +113,11 @@ def folds_of_queries(
 def folds_of_documents(
     learner: Learner, data: QueryData, rng: np.random.Generator, count: int = 5, averaged: bool = True
 ) -> Estimating:
-    """Score each document with the model learned without its fold, a random share of the documents.
+    """Score each document with the model trained without its fold, a random share of the documents.
 
-    Documents of a query are on both sides, which section 5.5 of the thesis warns of. ``averaged`` ranks only
-    what one model scored; pooled, a query is ranked by the scores of several models, which hides how
-    optimistic that is.
+    Documents of a query are in training and test; section 5.5 of the thesis warns of this. ``averaged`` ranks
+    only scores of the same model; pooled scores of several models rank a query, which hides how optimistic
+    the estimate is.
     """
     m = data.y.size
     fold = rng.permutation(np.arange(m) % min(count, m))
@@ -136,7 +136,7 @@ def folds_of_documents(
 
 
 def once(estimator: Estimator, learner: Learner, data: QueryData, rng: np.random.Generator) -> Estimating:
-    """Estimate with what the learner chooses from all documents, those held out among them."""
+    """Estimate with choices made from all documents, including the held-out ones."""
     fixed = learner.fixed(data)
     yield
     return (yield from estimator(fixed, data, rng))
@@ -151,12 +151,12 @@ _ANEW: Mapping[str, Estimator] = {
 
 
 def estimators(fixed: str) -> dict[str, Estimator]:
-    """Return the estimators by name, each as it is and with what the learner chooses fixed beforehand.
+    """Return the estimators by name, each as it is and with choices fixed beforehand.
 
     Parameters
     ----------
     fixed : str
-        What the names of the latter end in.
+        Suffix of the names of the latter.
     """
     ways = [(name, way, partial(once, way)) for name, way in _ANEW.items()]
     return {
@@ -180,7 +180,7 @@ def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
 
 
 def of_queries(data: QueryData, kept: Bools) -> QueryData:
-    """Return the documents of some queries, with their statistics where those of all are there."""
+    """Return the documents of some queries, with their statistics if available."""
     sizes = np.diff(data.ptr)
     rows = np.repeat(kept, sizes)
     ptr = np.concatenate(([0], np.cumsum(sizes[kept]))).astype(np.int64)
@@ -199,19 +199,19 @@ BASIS_ESTIMATORS: Mapping[str, Estimator] = estimators(BASIS_KEPT)
 
 @dataclass(frozen=True, eq=False)
 class BasisRankRLS:
-    """RankRLS with a kernel, over some documents of each training query or over given vectors.
+    """RankRLS with a kernel, on some documents of each training query or on given vectors.
 
     Attributes
     ----------
     kernel : Kernel
     per_query : int
-        How many documents of each training query are basis vectors.
+        Number of basis vectors per training query.
     regularization : float
         λ > 0.
     seed : int
-        Of their draw.
+        Seed of the draw.
     vectors : ndarray of shape (r, n) or None
-        Given basis vectors; None where they are to be drawn.
+        Given basis vectors; None to draw them.
     """
 
     kernel: Kernel = field(default_factory=Kernel)
@@ -222,13 +222,13 @@ class BasisRankRLS:
 
     @classmethod
     def of(cls, kernel: str, gamma: float, per_query: int, regularization: float) -> BasisRankRLS:
-        """Check the parameters; ParameterError where one is out of its range."""
+        """Check the parameters; ParameterError if one is out of range."""
         method = KernelRankRLS(kernel, gamma, regularization=regularization)
         count = between("per_query", per_query, 1, _MOST)
         return cls(kernel_of(method), count, method.checked("regularization"))
 
     def learn(self, data: QueryData) -> Scorer:
-        """Draw basis vectors, if they are not given, and learn: a sum of their kernel functions.
+        """Draw basis vectors, unless given, and train: the model is a sum of their kernel functions.
 
         Notes
         -----
@@ -246,7 +246,7 @@ class BasisRankRLS:
         return lambda X: self.kernel.matrix(np.ascontiguousarray(X), vectors) @ dual
 
     def fixed(self, data: QueryData) -> BasisRankRLS:
-        """Return the learner with the basis vectors of these documents."""
+        """Return the learner with basis vectors from these documents."""
         return replace(self, vectors=self._basis(data))
 
     def _basis(self, data: QueryData) -> Floats:

@@ -237,5 +237,5 @@ EACH: Mapping[str, Parameter] = {
 
 
 def option_of(simulation: str, quantity: str) -> str:
-    """Return what the terminal calls a quantity: "lambda"."""
+    """Return the name of a quantity in the terminal: "lambda"."""
     return next(p.option for p in PARAMETERS[simulation] if p.name == quantity).removeprefix("--")

@@ -55,35 +55,34 @@ def simulate_selection(
     ----------
     dataset : FoldedDataset or RankingDataset
     n_queries : int, default 20
-        Training queries, drawn from all without replacement in each repetition.
+        Number of training queries, drawn without replacement in each repetition.
     n_features : int, optional
-        How many features greedy RankRLS selects, k; None for all without a selection.
+        Number of features that greedy RankRLS selects, k; None for all features without selection.
     regularization : float, default 1.0
         λ > 0.
     measure : str, default "MAP"
-        Of the held-out scores of the training queries, and of the model on all others.
+        Measure of the held-out scores of the training queries, and of the model on all others.
     convention : str, optional
-        Key of the convention of the measure; what is usual for the data where it is not given.
+        Key of the convention of the measure; by default the usual one of the data.
     repetitions : int, default 100
     seed : int, default 0
         Equal seeds give equal bits.
     kernel : {"none", "rbf", "poly", "linear"}, default "none"
-        Other than "none": RankRLS with this kernel learns in place of the selection, on basis vectors.
+        Kernel of RankRLS on basis vectors, which replaces the selection unless "none".
     gamma : float, default 2**-6
         γ of the kernel.
     per_query : int, default 2
-        How many documents of each training query are basis vectors.
+        Number of basis vectors per training query.
     learner : Learner, optional
-        What learns in place of both.
+        Learner that replaces both.
     estimators : mapping of str to Estimator, optional
-        By name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with a kernel
-        :data:`rankstudio.engine.analysis.simulation.learners.BASIS_ESTIMATORS`.
+        Estimators by name; by default :data:`rankstudio.engine.analysis.simulation.learners.ESTIMATORS`, with
+        a kernel :data:`rankstudio.engine.analysis.simulation.learners.BASIS_ESTIMATORS`.
 
     Yields
     ------
-    Deviations or None
-        Of all repetitions so far, after each of them; the generator returns the last. None after each model,
-        of which a repetition has many: so whoever asks can stop in the midst of one.
+    Deviations or None All repetitions so far, after each repetition; the generator returns the last result.
+    None after each of the many models of a repetition, so that the caller can stop in between.
 
     Raises
     ------

@@ -32,21 +32,21 @@ from rankstudio.engine.support.number_grid import format_grid
 
 
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
-    """Return what there is besides the test part where there is one fold; of several everything."""
+    """Return the documents outside of the test part for a single fold; all documents for several folds."""
     first, *others = dataset.folds
     return dataset if others else replace(dataset, folds=(replace(first, test=None),))
 
 
 @dataclass(frozen=True, eq=False)
 class SimulationProgress:
-    """What is simulated so far.
+    """Current state of a simulation.
 
     Attributes
     ----------
     found : DeviationSummary
-        With the simulation's own values.
+        Deviations with the simulation's own values.
     varied : VariedDeviations or None
-        Of the varied quantity; None before it is varied.
+        Deviations of the varied quantity; None before it is varied.
     """
 
     found: DeviationSummary
@@ -54,11 +54,11 @@ class SimulationProgress:
 
     @property
     def done(self) -> int:
-        """How many repetitions there are, of all values."""
+        """Number of repetitions, over all values."""
         return self.found.done + sum(one.done for one in (self.varied.summaries if self.varied else ()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what was found as plain values."""
+        """Return the results as plain values."""
         varied, said = self.varied, self.found.as_dict()
         if varied is None:
             return said
@@ -69,20 +69,20 @@ class SimulationProgress:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What is simulated.
+    """Kind and parameters of a simulation.
 
     Attributes
     ----------
     kind : str
         "auc" or "selection".
     parameters : mapping of str to object
-        The arguments of `simulate_auc`, or those of `simulate_selection` but for the dataset.
+        Arguments of `simulate_auc`, or those of `simulate_selection` without the dataset.
     quantity : str
-        The argument that takes other values afterwards; "" for none.
+        Argument to vary afterwards; "" for none.
     values : tuple of float
         These values.
     each : int
-        The repetitions of each of them.
+        Repetitions per value.
     """
 
     kind: str
@@ -93,29 +93,28 @@ class Simulation:
 
     @property
     def asked(self) -> int:
-        """How many repetitions there will be, of all values."""
+        """Total number of repetitions, over all values."""
         return int(self.parameters["repetitions"]) + self.each * len(self.values)
 
     @property
     def counting(self) -> dict[str, Any]:
-        """The parameters that count with the values of the others."""
+        """The parameters that apply, given the values of the others."""
         unasked = {p.name for p in PARAMETERS[self.kind] if not p.counts(self.parameters)}
         return {name: value for name, value in self.parameters.items() if name not in unasked}
 
     def finished(self, progress: SimulationProgress) -> Simulation:
-        """Return the simulation that brings what is finished of this one, and ends there."""
+        """Return a simulation that ends with the finished part of this one."""
         varied = progress.varied.summaries if progress.varied is not None else ()
         whole = self.values[: sum(one.done == one.asked for one in varied)]
         asked = {**self.parameters, "repetitions": progress.found.done}
         return Simulation(self.kind, asked, *((self.quantity, whole, self.each) if whole else ()))
 
     def check(self, dataset: FoldedDataset | RankingDataset | None = None) -> None:
-        """Refuse values that do not go together, or are too large for the data.
+        """Reject inconsistent values, or values too large for the data.
 
         Raises
         ------
-        ParameterError
-            With the name of the parameter; "values" for those of the quantity.
+        ParameterError With the name of the parameter; "values" for those of the quantity.
         """
         asked = self.parameters
         tried: dict[str, list[tuple[str, Any]]] = {n: [(n, value)] for n, value in self.counting.items()}
@@ -146,17 +145,16 @@ class Simulation:
     def steps(
         self, dataset: FoldedDataset | RankingDataset | None = None
     ) -> Generator[SimulationProgress | None]:
-        """Simulate, and vary the quantity.
+        """Run the simulation, and vary the quantity.
 
         Parameters
         ----------
         dataset : FoldedDataset or RankingDataset, optional
-            For a simulation on data.
+            Data of a simulation on data.
 
         Yields
         ------
-        SimulationProgress or None
-            None where there is nothing new yet, and whoever asks may stop.
+        SimulationProgress or None None if there is nothing new, so that the caller can stop.
         """
         simulate: Callable[..., Any]
         if self.kind == "auc":
@@ -188,20 +186,19 @@ _DATA = ("data", "missing", "normalize", "protocol", "seed", "columns")
 
 
 def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, test: bool = True) -> str:
-    """Return the command that does a simulation in the terminal.
+    """Return the terminal command of a simulation.
 
     Parameters
     ----------
     simulation : Simulation
     plan : Plan, optional
-        That says which data are opened, and how, for a simulation on data.
+        Plan that states how the data are opened, for a simulation on data.
     test : bool, default True
-        Whether the test part of a single fold is among them.
+        Whether the test part of a single fold is included.
 
     Returns
     -------
-    str
-        One line for a POSIX shell, without what has its default anyway.
+    str One line for a POSIX shell, without default values.
     """
     kind, values = simulation.kind, simulation.counting
     words = ["rankstudio", "lab", kind, *(_data_words(plan, test) if plan is not None else ())]
@@ -233,14 +230,13 @@ def simulation_as_python(
     test: bool = True,
     computed_with: Mapping[str, str] = UNKNOWN,
 ) -> str:
-    """Return a short program that does a simulation with the library, and prints all it found as JSON.
+    """Return a short program that runs a simulation with the library and prints all results as JSON.
 
     Parameters
     ----------
-    simulation, plan, test
-        As of :func:`simulation_as_command`.
+    simulation, plan, test As in :func:`simulation_as_command`.
     computed_with : Mapping of str to str
-        Versions that give the same bits, where these are known.
+        Versions that give the same bits, if known.
     """
     names = "Simulation" if test else "Simulation, without_test"
     imports = ["import json", ""]

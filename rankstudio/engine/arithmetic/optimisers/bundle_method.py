@@ -35,9 +35,9 @@ _FAR = 60.0  # from which on they are from the beginning
 def minimise_hinge_either_way(
     problem: PairProblem, C: float, tol: float, max_iter: int
 ) -> Iterator[OptimizerState | WorkProgress]:
-    """Minimise P(w) = ½ w'w + C hinge by a few cutting planes where C is small, then by Newton steps.
+    """Minimise P(w) = ½ w'w + C hinge by a few cutting planes if C is small, otherwise by Newton steps.
 
-    Parameters and steps as for :func:`minimise_by_planes`.
+    Parameters and steps as in :func:`minimise_by_planes`.
     """
     now, taken = None, 0
     for told in minimise_by_planes(problem, C, tol, min(_FEW_PLANES, max_iter), _FAR):
@@ -54,35 +54,35 @@ def minimise_hinge_either_way(
 def minimise_by_planes(
     problem: PlaneProblem, C: float, tol: float, max_iter: int, farthest: float = np.inf
 ) -> Iterator[OptimizerState | WorkProgress]:
-    """Minimise P(w) = ½ w'w + C R(w) for a convex loss R of the scores that is never negative.
+    """Minimise P(w) = ½ w'w + C R(w) for a nonnegative convex loss R of the scores.
 
     Parameters
     ----------
     problem : PlaneProblem
-        The scores of w, and R with its planes.
+        Scores of w, and R with its planes.
     C : float
         Greater than 0.
     tol : float
-        Stop where the gap to the bundle's minimum is at most this share of P(w) and of P(0) - P(w).
+        Stops when the gap to the bundle's minimum is at most this share of P(w) and of P(0) - P(w).
     max_iter : int
-        Cutting planes at most.
+        Maximum number of cutting planes.
     farthest : float
-        Give up, before the first step, where the first plane tells that there will be many: its minimum
-        w = C a is the solution where it reaches no margin, and ½ w'w beyond this multiple of C R(0) reaches
-        far more.
+        Gives up before the first step if the first plane implies many planes: its minimum w = C a is the
+        solution if it reaches no margin, and ½ w'w beyond this multiple of C R(0) reaches far more.
 
     Yields
     ------
     OptimizerState
-        After each plane: the best point so far. Signs of life in between where the problem gives them.
+        After each plane: the best point so far. Progress events in between, if the problem yields them.
 
     Notes
     -----
-    Of the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes are those of c and d of
-    eq. (4.10), (4.11): O(mn + m log m) a plane and O(log m) times O(m log m) for its line search.
+    For the hinge, R(w) = sum over pairs of max(0, 1 - w'(x_i - x_j)), the planes are those of c and d of eq.
+    (4.10), (4.11): O(mn + m log m) per plane and O(log m) times O(m log m) for its line search.
 
     R is at least b_t - a_t'w for each plane, b_t its offset and -a_t the sum of slope_i x_i, so the minimum
-    of the planes is a lower bound of P. O(mn) and one loss a plane, and some more losses for its line search.
+    of the planes is a lower bound of P. O(mn) and one loss evaluation per plane, and a few more for its line
+    search.
     """
     loss_at_zero = yield from problem.tangent_at_zero()
     n, at_zero = problem.n_features, C * loss_at_zero.loss
@@ -161,7 +161,7 @@ _STALLED = 10  # steps without a rise of the program's value after which it has 
 
 
 class Planes:
-    """Planes b_t - a_t'w, growing in number, under the plane 0, which is always there.
+    """A growing number of planes b_t - a_t'w, in addition to the plane 0.
 
     Parameters
     ----------
@@ -189,17 +189,17 @@ class Planes:
         Returns
         -------
         w : ndarray of shape (n,)
-            Where the minimum is, sum_t β_t a_t.
+            Minimiser, sum_t β_t a_t.
         value : float
-            A lower bound of the minimum, and equal to it but for rounding: the dual program's value at β.
+            Lower bound of the minimum, equal to it up to rounding: the value of the dual program at β.
 
         Notes
         -----
-        Maximises b'β - ½||sum_t β_t a_t||² over β >= 0, sum_t β_t = 1, by an active-set method: while there
-        is a plane whose multiplier should grow, it joins the set, the program of the set is solved without
-        the signs, and what would turn negative leaves. A plane that is a combination of the set takes the
-        place of one of it, so that the program always has one solution. Starts from the β of the call before.
-        O(s³ + T²) for each plane that joins a set of s.
+        Maximises b'β - ½||sum_t β_t a_t||² over β >= 0, sum_t β_t = 1, by an active-set method: while the
+        multiplier of some plane should grow, the plane joins the set, the program of the set is solved
+        without sign constraints, and planes that would become negative leave. A plane that is a combination
+        of the set replaces one of its planes, so that the solution stays unique. Starts from the β of the
+        previous call. O(s³ + T²) for each plane that joins a set of size s.
         """
         # Planes may all be level, a = 0 or a rounding.
         scale = max(float(self._gram.diagonal().max()), _LEVEL * float(self._offsets.max())) or 1.0

@@ -11,7 +11,7 @@ from rankstudio.engine.arrays import Floats
 
 
 class OptimizerState(NamedTuple):
-    """Where an optimiser stands.
+    """State of an optimiser.
 
     Attributes
     ----------
@@ -19,7 +19,7 @@ class OptimizerState(NamedTuple):
     objective : float
         At w.
     gap : float
-        The objective is at most this much above its minimum.
+        Upper bound of the distance of the objective from its minimum.
     converged : bool
     """
 
@@ -43,7 +43,7 @@ def minimise(
     Parameters
     ----------
     product : callable
-        From v (n,) to Gv, with G positive semidefinite.
+        Returns Gv for v (n,), with G positive semidefinite.
     diagonal : ndarray of shape (n,)
         Of G.
     right : ndarray of shape (n,)
@@ -53,19 +53,18 @@ def minimise(
     regularization : float
         λ > 0.
     tol : float
-        It ends where the residual b - (G + λI)w is at most this share of b, in Euclidean norm.
+        Stops when the residual b - (G + λI)w is at most this share of b, in Euclidean norm.
     max_iter : int
-        Products at most.
+        Maximum number of products.
 
     Yields
     ------
-    OptimizerState
-        One a product; where b is 0 there is one, of w = 0. The objective is w'(G + λI)w - 2w'b + c, the
-        gap r'r/λ, as G + λI is at least λI.
+    OptimizerState One per product; if b is 0, a single one of w = 0. The objective is w'(G + λI)w - 2w'b + c;
+    the gap is r'r/λ, because G + λI is at least λI.
 
     Notes
     -----
-    O(n) an iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section 4.3).
+    O(n) per iteration besides the product (Shewchuk 1994; Airola 2011, Paper I, section 4.3).
     """
     w = np.zeros_like(right)
     residual = right.copy()

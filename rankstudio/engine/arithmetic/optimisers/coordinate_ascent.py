@@ -14,15 +14,15 @@ STEPS = np.concatenate((-(2.0 ** np.arange(4, -12, -1)), 2.0 ** np.arange(-11, 5
 
 
 class AscentSearch:
-    """The search along one weight of a linear model at a time, on a measure of the ranking.
+    """Coordinate search over the weights of a linear model, on a ranking measure.
 
-    Weights count in units of 1 over the feature's standard deviation inside queries, so that a step means
-    the same for every feature. A subclass knows the documents. Values are the greater the better.
+    Weights are in units of 1 over the feature's standard deviation within queries, so that a step has the
+    same meaning for every feature. Subclasses provide the documents. Larger values are better.
 
     Parameters
     ----------
     scale : ndarray of shape (n,)
-        The features' standard deviations inside queries.
+        Standard deviations of the features within queries.
     """
 
     def __init__(self, scale: Floats) -> None:
@@ -34,11 +34,11 @@ class AscentSearch:
         raise NotImplementedError
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model (n,) with each of some changes of one weight."""
+        """Return the value of a model (n,) after each of some changes of one weight."""
         raise NotImplementedError
 
     def normalise(self, coef: Floats) -> Floats:
-        """Return the same ranking's weights with absolute values, in units of 1 / scale, that sum to 1."""
+        """Return equivalent weights with absolute values, in units of 1 / scale, that sum to 1."""
         total = float(np.abs(coef * self.scale).sum())
         return coef / total if total > 0 else coef
 
@@ -47,9 +47,8 @@ class AscentSearch:
 
         Returns
         -------
-        coef, value
-            The best model found and its value; those given where none is better. Of equally good ones that
-            with the smallest change.
+        coef, value Best model found and its value; the given ones if none is better. Ties go to the smallest
+        change.
         """
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])

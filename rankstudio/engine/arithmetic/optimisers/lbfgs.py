@@ -19,24 +19,23 @@ _DECREASE, _CURVATURE = 1e-4, 0.9  # of the weak Wolfe conditions
 
 
 def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, float, Floats] | WorkProgress]:
-    """Lower a smooth convex function by L-BFGS (Liu & Nocedal 1989).
+    """Minimise a smooth convex function by L-BFGS (Liu & Nocedal 1989).
 
     Parameters
     ----------
     objective : callable
-        From a point (n,) to its value and gradient (n,), a generator that may give signs of life.
+        Returns value and gradient (n,) at a point (n,), as a generator that may yield progress events.
     start : ndarray of shape (n,)
-        Where to begin.
+        Starting point.
 
     Yields
     ------
-    point, value, gradient
-        Those of the start, then of every iteration; signs of life in between. It ends where the gradient is
-        0, or where no step along the direction is a decrease in floating point.
+    point, value, gradient At the start, then after every iteration; progress events in between. It ends when
+    the gradient is 0, or when no step along the direction decreases the function in floating point.
 
     Notes
     -----
-    O(n) an iteration besides the objective, which is evaluated once in most of them.
+    O(n) per iteration besides the objective, which is usually evaluated once.
     """
     point, (value, gradient) = start, (yield from objective(start))
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)

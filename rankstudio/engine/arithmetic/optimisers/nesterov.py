@@ -21,12 +21,12 @@ _MOST_DOUBLINGS = 100  # of the Lipschitz constant: 2^100 is beyond what any rou
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where the optimiser stands.
+    """State of the optimiser.
 
     Attributes
     ----------
     w : ndarray of shape (2n,)
-        Weights of the features and of their negatives, none negative.
+        Nonnegative weights of the features and of their negatives.
     objective : float
     lipschitz : float
         Estimate of the gradient's Lipschitz constant; NaN for the subgradient method, which has none.
@@ -40,13 +40,13 @@ class Descent:
 class FSMObjective:
     """ψ(w) = λ1/2 w'Aw + λ2 sum w_i/s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))², w >= 0 (2n,).
 
-    The features stand in x twice, the second time negated, so that all weights can be non-negative; A holds
-    the similarity four times. Weights with s_i = 0 are out: they stay 0.
+    The features occur twice in x, the second time negated, so that all weights can be nonnegative; A contains
+    the similarity four times. Weights with s_i = 0 are excluded: they stay 0.
 
     Parameters
     ----------
     problem : PairProblem
-        n features, centred inside each query.
+        n features, centred within each query.
     similarity : ndarray of shape (n, n)
     importance : ndarray of shape (2n,)
         s.
@@ -71,7 +71,7 @@ class FSMObjective:
         self.bound = (4.0 + 2.0 * lambda1) * self.n
 
     def scores(self, w: Floats) -> Floats:
-        """Return what stands for the scores of the documents."""
+        """Return the problem's representation of the scores."""
         return self._problem.scores(w[: self.n] - w[self.n :])
 
     def at(self, w: Floats, scores: Floats, slopes: bool = True) -> Waiting[tuple[float, SmoothLoss]]:
@@ -101,14 +101,13 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     ----------
     objective : FSMObjective
     tol : float
-        Stop where an iteration changes the objective by at most this share of it.
+        Stops when an iteration changes the objective by at most this share.
     max_iter : int
         T.
 
     Yields
     ------
-    Descent
-        After each iteration; signs of life in between where the problem gives them.
+    Descent After each iteration; progress events in between, if the problem yields them.
 
     Notes
     -----
@@ -153,13 +152,12 @@ def _rounding(largest: float) -> float:
 def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | WorkProgress]:
     """Minimise ψ by projected subgradients, w <- max(0, w - g/sqrt(t)): the baseline of section IV.E.
 
-    The paper tells of its baseline only that the objective converges as O(1/sqrt(T)); these are the plainest
+    The paper states only that the objective of its baseline converges as O(1/sqrt(T)); these are the simplest
     steps with that rate.
 
     Yields
     ------
-    Descent
-        After each iteration: the best weights so far, for a step may lead upwards.
+    Descent After each iteration: the best weights so far, because a step may increase the objective.
     """
     w = np.zeros(2 * objective.n)
     value, at = yield from objective.at(w, objective.scores(w))

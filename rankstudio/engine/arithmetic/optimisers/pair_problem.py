@@ -33,23 +33,23 @@ class SmoothLoss(Protocol):
 
     @property
     def slopes(self) -> Floats:
-        """Its gradient in the scores, as a problem stands for it."""
+        """Gradient in the scores, in the representation of the problem."""
 
     @property
     def bend(self) -> float:
-        """Second derivative of the loss of one of the curved pairs."""
+        """Second derivative of the loss of a curved pair."""
 
     @property
     def n_curved(self) -> int:
-        """How many pairs have a second derivative."""
+        """Number of pairs with a second derivative."""
 
     @property
     def hinges(self) -> tuple[float, float]:
-        """The two hinges whose squares it is the difference of; the second is 0 where there is one."""
+        """The two hinges whose squares are subtracted; the second is 0 if there is only one."""
 
     @property
     def largest(self) -> float:
-        """The greatest magnitude of a score."""
+        """Largest absolute score."""
 
     def slope(self, direction: Floats) -> float:
         """Return the derivative along a direction of the scores."""
@@ -58,10 +58,9 @@ class SmoothLoss(Protocol):
 class LinearProblem(Protocol):
     """Scores that are linear in the features.
 
-    What stands for a vector of scores, or of slopes, one a document, is the problem's own business: the
-    vector itself, or, where documents are in shards, the weights w (n,) that give the scores, and the sum
-    X'slopes (n,). Sums and multiples of either, and the inner product of both, are then the same as those of
-    the vectors.
+    The representation of a vector of scores or slopes, one per document, is up to the problem: the vector
+    itself, or, for documents in shards, the weights w (n,) of the scores and the sum X'slopes (n,). Sums,
+    multiples and inner products of these representations equal those of the vectors.
     """
 
     @property
@@ -69,10 +68,10 @@ class LinearProblem(Protocol):
         """Number of features, n."""
 
     def scores(self, w: Floats) -> Floats:
-        """Return what stands for the scores of weights (n,)."""
+        """Return the representation of the scores of weights (n,)."""
 
     def weigh(self, slopes: Floats) -> Floats:
-        """Return the sum X'slopes (n,) of what stands for slopes."""
+        """Return the sum X'slopes (n,) of slopes in the problem's representation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +82,9 @@ class LineValue:
     ----------
     loss : float
     slope : float
-        Its derivative along the line.
+        Derivative along the line.
     tangent : Tangent or None
-        The plane there, where it has come with them.
+        Plane at the point, if computed.
     """
 
     loss: float
@@ -104,7 +103,7 @@ class LineOfScores(Protocol):
 
 
 class PlaneProblem(LinearProblem, Protocol):
-    """A convex loss of linear scores, and the planes that touch it."""
+    """A convex loss of linear scores, and its tangent planes."""
 
     def line(self, scores: Floats, d: Floats) -> LineOfScores:
         """Return the loss along a line."""
@@ -113,7 +112,7 @@ class PlaneProblem(LinearProblem, Protocol):
         """Return the plane at some scores."""
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the plane where all scores are 0, which may be known without looking."""
+        """Return the plane at scores of 0, which may be known in advance."""
 
 
 class PairProblem(PlaneProblem, Protocol):
@@ -123,13 +122,13 @@ class PairProblem(PlaneProblem, Protocol):
         """Return the same pairs with some of the features."""
 
     def count(self) -> Waiting[float]:
-        """Return how many pairs there are, or what they weigh."""
+        """Return the number or total weight of the pairs."""
 
     def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SmoothLoss]:
-        """Return a loss at some scores; without slopes it may have none."""
+        """Return the loss at some scores, with or without slopes."""
 
     def curvature(self, at: Any, v: Floats) -> Waiting[Floats]:
-        """Return the Hessian in w of a loss times v (n,), where :meth:`smooth` has been."""
+        """Return the Hessian in w of a loss times v (n,), after a call of :meth:`smooth`."""
 
     def bending(self, at: Any, direction: Floats) -> Waiting[float]:
         """Return the second derivative of a loss along a direction of the scores."""
@@ -137,19 +136,19 @@ class PairProblem(PlaneProblem, Protocol):
     def degree_gram(self) -> Waiting[Floats]:
         """Return the sum of degree_i x_i x_i', estimated from a sample: (n, n), or its diagonal (n,).
 
-        The degree of a document is in how many pairs it is, x is centred inside queries. The diagonal is for
+        The degree of a document is its number of pairs; x is centred within queries. The diagonal is used for
         more than ``DENSE`` features.
         """
 
 
 class TangentLine:
-    """A convex loss along a line, as its planes tell it.
+    """A convex loss along a line, known by its planes.
 
     Parameters
     ----------
     problem : PlaneProblem
     scores, d : ndarray
-        Where t is 0, and the direction.
+        Scores at t = 0, and the direction.
     """
 
     def __init__(self, problem: PlaneProblem, scores: Floats, d: Floats) -> None:
@@ -166,7 +165,7 @@ class TangentLine:
 
 
 class LocalPairs:
-    """The pairs of documents in memory, as a :class:`PairProblem`: its generators return at once."""
+    """The pairs of documents in memory, as a :class:`PairProblem`; its generators return immediately."""
 
     def __init__(self, problem: LinearPairs) -> None:
         self._problem, self._pairs = problem, problem.pairs
@@ -182,7 +181,7 @@ class LocalPairs:
         return TangentLine(self, scores, d)
 
     def count(self) -> Waiting[float]:
-        """Return how many pairs there are; see :class:`PairProblem`."""
+        """Return the number or total weight of the pairs; see :class:`PairProblem`."""
         yield from ()
         return self._pairs.n_pairs
 
@@ -212,7 +211,7 @@ class LocalPairs:
         return at.bending(direction)
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return the estimate from some random documents; see :class:`PairProblem`."""
+        """Return the estimate from a random sample of documents; see :class:`PairProblem`."""
         yield from ()
         m, n = self._problem.X.shape
         size = min(m, max(_SAMPLE, 8 * n))

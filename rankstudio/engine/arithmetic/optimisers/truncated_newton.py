@@ -29,13 +29,13 @@ _NARROWEST = 1e-8  # beside its margin of 1; sums over pairs are divided by it, 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Weights, their scores, and C times the loss there with its derivatives.
+    """Weights, their scores, and C times their loss with its derivatives.
 
     Attributes
     ----------
     w : ndarray of shape (n,)
     scores : ndarray
-        What stands for its scores.
+        The problem's representation of the scores.
     smooth : SmoothLoss
     gradient : ndarray of shape (n,)
         Of ½ w'w + C loss.
@@ -48,9 +48,9 @@ class Point:
 
 
 def close_enough(gap: float, objective: float, at_zero: float, tol: float) -> bool:
-    """Return whether a gap is small beside both the objective and what has been gained over w = 0.
+    """Return whether a gap is small relative to both the objective and its reduction from w = 0.
 
-    The second is what a small C asks for: there the objective is nearly that of w = 0 whatever w is.
+    The second condition matters for small C, where the objective is close to that of w = 0 for any w.
     """
     return gap <= max(tol * min(objective, at_zero - objective), _ROUNDING * at_zero)
 
@@ -66,19 +66,18 @@ def minimise_squared_hinge(
     C : float
         Greater than 0.
     tol : float
-        Stop where the duality gap is at most this share of P(w) and of P(0) - P(w).
+        Stops when the duality gap is at most this share of P(w) and of P(0) - P(w).
     max_iter : int
-        Newton steps at most.
+        Maximum number of Newton steps.
 
     Yields
     ------
-    OptimizerState
-        After each Newton step; signs of life in between where the problem gives them.
+    OptimizerState After each Newton step; progress events in between, if the problem yields them.
 
     Notes
     -----
-    The dual variables that belong to w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for the dual, and its
-    value there is P(w) - ½||∇P(w)||²: half the squared gradient norm *is* the duality gap.
+    The dual variables of w, α_ij = 2C max(0, 1 - s_i + s_j), are feasible for the dual, and its value there
+    is P(w) - ½||∇P(w)||²: half the squared gradient norm *is* the duality gap.
 
     O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each step.
     """
@@ -106,16 +105,16 @@ def minimise_hinge(
     max_iter: int,
     start: OptimizerState | None = None,
 ) -> Iterator[OptimizerState | WorkProgress]:
-    """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) by smoothing it less and less.
+    """Minimise P(w) = ½ w'w + C sum over pairs of max(0, 1 - w'(x_i - x_j)) with decreasing smoothing.
 
-    Parameters and steps as for :func:`minimise_squared_hinge`; ``start`` is where to go on from.
+    Parameters and steps as in :func:`minimise_squared_hinge`; ``start`` is the starting point.
 
     Notes
     -----
     The derivatives of the smoothed hinge are dual variables, 0 <= α_ij <= C, of the hinge itself, so every
-    step has a lower bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a true duality gap. The gap left by
-    the smoothing falls with the square of its width, from which the next width is taken. D divides sums of
-    hinges by the width, so that the gap is true to their rounding over it.
+    step has a lower bound D = sum α_ij - ½||sum α_ij (x_i - x_j)||² and a valid duality gap. The gap due to
+    the smoothing decreases with the square of its width, which determines the next width. D divides sums of
+    hinges by the width, so the gap is accurate up to their rounding divided by it.
     """
     at_zero = C * (yield from problem.count())
     w, width, taken = np.zeros(problem.n_features), _WIDEST, 0
@@ -143,6 +142,9 @@ def minimise_hinge(
         if width <= _NARROWEST:
             return
         wanted = 0.5 * tol * min(best[0], at_zero - best[0])
+        # gap ~ width², so the width for a gap g is √(g / gap) of the present one. That holds near the minimum
+        # only: at least half, so that it ends, and at most a tenth, from which Newton's steps still converge.
+        # 1e-300 divides where there is no gap left.
         width = max(
             width * float(np.clip(np.sqrt(wanted / max(primal - dual, 1e-300)), 0.1, 0.5)), _NARROWEST
         )
@@ -163,9 +165,10 @@ def _hinge_bounds(point: Point, C: float, width: float) -> tuple[float, float]:
 def descend(
     problem: PairProblem, C: float, loss: PairLoss, w: Floats, inverse: Inverse
 ) -> Iterator[Point | WorkProgress]:
-    """Take Newton steps for ½ w'w + C loss(Xw), from w on, until rounding stops them.
+    """Take Newton steps for ½ w'w + C loss(Xw), starting at w, until rounding stops them.
 
-    Conjugate gradients, preconditioned, solve for each step as well as the distance to the minimum deserves.
+    Preconditioned conjugate gradients solve each step with an accuracy that suits the distance to the
+    minimum.
     """
     scores = problem.scores(w)
     point = _point(problem, C, w, (yield from problem.smooth(loss, scores)), scores)
@@ -175,6 +178,8 @@ def descend(
         if norm == 0.0:
             yield point
             return
+        # How exact a Newton step is solved (Dembo and Steihaug): a residual that falls as √||gradient|| makes
+        # the steps converge faster than any linear rate. Above 1e-4, as the pairs on the line change anyway.
         accuracy = max(1e-4, min(0.1, norm / previous, float(np.sqrt(norm / first))))
         previous = norm
         direction = yield from _newton_direction(problem, C, point, inverse, accuracy)
@@ -212,6 +217,7 @@ def _line_search(
         # The slope tells lower from higher where the objective itself is all rounding.
         if here <= 0.0 or t * wp + 0.5 * t * t * pp + C * (smooth.loss - start.smooth.loss) < 0.0:
             best = (t, smooth, scores)
+            # Flat enough to turn: a quarter of the slope at the start (the curvature condition of Wolfe).
             if abs(here) <= 0.25 * abs(slope):
                 break
         if here < 0.0:
@@ -221,6 +227,7 @@ def _line_search(
         t -= here / (pp + C * (yield from problem.bending(smooth, d)))
         if not low < t < high:
             t = 2.0 * low if high == np.inf else 0.5 * (low + high)
+        # The ends are one number but for rounding: sums over the pairs tell no more of it.
         if high - low <= 1e-12 * high:
             break
     if best is None:
@@ -260,9 +267,9 @@ def _newton_direction(
 def preconditioner(problem: PairProblem) -> Waiting[Inverse]:
     """Return the function (a, r) -> (I + a sum_i degree_i x_i x_i')^-1 r, the sum estimated from a sample.
 
-    This is the Hessian with the curved pairs spread evenly over all pairs, a times as much as each of them.
-    With x centred inside each query, that sum is within a factor of 2 of the sum over all pairs of
-    (x_i - x_j)(x_i - x_j)' where a query's documents have different labels. One decomposition serves all a.
+    This is the Hessian with the curved pairs spread evenly over all pairs, each weighted by a. With x centred
+    within each query, that sum is within a factor of 2 of the sum over all pairs of (x_i - x_j)(x_i - x_j)'
+    if the documents of each query have different labels. One decomposition is used for all a.
     """
     gram = yield from problem.degree_gram()
     if gram.ndim == 1:

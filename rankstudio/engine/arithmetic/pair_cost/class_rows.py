@@ -25,7 +25,7 @@ Rows = tuple[Floats, Floats, Ints]
 
 
 def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
-    """Return rows of which the squared errors are the loss of all pairs inside queries.
+    """Return rows whose squared errors equal the loss of all pairs within queries.
 
     Parameters
     ----------
@@ -48,14 +48,12 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 
     Raises
     ------
-    DatasetError
-        For the cost "inverse" of labels that all but coincide.
-    OutOfMemoryError
-        For the cost "inverse" of so many labels in a query that their r² weights do not fit.
+    DatasetError If labels nearly coincide, for the cost "inverse". OutOfMemoryError If a query has so many
+    labels that their r² weights do not fit, for the cost "inverse".
 
     Notes
     -----
-    O(mn + m log m), and for "inverse" O(r³ + r² n) for each query.
+    O(mn + m log m), and for "inverse" O(r³ + r² n) per query.
     """
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
@@ -103,7 +101,7 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 
 
 def tied_scale(ptr: Ints, cost: PairCost) -> Floats:
-    """Return by what each centred document is multiplied where tied pairs count, whatever the labels (m,)."""
+    """Return the factor of each centred document for losses with tied pairs, for any labels (m,)."""
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
     scale: Floats = np.sqrt(sizes * shares(cost.weighting, sizes, sizes * (sizes - 1) / 2))[query]
@@ -172,7 +170,7 @@ def _inverse(means: Floats, classes: _Classes, cost: PairCost) -> tuple[Floats, 
 
 
 def shares(weighting: str, sizes: Ints, n_pairs: Floats) -> Floats:
-    """Return by what the loss of each query is multiplied, 0 for a query without pairs, shape (Q,)."""
+    """Return the factor of each query's loss, 0 for a query without pairs, shape (Q,)."""
     divisor = {"size": sizes, "pairs": n_pairs, "none": np.ones(sizes.size)}[weighting].astype(np.float64)
     inverse: Floats = np.divide(1.0, divisor, out=np.zeros(sizes.size), where=n_pairs > 0)
     return inverse

@@ -26,14 +26,13 @@ class PairCost:
         With the magnitude d = y_i - y_j of a pair: "magnitude" has z = d and ω = 1 (eq. (21)), "unit" z = 1
         and ω = 1 (eq. (20)), "inverse" z = d and ω = 1/d² (eq. (22)).
     ties : bool
-        Whether pairs of equal labels count, with z = 0 and ω = 1; for "magnitude" alone.
+        Whether pairs of equal labels count, with z = 0 and ω = 1; only for "magnitude".
     weighting : {"size", "pairs", "none"}
         Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
 
     Raises
     ------
-    ParameterError
-        For a value that is none of these, and for ties of a cost that can have none.
+    ParameterError For an unknown value, and for ties with a cost that does not support them.
     """
 
     cost: str = "magnitude"
@@ -42,7 +41,7 @@ class PairCost:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> PairCost:
-        """Return the loss that parameters of a method tell, the default one where it has none."""
+        """Return the loss defined by the parameters of a method, or the default."""
         if "cost" not in parameters:
             return cls()
         ties = parameters["cost"] == "magnitude" and parameters["ties"]
@@ -60,7 +59,7 @@ class PairCost:
 
     @property
     def default(self) -> bool:
-        """Whether it is least squares on labels and features centred inside each query."""
+        """Whether it equals least squares on labels and features centred within each query."""
         return self == PairCost()
 
     def between(self, labels: Floats) -> tuple[Floats, Floats]:
@@ -69,13 +68,13 @@ class PairCost:
         Parameters
         ----------
         labels : ndarray of shape (r,)
-            Of the classes, ascending and different.
+            Labels of the classes, ascending and distinct.
 
         Returns
         -------
         weights, zeros : ndarray of shape (r, r)
-            ω is symmetric, 0 for classes that have no pairs; z is antisymmetric: of the row's class over the
-            column's.
+            ω is symmetric, 0 for classes without pairs; z is antisymmetric: the preference of the row's class
+            over the column's.
         """
         difference = labels[:, None] - labels[None, :]
         weights = np.ones_like(difference)
@@ -90,7 +89,7 @@ class PairCost:
 
 
 def check_differences(differences: Floats) -> None:
-    """Raise DatasetError where labels are too close for their difference to be divided by."""
+    """Raise DatasetError if labels are too close to divide by their difference."""
     if differences.size and (least := float(differences.min())) < LEAST_DIFFERENCE:
         raise DatasetError(
             f"y: expected labels that are equal or differ by at least {LEAST_DIFFERENCE:g} with the cost "

@@ -16,24 +16,23 @@ from rankstudio.engine.support import memory
 
 
 def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
-    """Return [X'MM'X, X'MN; N'M'X, 0] over all pairs of documents, and what each query has its share in.
+    """Return [X'MM'X, X'MN; N'M'X, 0] over all pairs of documents, and the share of each query.
 
     Parameters
     ----------
     data : QueryData
         Training data: m documents, n features, Q queries.
     cost : PairCost
-        Its weighting is by the documents or the pairs of the whole ranking.
+        Loss; it is weighted by the documents or the pairs of the whole ranking.
 
     Returns
     -------
-    QueryStatistics
-        ``total`` is of all documents, ``total - gram[q]`` of those outside query q and the pairs among them.
+    QueryStatistics ``total`` covers all documents, ``total - gram[q]`` those outside query q with their
+    pairs.
 
     Raises
     ------
-    OutOfMemoryError
-        For so many different labels that a Gram matrix for each does not fit.
+    OutOfMemoryError If there are so many labels that a Gram matrix for each does not fit.
 
     Notes
     -----

@@ -18,11 +18,11 @@ from rankstudio.engine.arrays import Floats, unwritable
 
 @dataclass(frozen=True, eq=False)
 class PairRows(QueryData):
-    """Rows S_q X_q and targets t_q with ||t_q - S_q X_q w||² the loss of the pairs of query q.
+    """Rows S_q X_q and targets t_q for which ||t_q - S_q X_q w||² is the loss of the pairs of query q.
 
-    Whatever works on centred rows or on their Gram matrices minimises that loss on these, and its
-    leave-query-out error is the loss of the pairs of left-out queries. ``X`` has the rows, ``y`` the targets
-    and ``ptr`` where each query's rows begin.
+    Algorithms for centred rows or their Gram matrices minimise that loss when applied to these rows, and
+    their leave-query-out error is the loss of the pairs of left-out queries. ``X`` has the rows, ``y`` the
+    targets and ``ptr`` the start of each query's rows.
     """
 
     def __post_init__(self, sharing: Shared | None) -> None:
@@ -32,7 +32,7 @@ class PairRows(QueryData):
 
     @classmethod
     def of(cls, data: QueryData, cost: PairCost) -> QueryData:
-        """Return the rows of a cost, made once; the data themselves where they are centred for it anyway."""
+        """Return the rows of a cost, cached; the data themselves if they are centred for it anyway."""
         if cost.default and data.preferences is None:
             return data
         known = data.shared.of(_KnownRows).by_cost
@@ -42,12 +42,12 @@ class PairRows(QueryData):
 
     @classmethod
     def keep(cls, data: QueryData, cost: PairCost, rows: Rows) -> None:
-        """Keep rows that somebody else made of the data for :meth:`of`."""
+        """Store existing rows of the data for :meth:`of`."""
         data.shared.of(_KnownRows).by_cost[cost] = cls(*rows)
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
-        """The rows and their targets as they are."""
+        """The rows and their targets."""
         return self.X, self.y
 
     def narrowed(self, columns: Sequence[int]) -> QueryData:
@@ -57,7 +57,7 @@ class PairRows(QueryData):
 
     @property
     def mirrored(self) -> QueryData:
-        """The rows with their negatives, over √2: of the same products, and centred in each query."""
+        """The rows with their negatives, divided by √2: with the same products, and centred in each query."""
         sizes = np.diff(self.ptr)
         place = np.arange(self.y.size) + np.repeat(self.ptr[:-1], sizes)
         ptr, after = 2 * self.ptr, place + np.repeat(sizes, sizes)
@@ -84,12 +84,12 @@ def _rows(data: QueryData, cost: PairCost) -> Rows:
 
 
 def query_factors(data: QueryData, cost: PairCost) -> Iterator[tuple[Floats, Floats]]:
-    """Yield for each query a factor of the Laplacian of its pairs, for whatever scores its documents.
+    """Yield a factor of the Laplacian of each query's pairs, for any scores of its documents.
 
     Parameters
     ----------
     data : QueryData
-        Training data; its features do not count.
+        Training data; its features are not used.
     cost : PairCost
 
     Yields

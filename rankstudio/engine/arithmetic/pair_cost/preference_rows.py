@@ -30,7 +30,7 @@ class ScaledPreferences:
     Attributes
     ----------
     query : ndarray of shape (l,)
-        The number of the query of each.
+        Number of the query of each preference.
     winner, loser : ndarray of shape (l,)
         Documents.
     scale, targets : ndarray of shape (l,)
@@ -43,7 +43,7 @@ class ScaledPreferences:
     targets: Floats
 
     def at(self, which: Ints | slice) -> ScaledPreferences:
-        """Return some of them."""
+        """Return some of the preferences."""
         return ScaledPreferences(
             self.query[which], self.winner[which], self.loser[which], self.scale[which], self.targets[which]
         )
@@ -51,10 +51,10 @@ class ScaledPreferences:
 
 @dataclass(frozen=True, eq=False)
 class LaplacianFactor:
-    """Rows of which the squared errors are the loss of the preferences of some queries.
+    """Rows whose squared errors equal the loss of the preferences of some queries.
 
-    A query of c components of compared documents has |q| - c rows and one more, of zeros: its target is the
-    root of the loss that no scores take away.
+    A query with c components of compared documents has |q| - c rows and one row of zeros, whose target is the
+    root of the irreducible loss.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class LaplacianFactor:
         The documents.
     targets : ndarray of shape (r,)
     counts : ndarray of shape (queries,)
-        How many of the rows each query has.
+        Number of rows per query.
     """
 
     inside: slice
@@ -89,20 +89,20 @@ class LaplacianFactor:
 def laplacian_factors(
     ptr: Ints, preferences: ScaledPreferences, entries: int = 0
 ) -> Iterator[LaplacianFactor]:
-    """Yield the factors of runs of queries.
+    """Yield the factors of blocks of queries.
 
     Parameters
     ----------
     ptr : ndarray of shape (Q + 1,)
         Query q has the documents ``ptr[q]:ptr[q + 1]``.
     preferences : ScaledPreferences
-        Each between two documents of one query.
+        Preferences, each between two documents of a query.
     entries : int
-        How many entries a run of several queries may have; 0 for a run of each query.
+        Maximum number of entries of a block with several queries; 0 for one query per block.
 
     Notes
     -----
-    O(l_q + |q|³ / 3) a query at most, |q| (|q| - 1) / 2 entries.
+    At most O(l_q + |q|³ / 3) per query, |q| (|q| - 1) / 2 entries.
     """
     order = np.argsort(preferences.query, kind="stable")
     edges = np.append(0, np.cumsum(np.bincount(preferences.query, minlength=ptr.size - 1)))
@@ -164,16 +164,16 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     Parameters
     ----------
     preferences : Preferences
-        Between rows of one query each.
+        Preferences, each between rows of one query.
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     cost : PairCost
-        Its ties do not count: there are none.
+        Loss; its ties are ignored, because preferences have none.
 
     Returns
     -------
     matrix : scipy.sparse.csr_array of shape (L, m)
-        M' of Pahikkala et al. (2009), eq. (12), with w² the weight of the preference in the cost and the
+        M' of Pahikkala et al. (2009), eq. (12), where w² is the weight of the preference in the cost and the
         query. A query without preferences has one row of zeros.
     targets : ndarray of shape (L,)
         N of eq. (13).
@@ -198,21 +198,21 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
 
 
 def preference_rows(X: Floats, ptr: Ints, preferences: Preferences, cost: PairCost) -> Rows:
-    """Return rows of which the squared errors are the loss of the preferences.
+    """Return rows whose squared errors equal the loss of the preferences.
 
-    They are as those of :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
+    They have the form of :func:`rankstudio.engine.arithmetic.pair_cost.class_rows.class_rows`.
 
     Notes
     -----
-    O(ln) for l preferences and n features. Where a query has more preferences than documents and one, no
-    query has more rows than documents, by elimination: O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
+    O(ln) for l preferences and n features. If a query has more preferences than documents plus one,
+    elimination reduces its rows to the number of documents: O(l_q + |q|³ + |q|² n) time, O(|q|²) memory.
     """
     return rows_of(X, preference_blocks(ptr, preferences, cost))
 
 
 @dataclass(frozen=True, eq=False)
 class IncidenceBlock:
-    """The preferences of all queries, a row each.
+    """Preferences of all queries, one row each.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class IncidenceBlock:
         S, with S'S the Laplacian of the preferences.
     targets : ndarray of shape (r,)
     counts : ndarray
-        How many of the rows each query has.
+        Number of rows per query.
     """
 
     inside: slice
@@ -241,7 +241,7 @@ PreferenceBlock = IncidenceBlock | LaplacianFactor
 
 
 def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> Iterator[PreferenceBlock]:
-    """Yield the blocks of :func:`preference_rows`, which depend on no features."""
+    """Yield the blocks of :func:`preference_rows`, which do not depend on features."""
     sizes = np.diff(ptr)
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
     if (np.bincount(query, minlength=sizes.size) > sizes + 1).any():
@@ -252,7 +252,7 @@ def preference_blocks(ptr: Ints, preferences: Preferences, cost: PairCost) -> It
 
 
 def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
-    """Return the rows that blocks make of features, their targets, and where each query's begin."""
+    """Return the rows of blocks for given features, their targets, and the start of each query's rows."""
     found = [(block.times(X[block.inside]), block.targets, block.counts) for block in blocks]
     rows, targets, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return rows, targets, np.append(0, np.cumsum(counts)).astype(np.int64)
@@ -261,7 +261,7 @@ def rows_of(X: Floats, blocks: Iterable[PreferenceBlock]) -> Rows:
 def preference_factors(
     preferences: Preferences, ptr: Ints, cost: PairCost
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield for each query a factor of the Laplacian of its preferences, and its targets.
+    """Yield a factor of the Laplacian of each query's preferences, and its targets.
 
     Yields
     ------
@@ -287,9 +287,9 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:
-    """Return the rows of the preferences of sparse data, with their negatives and over √2.
+    """Return the rows of the preferences of sparse data, with their negatives, divided by √2.
 
-    So they are centred in each query, and their products are those of the rows: see
+    They are then centred in each query, and have the products of the rows: see
     :attr:`rankstudio.engine.arithmetic.pair_cost.pair_rows.PairRows.mirrored`.
     """
     assert data.preferences is not None

@@ -54,24 +54,22 @@ def read_arrow(
 
 
 def arrow_size(path: Path) -> float:
-    """Return how many bytes the numbers of a file take in memory.
+    """Return the size of a file's numbers in memory, in bytes.
 
     Raises
     ------
-    FileAccessError, MissingExtraError
-        Where it cannot be read.
+    FileAccessError, MissingExtraError If the file cannot be read.
     """
     rows, schema = _ArrowFile(path).described()
     return 8.0 * rows * _n_columns(schema)
 
 
 def first_rows(path: Path, n_rows: int) -> Any:
-    """Return the first rows of a file as a table, without reading the others.
+    """Return the first rows of a file as a table, without reading the rest.
 
     Raises
     ------
-    FileAccessError, MissingExtraError
-        Where it cannot be read.
+    FileAccessError, MissingExtraError If the file cannot be read.
     """
     file = _ArrowFile(path)
     found = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
@@ -232,23 +230,22 @@ def _damaged(path: Path, error: Exception) -> FileAccessError:
 def arrow_pieces(
     dataset: RankingDataset, path: Path, key: str, names: Sequence[str], comments: str
 ) -> Iterator[bytes]:
-    """Yield the bytes of a file, of which some megabytes are in memory at a time.
+    """Yield the bytes of a file, with a few megabytes in memory at a time.
 
     Parameters
     ----------
     dataset : RankingDataset
     path : Path
-        The file, for sentences.
+        Path of the file, for messages.
     key : {"parquet", "arrow"}
     names : sequence of str
-        Of the features' columns.
+        Names of the feature columns.
     comments : str
-        Name of the column of the comments, "" for none.
+        Name of the comment column, "" for none.
 
     Raises
     ------
-    MissingExtraError
-        Where pyarrow is not installed.
+    MissingExtraError If pyarrow is not installed.
     """
     pa, pq = _libraries(path)
     out = _Pieces()

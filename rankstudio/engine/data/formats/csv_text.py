@@ -38,13 +38,13 @@ _END = "\0"  # no line has it: a zero byte is refused
 
 @dataclass(frozen=True)
 class CsvHead:
-    """How a text is cut into cells.
+    """Dialect and header of a CSV text.
 
     Attributes
     ----------
     delimiter : str
     names : tuple of str
-        Of the columns; "column 1" and so on where there is no header.
+        Names of the columns; "column 1" and so on without a header.
     has_header : bool
     """
 
@@ -54,22 +54,21 @@ class CsvHead:
 
 
 class CsvText:
-    """The documents of a CSV text, one after the other.
+    """Documents of a CSV text, in order.
 
-    Python's own reader alone cuts the cells, of the header too, in memory and from disk. Two readers that
-    count lines differently lose documents between them, because a quoted cell may hold a line break.
+    Cells, including the header, are always split by Python's own reader, in memory and from disk. Two readers
+    that count lines differently would lose documents, because a quoted cell may contain a line break.
 
     Parameters
     ----------
     path : Path
-        The file, for sentences.
+        Path of the file, for messages.
     stream : binary file
-        What is in it.
+        Contents of the file.
 
     Raises
     ------
-    FormatError
-        Where it is no such text.
+    FormatError If the text is not CSV.
     """
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
@@ -96,23 +95,22 @@ class CsvText:
 
     @property
     def line(self) -> int:
-        """The line, from 1, on which what was read last ends."""
+        """The line, from 1, on which the last read ended."""
         return self._blank_lines + self._reader.line_num
 
     def error(self, found: str, expected: str) -> FormatError:
-        """Return the error of what was read last."""
+        """Return the error of the last read."""
         return FormatError(self._path, self.line, 0, found, expected)
 
     def _empty(self) -> FormatError:
         return FormatError(self._path, 0, 0, "an empty file", "a header and one line per document")
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the documents that are left: the line on which each ends, and its cells.
+        """Yield the remaining documents: the line on which each ends, and its cells.
 
         Raises
         ------
-        FormatError
-            At the first one that has not as many cells as the header.
+        FormatError At the first document whose number of cells differs from the header's.
         """
         if self._first is not None:
             first, self._first = self._first, None
@@ -273,7 +271,7 @@ class _CsvRows:
 
 
 def csv_width(head: bytes) -> int:
-    """Return how many cells a line has, about, by the beginning of a text."""
+    """Return the approximate number of cells per line, from the beginning of a text."""
     line = next((line for line in head.split(b"\n") if line.strip()), b"")
     return 1 + max(line.count(delimiter) for delimiter in (b",", b"\t", b";", b"|"))
 
@@ -283,8 +281,8 @@ def read_csv(
 ) -> TableFacts:
     """Read CSV text; see `FormatReader`.
 
-    The delimiter is a comma, tab, semicolon or bar; a first line of numbers alone is a document, no header,
-    and has the label before the features.
+    The delimiter is a comma, tab, semicolon or bar; a first line of numbers is a document instead of a
+    header, with the label before the features.
     """
     reader = ColumnsReader(part, builder, progress)
     for file in files:

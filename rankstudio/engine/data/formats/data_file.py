@@ -40,14 +40,12 @@ def load_data(
     ----------
     path : str or path-like
     columns : DataColumns or Mapping, optional
-        What the columns of a table are, where their names do not tell.
-    missing, normalize, cache
-        As for `load_letor`.
+        Columns of a table, if their names are not recognised. missing, normalize, cache As in `load_letor`.
 
     Raises
     ------
-    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError
-        As `open_dataset` raises them.
+    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError As in
+    `open_dataset`.
     """
     check_options(missing, normalize)
     told = DataColumns.of(columns or {})
@@ -71,48 +69,41 @@ def load_letor(
 ) -> RankingDataset:
     """Read a file in LETOR format, which SVM-light and RankLib also use.
 
-    A line is ``label qid:id feature:value … # comment``. Dense or sparse (a feature left out is 0), with or
-    without comments, any line ends; ids of queries need not be numbers; ``NULL`` and ``nan`` are missing
-    values; a file may be compressed by gzip, bzip2, xz or Zstandard. Every number becomes the very double
-    that ``float()`` makes of it.
+    A line is ``label qid:id feature:value … # comment``. Dense or sparse (omitted features are 0), with or
+    without comments, any line ends; query ids need not be numbers; ``NULL`` and ``nan`` are missing values;
+    files may be compressed by gzip, bzip2, xz or Zstandard. Every number becomes exactly the double returned
+    by ``float()``.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     missing : {"query_min", "zero", "refuse"}
-        What a missing value becomes: the least value of that feature within its query, as in LETOR's "min"
-        version of its data (0 where the query has no value at all); 0; or an error.
+        Treatment of missing values: the smallest value of that feature within its query, as in LETOR's "min"
+        version (0 if the query has no value); 0; or an error.
     n_features : int, optional
-        Number of features; the greatest id in the file if left out. A greater id is an error.
+        Number of features; by default the largest id in the file. A larger id is an error.
     normalize : False or "query_minmax"
         Whether to scale every feature to [0, 1] within every query (LETOR's QueryLevelNorm).
     cache : bool
-        Whether to look into the cache of parsed files, and to put this one into it.
+        Whether to read and write the cache of parsed files.
     progress : callable, optional
-        Called in this thread with (bytes done, bytes in total).
+        Called in the calling thread with (bytes done, total bytes).
     cancelled : callable, optional
-        Asked in this thread, every few milliseconds, whether to stop.
+        Called in the calling thread every few milliseconds; return True to stop.
 
     Returns
     -------
-    RankingDataset
-        The documents, grouped by query in the order of first appearance.
+    RankingDataset Documents grouped by query, in order of first appearance.
 
     Raises
     ------
     FileAccessError
         If the file cannot be read.
-    FormatError
-        At the first place that does not follow the format.
-    MissingValueError
-        At the first missing value, if these are to be refused.
-    DatasetError
+    FormatError At the first violation of the format. MissingValueError At the first missing value, with the
+    policy to refuse them. DatasetError
         If the features do not fit into memory.
-    Cancelled
-        If ``cancelled`` said so.
-    ParameterError
-        For an option that does not exist.
+    Cancelled If ``cancelled`` returned True. ParameterError For an unknown option.
 
     Notes
     -----
@@ -138,23 +129,19 @@ def load_trec(
     missing: Missing = "query_min",
     normalize: Normalize = False,
 ) -> RankingDataset:
-    """Read TREC's judgements, with the score in each run as a feature; see `graded_documents`.
+    """Read TREC judgements, with the score of each run as a feature; see `graded_documents`.
 
     Parameters
     ----------
     qrels : Path
-        A file, or ``ir_datasets:`` and the id of a collection that the library ir_datasets knows.
+        A file, or ``ir_datasets:`` followed by the id of a collection in the library ir_datasets.
     runs : Mapping of str to Path
-        By the name that the feature has.
-    missing, normalize
-        As for `load_letor`.
+        Runs by feature name. missing, normalize As in `load_letor`.
 
     Raises
     ------
-    DataError
-        Where a file cannot be read, or is not what it should be.
-    MissingExtraError
-        Where ir_datasets is needed, and not installed.
+    DataError If a file cannot be read, or has the wrong format. MissingExtraError If ir_datasets is needed
+    but not installed.
     """
     check_options(missing, normalize)
     found = {name: run_scores(read_lines(path)) for name, path in runs.items()}

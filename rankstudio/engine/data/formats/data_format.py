@@ -14,21 +14,21 @@ class DataFormat:
     Attributes
     ----------
     key : str
-        As the terminal names it.
+        Key in the terminal.
     label : str
-        As people call it.
+        Name for users.
     endings : tuple of str
-        Of names of such files; the first is what is written. "" is none.
+        Endings of file names; the first one is used for writing. "" is none.
     about : str
-        What a line or a row is.
+        Contents of a line or row.
     loses : tuple of str
-        What of a dataset it cannot keep.
+        Parts of a dataset that the format cannot store.
     extra : str
-        The extra that brings its library; "" where none is needed.
+        Extra that installs its library; "" if none is needed.
     sizes : str
-        The ending of the file of sizes beside it; "" where the data tell the query.
+        Ending of the accompanying file of query sizes; "" if the data contain the queries.
     reads_only : bool
-        Whether it is read and not written.
+        Whether it can be read but not written.
     """
 
     key: str
@@ -42,12 +42,12 @@ class DataFormat:
 
     @property
     def is_table(self) -> bool:
-        """Whether it has columns with names."""
+        """Whether it has named columns."""
         return self.key in ("csv", "tsv", "parquet", "arrow")
 
     @property
     def ending(self) -> str:
-        """What the name of a file that is written ends with."""
+        """Ending of the names of written files."""
         return next((ending for ending in self.endings if ending), "")
 
 
@@ -122,7 +122,7 @@ DATA_ENDINGS = frozenset(ending for entry in FORMATS for ending in entry.endings
 
 
 def format_of_name(name: str) -> DataFormat:
-    """Return the format that the name of a file tells; LETOR text where it tells none.
+    """Return the format of a file name; LETOR text by default.
 
     Examples
     --------

@@ -32,34 +32,30 @@ _RESERVED = frozenset((*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME
 def save_dataset(
     dataset: RankingDataset, path: Path, form: DataFormat, *, comments: bool = True
 ) -> tuple[Path, ...]:
-    """Write a dataset, each file whole or not at all.
+    """Write a dataset; each file is written completely or not at all.
 
     Parameters
     ----------
     dataset : RankingDataset
-        Numbers are written so that the same double is read back. Missing values have been filled and are
-        written so.
+        Numbers are written without loss. Missing values are written as filled.
     path : Path
-        The file; packed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     form : DataFormat
     comments : bool
-        Whether to write the comments, where the format can.
+        Whether to write the comments, if the format supports them.
 
     Returns
     -------
-    tuple of Path
-        What was written: the file, and the sizes of the queries beside it where the format has them.
+    tuple of Path Written files: the data, and the query sizes if the format has such a file.
 
     Raises
     ------
-    OutputError
-        Where a file cannot be written, or the id of a query cannot be in LETOR text.
-    MissingExtraError
-        Where the library of the format is not installed.
+    OutputError If a file cannot be written, or a query id is not valid in LETOR text. MissingExtraError If
+    the library of the format is not installed.
 
     Notes
     -----
-    O(mn), some megabytes of the documents in memory at a time.
+    O(mn), with a few megabytes of the documents in memory at a time.
     """
     files = written_files(path, form)
     match form.key:
@@ -86,12 +82,12 @@ def save_dataset(
 
 
 def written_files(path: Path, form: DataFormat) -> tuple[Path, ...]:
-    """Return the files that a dataset in a format is: a file, and that of sizes where the format has one."""
+    """Return the files of a dataset in a format: the data, and the query sizes if they are separate."""
     return (path, path.with_name(without_ending(path.name) + form.sizes)) if form.sizes else (path,)
 
 
 def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
-    """Return what of a dataset a format cannot keep, of what is there."""
+    """Return the parts of a dataset that a format cannot store."""
     ids = dataset.feature_ids
     there = {
         "names of features": dataset.feature_names != default_names(ids),
@@ -103,7 +99,7 @@ def losses(dataset: RankingDataset, form: DataFormat) -> tuple[str, ...]:
 
 
 def column_names(dataset: RankingDataset) -> tuple[str, ...]:
-    """Return names of the features as columns of a table: each once, and none that means something else."""
+    """Return feature names as unique column names without reserved words."""
     seen = set()
     names = []
     for i, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
@@ -151,27 +147,25 @@ _ENDS_TOKEN = frozenset(" \t\r\n#\0")
 
 
 def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comments: bool = True) -> None:
-    """Write a dataset as LETOR text, whole or not at all.
+    """Write a dataset as LETOR text, completely or not at all.
 
     Parameters
     ----------
     dataset : RankingDataset
-        What to write. Numbers are written with as many digits as it takes to read back the same double;
-        the features that are 0 are left out if the file it was read from did that. Missing values have been
-        filled and are written so.
+        Dataset to write. Numbers are written with the digits needed to read back the same double; zeros are
+        omitted if the source file omitted them. Missing values are written as filled.
     path : str or path-like
-        The file; packed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+        Output file; compressed if its name ends with ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     comments : bool
-        Whether to write the comments. A line end within one becomes a blank.
+        Whether to write the comments. Line ends within comments become blanks.
 
     Raises
     ------
-    OutputError
-        If the file cannot be written, or the id of a query cannot be in LETOR text.
+    OutputError If the file cannot be written, or a query id is not valid in LETOR text.
 
     Notes
     -----
-    O(mn), some thousands of documents in memory at a time.
+    O(mn), with a few thousand documents in memory at a time.
     """
     path = Path(path)
     for query_id in dataset.query_ids:
@@ -184,7 +178,7 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
 
 
 def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: bool = True) -> Iterator[bytes]:
-    """Yield the lines of a dataset; without ``queries`` as SVM-light has them, that is without their ids."""
+    """Yield the lines of a dataset; without ``queries`` in SVM-light's form, without query ids."""
     for begin in range(0, dataset.n_documents, _PIECE):
         end = min(begin + _PIECE, dataset.n_documents)
         yield _lines(dataset, begin, end, comments, queries)
@@ -219,7 +213,7 @@ def _kept(values: np.ndarray[tuple[int], np.dtype[np.float64]], first: bool) -> 
 
 
 def shortest(value: float) -> str:
-    """Return the shortest text that reads back as this double.
+    """Return the shortest text that is read back as this double.
 
     Examples
     --------

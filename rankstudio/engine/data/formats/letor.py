@@ -133,18 +133,14 @@ def read_letor(
 
     Raises
     ------
-    FormatError
-        For each file: at a zero byte anywhere in it, else at the first place that is not LETOR text, else at
-        a document in a comment.
-    MissingValueError
-        At the first missing value, if these are to be refused.
-    DatasetError
+    FormatError For each file: at a zero byte, then at the first violation of LETOR text, then at a document
+    in a comment. MissingValueError At the first missing value, with the policy to refuse them. DatasetError
         If the features do not fit into memory.
 
     Notes
     -----
-    Time O(b / p) for b bytes on p processors, twice that for sparse text whose width a look at its beginning
-    did not tell; memory O(m n) for m documents and n features of a chunk of text.
+    Time O(b / p) for b bytes on p processors, doubled for sparse text of unknown width; memory O(m n) for m
+    documents and n features of a chunk of text.
     """
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         reading = _LetorText(part, builder, pool, progress)
@@ -312,7 +308,7 @@ def _outcomes(
 
 
 def warm_up() -> None:
-    """Compile the parser, which takes seconds once after an installation, or load it: a moment."""
+    """Compile the parser, which takes seconds once after an installation, or load it from the cache."""
     text = np.full(PADDING + 14, ord("\n"), dtype=np.uint8)
     text[:13] = np.frombuffer(b"1 qid:1 1:0.5", dtype=np.uint8)
     with ThreadPoolExecutor(1) as pool:
@@ -419,7 +415,7 @@ def _copied_comments(text: Bytes, spans: Ints) -> TextComments:
 
 @dataclass(frozen=True)
 class TextPiece:
-    """Whole lines of the text, and the row that the first document of them gets."""
+    """Complete lines of the text, and the row of their first document."""
 
     begin: int
     end: int
@@ -430,7 +426,7 @@ class TextPiece:
 def cut(
     path: Path, text: Bytes, begin: int, size: int, pool: Executor, progress: ReadProgress
 ) -> list[TextPiece]:
-    """Cut the text at ends of lines, and count the lines of the pieces."""
+    """Split the text at line ends, and count the lines of the pieces."""
     ends: list[int] = []
     at = begin
     while at < size:
@@ -450,12 +446,12 @@ def cut(
 
 
 def zero_byte_error(path: Path, text: Bytes, begin: int, end: int) -> FormatError:
-    """Return the error of the first zero byte from ``begin`` on, of which there is one."""
+    """Return the error of the first zero byte from ``begin`` on; there must be one."""
     return format_error(path, text, find_byte(text, b"\0", begin, end), BINARY, 0)
 
 
 def skip_mark(path: Path, text: Bytes) -> int:
-    """Return where the text begins, which is behind UTF-8's byte order mark."""
+    """Return the start of the text, after UTF-8's byte order mark."""
     head = text[:3].tobytes()
     if head == b"\xef\xbb\xbf":
         return 3
@@ -467,12 +463,12 @@ def skip_mark(path: Path, text: Bytes) -> int:
 
 
 def line_end(text: Bytes, position: int, size: int) -> int:
-    """Return the position behind the line that a position is on."""
+    """Return the position after the line at a position."""
     return min(find_byte(text, b"\n", position, size) + 1, size)
 
 
 def find_byte(text: Bytes, byte: bytes, begin: int, end: int) -> int:
-    """Return the first position of a byte from ``begin`` on, ``end`` where there is none before that."""
+    """Return the first position of a byte from ``begin`` on, or ``end``."""
     for window in range(begin, end, _WINDOW):
         found = text[window : window + _WINDOW].tobytes().find(byte)
         if found >= 0:
@@ -491,7 +487,7 @@ def count_lines(text: Bytes) -> tuple[int, bool]:
 
 
 def line_of(text: Bytes, position: int) -> int:
-    """Return the number of the line, from 1, that a position is on. O(position)."""
+    """Return the number of the line at a position, from 1. O(position)."""
     newlines = 0
     for begin in range(0, position, _LOOK):
         newlines += int(np.count_nonzero(text[begin : min(begin + _LOOK, position)] == ord("\n")))
@@ -499,7 +495,7 @@ def line_of(text: Bytes, position: int) -> int:
 
 
 def token_at(text: Bytes, position: int) -> str:
-    """Return the token that begins at a position; "" where a blank or the end of the line is."""
+    """Return the token at a position; "" at a blank or the end of the line."""
     token = text[position : position + 4 * _SHOWN].tobytes()
     for blank in (b"\n", b" ", b"\t", b"\r", b"#"):
         token = token.partition(blank)[0]
@@ -507,7 +503,7 @@ def token_at(text: Bytes, position: int) -> str:
 
 
 def format_error(path: Path, text: Bytes, position: int, problem: int, most_features: int) -> FormatError:
-    """Make the error for a problem at a position of the text.
+    """Return the error of a problem at a position of the text.
 
     Parameters
     ----------
@@ -516,9 +512,9 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     text : uint8 array
         Its text.
     position : int
-        Of the token that is wrong.
+        Position of the invalid token.
     problem : int
-        One of the codes of the kernel.
+        Error code of the kernel.
     most_features : int
         The largest feature id allowed.
     """

@@ -63,7 +63,7 @@ Files = tuple[Path, ...]
 
 
 def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
-    """Return whether data take more than their share of the memory budget, as far as one sees beforehand.
+    """Return whether data probably exceed their share of the memory limit.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
 
     Notes
     -----
-    O(parts): the beginning of each file is read where all of them are not small.
+    O(parts): the beginning of each file is read unless all files are small.
     """
     files = {path for part in parts for path in part}
     room = SHARE * memory.budget()
@@ -86,20 +86,19 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
 
 
 class PartReader:
-    """Reads the files of a dataset, each once, and makes datasets of what was read.
+    """Reads each file of a dataset once, and creates datasets from the contents.
 
     Parameters
     ----------
     path : Path
-        What is opened, for sentences.
+        Path of the dataset, for messages.
     parts : sequence of tuple of Path
         The files of each part.
     progress : ReadProgress
     told : DataColumns
-    missing, normalize, cache
-        As for `open_dataset`.
+    missing, normalize, cache As in `open_dataset`.
     several_folds : bool
-        Whether a single fold would be less.
+        Whether a single fold would need less memory.
     """
 
     def __init__(
@@ -124,7 +123,7 @@ class PartReader:
         self._made: dict[tuple[str, str], RankingDataset] = {}
 
     def read(self) -> dict[Files, FileContents]:
-        """Read each part; `open_dataset` says what is raised."""
+        """Read each part; for errors see `open_dataset`."""
         try:
             return self._tables()
         except ZeroIdError:
@@ -143,13 +142,13 @@ class PartReader:
         return found
 
     def datasets(self, part: Files, found: FileContents, name: str, width: int) -> dict[str, RankingDataset]:
-        """Return the dataset of a part, or of each part that a table names; equal files share arrays.
+        """Return the dataset of a part, or of each part of a table; equal files share arrays.
 
         Parameters
         ----------
         part : tuple of Path
         found : FileContents
-            What was read from them; used up.
+            Contents of the files; they are changed in place.
         name : str
             The part.
         width : int
@@ -168,7 +167,7 @@ class PartReader:
         return made
 
     def dataset(self, found: FileContents, width: int) -> RankingDataset:
-        """Return everything that was read from a file as one dataset with so many features."""
+        """Return the contents of a file as one dataset with a given number of features."""
         return RankingDataset.of_table(
             found.table,
             found.source,
@@ -178,7 +177,7 @@ class PartReader:
         )
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
-        """Return a sentence on data that are mapped from files, and why; none where there are none."""
+        """Return a note on data mapped from files, with the reason; None if there are none."""
         parts = {id(part.X): part for fold in folds for part in fold.parts.values() if in_file(part.X)}
         if not parts:
             return ()
@@ -263,7 +262,7 @@ _SEVERAL = ("letor", "arrow")  # forms of which several files may be one part
 
 @dataclass(frozen=True, eq=False)
 class FileContents:
-    """What was read from the files of a part.
+    """Contents of the files of a part.
 
     Attributes
     ----------
@@ -271,7 +270,7 @@ class FileContents:
     source : Source
     read_as : ReadAs
     treated : bool
-        Whether missing values are filled in, and features scaled, as was asked for.
+        Whether missing values are filled and features scaled as requested.
     """
 
     table: Table
@@ -281,12 +280,12 @@ class FileContents:
 
 
 def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bool) -> PartFiles:
-    """Return files of such a form as a part, with the sizes of its queries where those stand beside it.
+    """Return files of a format as a part, with the accompanying query sizes.
 
     Raises
     ------
-    DatasetError, FileAccessError, FormatError
-        Where several files cannot be one part, or that of sizes is none.
+    DatasetError, FileAccessError, FormatError If several files cannot form one part, or the file of sizes is
+    invalid.
     """
     beside = None if form == "letor" or told.no_queries else sizes_file(paths[0])
     if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
@@ -302,23 +301,23 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
 def read_files(
     paths: tuple[Path, ...], progress: ReadProgress, told: DataColumns, *, refuse: bool, cache: bool
 ) -> FileContents:
-    """Read the files of a part into memory, or find what was once read from the same bytes in the same way.
+    """Read the files of a part into memory, or load them from the cache.
 
     Parameters
     ----------
     paths : tuple of Path
     progress : ReadProgress
     told : DataColumns
-        What is known of the columns.
+        Specified columns.
     refuse : bool
         Whether a missing value is an error.
     cache : bool
-        Whether to use the store of parsed files.
+        Whether to use the cache of parsed files.
 
     Raises
     ------
-    DataError, MissingExtraError
-        Where they cannot be read; ZeroIdError at an id 0 where it is not told that ids begin with it.
+    DataError, MissingExtraError If the files cannot be read; ZeroIdError for an id 0 unless ids are declared
+    to start at 0.
     """
     form = recognised_form(paths[0], told)
     if form == "trec" and len(paths) == 1:
@@ -327,7 +326,7 @@ def read_files(
 
 
 def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) -> FileContents:
-    """Read files into memory, or find what was once read; see `read_files`."""
+    """Read files into memory, or load them from the cache; see `read_files`."""
     files = [LoadedFile.read(path, progress) for path in part.paths]
     progress.stopped = False  # by a reading before this one, that failed
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
@@ -351,26 +350,24 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
 def read_to_disk(
     part: PartFiles, progress: ReadProgress, treatment: Treatment, n_features: int = 0
 ) -> FileContents:
-    """Read files into mapped files, or find what was once read of the same bytes in the same way.
+    """Read files into mapped files, or load them from the cache.
 
     Parameters
     ----------
     part : PartFiles
     progress : ReadProgress
-        Told of all bytes of the files.
+        Receives the progress over all bytes of the files.
     treatment : Treatment
     n_features : int
-        Least number of columns.
+        Minimum number of columns.
 
     Returns
     -------
-    FileContents
-        Its arrays mapped and read-only, its values filled in and scaled as the treatment says.
+    FileContents Mapped read-only arrays, with values filled and scaled as requested.
 
     Raises
     ------
-    DataError
-        As the reader raises it, and where what is read cannot be written.
+    DataError As in the reader, and if the mapped files cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         found = [store.recalled_checksum(path) for path in part.paths]

@@ -35,24 +35,24 @@ _FEATURE = re.compile(rb"[0-9]+:")
 
 
 def recognised_form(path: Path, told: DataColumns) -> str:
-    """Return how a file is read.
+    """Return the format of a file.
 
     Parameters
     ----------
     path : Path
     told : DataColumns
-        What is known of its columns.
+        Specified columns.
 
     Returns
     -------
     str
-        "letor", "sizes" (SVMlight text without queries on its lines: a file of sizes is beside it, or there
-        are none), "csv", "arrow" or "trec".
+        "letor", "sizes" (SVMlight text without queries, or with a file of query sizes), "csv", "arrow" or
+        "trec".
 
     Raises
     ------
-    FileAccessError, MissingExtraError
-        Where it cannot be read, or is named as something binary that it is not.
+    FileAccessError, MissingExtraError If the file cannot be read, or has the ending of a binary format that
+    it does not have.
     """
     head = read_beginning(path, HEAD)
     begin = _first_bytes(path)
@@ -83,7 +83,7 @@ def _names_a_query(line: bytes) -> bool:
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
-    """Refuse a file that is named as Parquet or Arrow, and neither is that nor text.
+    """Reject a file with the ending of Parquet or Arrow that is neither that nor text.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 
 
 def identity_of(part: PartFiles) -> str:
-    """Return what else than the bytes of files says what the data are; "" for nothing."""
+    """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
     is_table = part.form in ("csv", "arrow")
     told = part.told.as_dict()
     values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
@@ -121,7 +121,7 @@ def identity_of(part: PartFiles) -> str:
 
 
 def read_as(path: Path, form: str, told_by: tuple[str, ...], *, no_queries: bool = False) -> ReadAs:
-    """Return as what a file was read whose columns told query, label and part, as far as they did."""
+    """Return the format of a file with the columns of query, label and part, if it has them."""
     if form == "letor" or (form == "sizes" and no_queries):
         return ReadAs()
     beside = None if no_queries else sizes_file(path)
@@ -147,12 +147,12 @@ _MOST_DIGITS = 9  # a query of a billion documents is no query
 
 
 def sizes_file(path: Path) -> Path | None:
-    """Return the file of sizes that stands beside data: train.txt.group, train.group, rank.train.query.
+    """Return the file of query sizes next to data: train.txt.group, train.group, rank.train.query.
 
     Parameters
     ----------
     path : Path
-        Of the data.
+        Path of the data.
     """
     name = without_ending(path.name)
     stems = dict.fromkeys((path.name, name, Path(name).stem))
@@ -161,19 +161,17 @@ def sizes_file(path: Path) -> Path | None:
 
 
 def read_sizes(path: Path) -> Ints:
-    """Read how many documents each query has.
+    """Read the number of documents of each query.
 
     Parameters
     ----------
     path : Path
-        One number a line, or several with blanks between them.
+        File with one number per line, or several separated by blanks.
 
     Raises
     ------
-    FileAccessError, FormatError
-        Where it cannot be read, or something in it is no such number.
-    DatasetError
-        Where there is none.
+    FileAccessError, FormatError If the file cannot be read, or contains something other than such numbers.
+    DatasetError If it is empty.
     """
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")

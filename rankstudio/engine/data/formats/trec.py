@@ -31,20 +31,18 @@ RunScores = Mapping[str, Mapping[str, float]]
 
 
 def is_run(text: TextLines) -> bool:
-    """Return whether the first line of a file is one of a run."""
+    """Return whether the first line of a file belongs to a TREC run."""
     first = next((words for _, words in text.words()), [])
     return _FEWEST <= len(first) <= _MOST and number(first[4]) is not None
 
 
 def run_scores(text: TextLines) -> RunScores:
-    """Return the scores of a run; the ranks that it names are not looked at, as trec_eval does not.
+    """Return the scores of a run; ranks are ignored, as in trec_eval.
 
     Raises
     ------
-    FormatError
-        At the first line that is none of a run, or has a document of a query again.
-    DatasetError
-        For a file without lines.
+    FormatError At the first line that is not part of a run, or repeats a document of a query. DatasetError
+    For an empty file.
     """
     found: dict[str, dict[str, float]] = {}
     for line, words in text.words():
@@ -71,23 +69,22 @@ _WORDS = 4
 
 
 def is_judgement(line: str) -> bool:
-    """Return whether a line is one of judgements."""
+    """Return whether a line is a TREC judgement."""
     words = line.split()
     return len(words) == _WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
 
 
 def is_qrels_name(name: str) -> bool:
-    """Return whether a file calls itself judgements."""
+    """Return whether the name of a file is that of judgements."""
     return "qrel" in name.lower()
 
 
 def runs_beside(qrels: Path) -> dict[str, Path]:
-    """Return the runs that stand beside judgements, by name, in the order of their names.
+    """Return the runs next to judgements, sorted by name.
 
     Raises
     ------
-    DatasetError
-        Where there is none, or two have one name.
+    DatasetError If there is no run, or two runs have the same name.
     """
     found: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
@@ -114,27 +111,24 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
 
 
 def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse: bool = False) -> Table:
-    """Return the judged documents with their score in each run as features.
+    """Return the judged documents, with their score in each run as features.
 
-    Documents that were judged are those there are. What a run did not retrieve of them is a missing value of
-    its feature; what was retrieved and not judged is left out, and counted. A negative grade is 0.
+    The dataset contains exactly the judged documents. A judged document that a run did not retrieve has a
+    missing value; retrieved documents without a judgement are left out and counted. Negative grades become 0.
 
     Parameters
     ----------
     qrels : TextLines
     runs : Mapping of str to RunScores
-        By the name that their feature has.
+        Runs by feature name.
     refuse : bool
         Whether a missing value is an error.
 
     Raises
     ------
-    FormatError
-        At the first line that is none of judgements, or judges a document of a query again.
-    MissingValueError
-        At the first document that a run has not, where that is refused.
-    DatasetError
-        For a file without lines, or a score that is not finite.
+    FormatError At the first line that is not a judgement, or judges a document of a query twice.
+    MissingValueError At the first document missing from a run, with the policy to refuse missing values.
+    DatasetError For an empty file, or a score that is not finite.
 
     Notes
     -----
@@ -235,26 +229,24 @@ _LONGEST_REASON = 200
 
 
 def is_collection(place: Path) -> bool:
-    """Return whether judgements are those of a collection, not a file."""
+    """Return whether judgements are a collection instead of a file."""
     return place.as_posix().startswith(PREFIX)
 
 
 def collection_judgements(place: Path, library: Callable[[], Any] | None = None) -> TextLines:
-    """Return the judgements of a collection as the lines of TREC's file of them.
+    """Return the judgements of a collection as lines of a TREC file.
 
     Parameters
     ----------
     place : Path
-        The id behind ``ir_datasets:``. What of the collection is not on the disk, the library fetches.
+        Id after ``ir_datasets:``. The library downloads missing files of the collection.
     library : callable, optional
         Returns the module; imports ir_datasets by default.
 
     Raises
     ------
-    MissingExtraError
-        Where the library is not installed.
-    DatasetError
-        Where it knows no such collection or has no judgements of it, or they are none of whole documents.
+    MissingExtraError If the library is not installed. DatasetError If the collection is unknown, or has no
+    judgements of whole documents.
     """
     name = place.as_posix().removeprefix(PREFIX)
     module = (library or _library)()

@@ -28,7 +28,7 @@ _NOWHERE, _ELSEWHERE = -1, -2
 
 @dataclass(frozen=True, eq=False)
 class PreferenceFile:
-    """What a file of preferences says.
+    """Contents of a preference file.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class PreferenceFile:
     checksum : str
         SHA-256 of its bytes.
     queries : frozenset of str
-        The queries that it names.
+        Ids of its queries.
     """
 
     path: Path
@@ -51,18 +51,16 @@ class PreferenceFile:
         ----------
         data : RankingDataset
         elsewhere : container of str
-            Queries that other parts of the dataset have: preferences of theirs are passed over.
+            Queries of other parts of the dataset, whose preferences are skipped.
 
         Raises
         ------
-        FormatError
-            At the first line that names a query or a document that is not there, or a document twice.
-        DatasetError
-            Where none is of these data.
+        FormatError At the first line with an unknown query or document, or the same document twice.
+        DatasetError If no preference belongs to these data.
 
         Notes
         -----
-        O(m + l log m) for m documents and l preferences, in whole arrays but for each name once.
+        O(m + l log m) for m documents and l preferences, vectorised except for one step per distinct name.
         """
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
@@ -103,7 +101,7 @@ class PreferenceFile:
 
 
 def holds_preferences(path: Path) -> bool:
-    """Return whether a table's header is that of preferences, so that it is no table of documents."""
+    """Return whether a table's header is that of preferences instead of documents."""
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
     try:
@@ -116,13 +114,13 @@ def holds_preferences(path: Path) -> bool:
 
 
 def read_preference_file(path: str | os.PathLike[str]) -> PreferenceFile:
-    """Read a file of preferences, without the data that they are of.
+    """Read a preference file without its data.
 
     Parameters
     ----------
     path : str or path-like
-        Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``, with a header of these names
-        or without, apart by commas, semicolons or tabs. May be compressed; empty lines count for nothing.
+        Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``, with or without a header of
+        these names, separated by commas, semicolons or tabs. May be compressed; empty lines are ignored.
 
     Returns
     -------
@@ -130,12 +128,8 @@ def read_preference_file(path: str | os.PathLike[str]) -> PreferenceFile:
 
     Raises
     ------
-    FileAccessError
-        If it cannot be read.
-    FormatError
-        At the first line that is not such a one.
-    DatasetError
-        Where it has no preference.
+    FileAccessError If the file cannot be read. FormatError At the first invalid line. DatasetError If the
+    file has no preferences.
     """
     file = read_text(Path(path))
     return _parsed(file.path, file.checksum)
@@ -155,9 +149,9 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
     Parameters
     ----------
     path : str or path-like
-        As :func:`read_preference_file` takes it. A document is named by its id where the data have one of
-        that name in the query (``docid = …`` in comments), else by its number among the query's documents in
-        the order of the data, from 1.
+        File as in :func:`read_preference_file`. A document is identified by its id if the query contains that
+        id (``docid = …`` in comments), otherwise by its number among the query's documents in the order of
+        the data, from 1.
     data : RankingDataset
 
     Returns
@@ -166,8 +160,8 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
 
     Raises
     ------
-    FileAccessError, FormatError, DatasetError
-        As :func:`read_preference_file` and :meth:`PreferenceFile.of_part`.
+    FileAccessError, FormatError, DatasetError As in :func:`read_preference_file` and
+    :meth:`PreferenceFile.of_part`.
     """
     return read_preference_file(path).of_part(data)
 
@@ -188,11 +182,11 @@ class DocumentRows:
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     numbers : ndarray of shape (N,)
-        The numbers that names are, 0 for those that are none.
+        Numeric values of the names, 0 for other names.
     keys : ndarray of shape (D,), in ascending order
-        ``q * N + n`` where a document of query q has the nth name for its id.
+        ``q * N + n`` for each document of query q with the nth name as its id.
     rows : ndarray of shape (D,)
-        Of that document, or `SEVERAL`.
+        Row of that document, or `SEVERAL`.
     """
 
     ptr: Ints
@@ -217,9 +211,9 @@ class DocumentRows:
         Parameters
         ----------
         query : ndarray of shape (l,)
-            Its query's number, less than 0 for none.
+            Number of its query, negative for none.
         name : ndarray of shape (l,)
-            Place of its name.
+            Position of its name.
 
         Returns
         -------
@@ -271,19 +265,19 @@ _WIDEST = 128  # characters of a cell, as every other one of its column takes as
 
 @dataclass(frozen=True, eq=False)
 class PreferenceColumns:
-    """The l preferences of a file, with names as the file has them.
+    """The l preferences of a file, with names as in the file.
 
     Attributes
     ----------
     line : ndarray of shape (l,)
-        Where each stands, from 1.
+        Line number of each preference, from 1.
     query : ndarray of shape (l,)
-        Place in ``queries``.
+        Position in ``queries``.
     winner, loser : ndarray of shape (l,)
-        Places in ``documents``.
+        Positions in ``documents``.
     magnitude, weight : ndarray of shape (l,)
     queries, documents : tuple of str
-        The names, each once.
+        Distinct names.
     """
 
     line: Ints
@@ -301,10 +295,7 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 
     Raises
     ------
-    FormatError
-        At the first line that is no preference.
-    DatasetError
-        Where there is none.
+    FormatError At the first invalid line. DatasetError If the file has no preferences.
     """
     filled = [(place, line) for place, line in enumerate(text.lines, start=1) if line.strip()]
     delimiter = _delimiter(filled[0][1]) if filled else ","
@@ -326,14 +317,13 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 
 
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
-    """Read a file of plain characters, no cell of which is quoted, by whole arrays.
+    """Read a file of plain ASCII text without quoted cells, vectorised.
 
-    Other threads go on meanwhile, as they do not beside a loop over lines.
+    Unlike a loop over lines, this does not block other threads.
 
     Returns
     -------
-    PreferenceColumns or None
-        None for a file with anything else in it, of which :func:`columns_of_lines` knows what it is.
+    PreferenceColumns or None None for other files, which :func:`columns_of_lines` reads.
     """
     raw = content.tobytes().removeprefix(_MARK).rstrip(_BLANKS)
     text = np.frombuffer(raw, dtype=np.uint8)

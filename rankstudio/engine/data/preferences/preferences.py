@@ -27,18 +27,17 @@ class Preferences:
     Attributes
     ----------
     winner, loser : ndarray of shape (l,), int64, read-only
-        Rows of the data, from 0, of the document that is preferred and of the other one.
+        Rows, from 0, of the preferred document and of the other one.
     magnitude : ndarray of shape (l,), read-only
-        By how much, greater than 0: what the difference of two labels is where there are labels. A number
-        stands for all.
+        Magnitude of each preference, greater than 0: the difference of two labels, if there are labels. A
+        single number applies to all.
     weight : ndarray of shape (l,), read-only
-        Of the squared or hinge loss of each, greater than 0: 2 counts as much as the same preference twice. A
-        number stands for all.
+        Weight of the loss of each preference, greater than 0: 2 counts as much as the same preference twice.
+        A single number applies to all.
 
     Raises
     ------
-    ParameterError
-        For rows that are none, a document that is preferred to itself, or numbers out of their range.
+    ParameterError For invalid rows, a document preferred to itself, or numbers out of range.
 
     Examples
     --------
@@ -71,7 +70,7 @@ class Preferences:
         return f"<Preferences: {len(self):,}>"
 
     def in_order(self, order: Ints | None) -> Preferences:
-        """Return the same preferences of rows that were put in another order, ``X[order]``."""
+        """Return the same preferences for reordered rows, ``X[order]``."""
         if order is None:
             return self
         place = np.empty_like(order)
@@ -79,18 +78,18 @@ class Preferences:
         return Preferences(place[self.winner], place[self.loser], self.magnitude, self.weight)
 
     def among(self, first: int, last: int) -> Preferences:
-        """Return those whose winner is one of the rows first … last - 1, with rows counted from the first."""
+        """Return the preferences won by the rows first … last - 1, with rows counted from the first."""
         mine = (self.winner >= first) & (self.winner < last)
         sizes = self.magnitude[mine], self.weight[mine]
         return Preferences(self.winner[mine] - first, self.loser[mine] - first, *sizes)
 
     def check_queries(self, query: Ints) -> None:
-        """Raise DatasetError unless both documents of each preference are rows of one query.
+        """Raise DatasetError unless both documents of each preference belong to one query.
 
         Parameters
         ----------
         query : ndarray of shape (m,)
-            Number of the query of each row.
+            Query number of each row.
         """
         if not len(self):
             raise DatasetError("preferences: expected at least one, found none.")
@@ -153,27 +152,23 @@ def sample_preferences(
     ----------
     data : RankingDataset
     share : float, default 1.0
-        Of all such pairs, greater than 0 and up to 1; at least one is drawn, none twice.
+        Share of all such pairs, greater than 0 and up to 1; at least one is drawn, without repetition.
     noise : float, default 0.0
-        Probability from 0 to 1 with which a preference is turned round.
+        Probability from 0 to 1 of reversing a preference.
     seed : int, default 0
         Equal seeds give equal preferences.
 
     Returns
     -------
-    Preferences
-        Of rows of the data, in their order, with differences of labels for magnitudes.
+    Preferences Preferences in row order, with label differences as magnitudes.
 
     Raises
     ------
-    ParameterError
-        For a number out of its range.
-    DatasetError
-        Where all documents of each query have one label.
+    ParameterError For a number out of range. DatasetError If all documents of each query have the same label.
 
     Notes
     -----
-    O(m log m + l log l) for m documents and l preferences; the other pairs are never listed.
+    O(m log m + l log l) for m documents and l preferences; the other pairs are never enumerated.
     """
     for name, value, low in (("share", share, False), ("noise", noise, True)):
         if not ((value >= 0 if low else value > 0) and value <= 1):
@@ -205,25 +200,25 @@ def sample_preferences(
 
 @dataclass(frozen=True)
 class PreferenceSummary:
-    """What is counted of preferences.
+    """Counts of preferences.
 
     Attributes
     ----------
     n_preferences : int
     n_pairs : int
-        Pairs of documents that are compared, however often and whichever way.
+        Distinct pairs of compared documents, in either direction.
     n_documents, n_queries : int
-        That have a part in some preference.
+        Documents and queries that occur in preferences.
     n_contradictions : int
-        Pairs that are preferred both ways.
+        Pairs with preferences in both directions.
     n_cycles : int
-        Groups of documents in which each is, by way of others, preferred to each: the strongly connected
-        components of more than one document. A contradiction is one of two. No ranking agrees with all
-        preferences of such a group, and some ranking agrees with all others.
+        Preference cycles: strongly connected components of more than one document. A contradiction is a cycle
+        of two documents. No ranking satisfies all preferences within such a group, and some ranking satisfies
+        all others.
     n_in_cycles, largest : int
-        Documents in these groups, and in the largest of them.
+        Number of documents in these groups, and in the largest one.
     n_cyclic : int
-        Preferences inside these groups.
+        Number of preferences within these groups.
     """
 
     n_preferences: int
@@ -252,7 +247,7 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     ----------
     preferences : Preferences
     query : ndarray of shape (m,)
-        Number of the query of each document, such as ``data.query_index``.
+        Query number of each document, such as ``data.query_index``.
 
     Returns
     -------

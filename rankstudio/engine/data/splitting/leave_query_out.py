@@ -17,32 +17,32 @@ from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
 
 
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
-    """Return a fold for each query, in the order of the data: tested on it, trained on all others.
+    """Return a fold per query, in the order of the data: tested on it, trained on all others.
 
     Notes
     -----
-    O(Q) memory besides the data for Q queries; each training part costs O(mn) when it is asked for.
+    O(Q) memory besides the data for Q queries; each training part costs O(mn) on first use.
     """
     kept = Kept()
     return tuple(left_out_fold(data, query, kept) for query in range(data.n_queries))
 
 
 def left_out_fold(data: RankingDataset, query: int, kept: Kept | None = None) -> Fold:
-    """Return the fold that is tested on a query, by its index, and trained on all others.
+    """Return the fold with a test query, by its index, and all other queries for training.
 
     Parameters
     ----------
     data : RankingDataset
     query : int
     kept : Kept, optional
-        Shared with other folds of these data.
+        Cache shared with the other folds of these data.
     """
     return Fold(query + 1, LeftOut(data, query, kept or Kept()), None, _alone(data, query))
 
 
 @dataclass(frozen=True)
 class EachQueryLeftOut:
-    """The division into folds each of which is tested on one query."""
+    """The division into folds with one test query each."""
 
     def fold(self, whole: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""
@@ -50,12 +50,12 @@ class EachQueryLeftOut:
 
 
 class LeftOut(PartOfWhole):
-    """All documents of a dataset but those of one query.
+    """All documents of a dataset except those of one query.
 
     Attributes
     ----------
     query : int
-        Index of the query that is left out.
+        Index of the left-out query.
     """
 
     def __init__(self, whole: RankingDataset, query: int, kept: Kept) -> None:
@@ -75,7 +75,7 @@ class LeftOut(PartOfWhole):
 
     @property
     def from_disk(self) -> bool:
-        """False: the matrix is put together in memory, and not only to be asked."""
+        """False: the matrix is assembled in memory."""
         return False
 
     @property

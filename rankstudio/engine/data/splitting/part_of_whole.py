@@ -19,14 +19,14 @@ from rankstudio.engine.support.grades import Grading
 
 
 class Division(Protocol):
-    """How a dataset is cut into folds of such parts: small, and known to other processes."""
+    """Rule that divides a dataset into folds of such parts: small, and available to other processes."""
 
     def fold(self, whole: RankingDataset, number: int) -> Fold:
         """Return a fold by its number."""
 
 
 class Kept:
-    """The matrix that was put together last, and the number of its part."""
+    """The most recently assembled matrix, and the number of its part."""
 
     def __init__(self) -> None:
         self.last: tuple[int, Floats] | None = None
@@ -42,9 +42,9 @@ class PartOfWhole(RankingDataset):
     ----------
     whole : RankingDataset
     number : int
-        Unlike that of the other parts of the dataset.
+        Name that differs from those of the other parts.
     division : Division
-        By which it came about.
+        Division that created the part.
     """
 
     whole: RankingDataset
@@ -73,12 +73,12 @@ class PartOfWhole(RankingDataset):
 
     @property
     def queries(self) -> Ints:
-        """Which queries of the whole it has, ascending."""
+        """Its queries in the whole dataset, ascending."""
         raise NotImplementedError
 
     @property
     def told_as(self) -> str:
-        """What tells it from other parts of equal data, in a fingerprint."""
+        """Distinguishes it from other parts of equal data, in a fingerprint."""
         raise NotImplementedError
 
     @property
@@ -95,7 +95,7 @@ class PartOfWhole(RankingDataset):
 
     @property
     def from_disk(self) -> bool:
-        """Whether its matrix is mapped from a file, as that of the whole is; not put together to be asked."""
+        """Whether its matrix is mapped from a file, as for the whole dataset."""
         return in_file(self.whole.X)
 
     @property

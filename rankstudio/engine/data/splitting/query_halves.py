@@ -25,13 +25,13 @@ def halved(data: RankingDataset, n_halves: int, seed: int, name: str = "Data") -
     ----------
     data : RankingDataset
     n_halves : int
-        How often the queries are divided, B.
+        Number of divisions of the queries, B.
     seed : int
     name : str
 
     Notes
     -----
-    O(B) memory besides the data; each half costs O(mn) when it is asked for.
+    O(B) memory besides the data; each half costs O(mn) on first use.
     """
     kept, division = Kept(), Halves(seed)
     folds = (Fold(number + 1, QueryHalf(data, number, division, kept)) for number in range(2 * n_halves))
@@ -40,7 +40,7 @@ def halved(data: RankingDataset, n_halves: int, seed: int, name: str = "Data") -
 
 @dataclass(frozen=True)
 class Halves:
-    """The division into halves by a seed; the fold of half h has the number h + 1."""
+    """The division into halves by a seed; half h is fold h + 1."""
 
     seed: int
 
@@ -50,7 +50,7 @@ class Halves:
 
 
 class QueryHalf(PartOfWhole):
-    """A half of the queries, mapped from a file where the whole is."""
+    """A half of the queries, mapped from a file if the whole dataset is."""
 
     division: Halves
 

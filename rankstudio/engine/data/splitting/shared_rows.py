@@ -26,7 +26,7 @@ _ROWS = 4096  # compared at a time
 
 
 def share_rows(folds: Sequence[Fold]) -> list[Fold]:
-    """Return folds of the same values whose parts are slices of common rows, where that saves memory.
+    """Return equal folds whose parts are slices of shared rows, if that saves memory.
 
     Parameters
     ----------
@@ -34,13 +34,12 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
 
     Returns
     -------
-    list of Fold
-        The same ones where no part consists of others, too little memory is free, or they are mapped from
-        files.
+    list of Fold The original folds if no part is a union of others, too little memory is free, or they are
+    mapped from files.
 
     Notes
     -----
-    O(mn) to compare the rows, and to copy those that are kept.
+    O(mn) to compare the rows, and to copy the shared ones.
     """
     parts = [part for fold in folds for part in fold.parts.values()]
     if len(folds) < 2 or any(in_file(part.X) for part in parts):

@@ -33,31 +33,32 @@ LEAVE_QUERY_OUT = "leave-query-out"
 
 
 def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
-    """Make k folds as LETOR makes its five: of subsets S1 … Sk, each is the test part of one fold.
+    """Make k folds as in LETOR: each of the subsets S1 … Sk is the test part of one fold.
 
-    Fold i trains on k - 2 subsets, validates on the next one and tests on the one after it. With k = 2 there
-    is nothing left to validate on: each half is tested by what was learned on the other, and models are
-    chosen by their criterion.
+    Fold i trains on k - 2 subsets, validates on the next one and tests on the following one. With k = 2 no
+    validation part is left: models are trained on one half, selected by their criterion, and tested on the
+    other half.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Its documents count (see `whole`), not its folds.
+        Data whose documents are divided (see `whole`); existing folds are ignored.
     k : int
-        From 2 to the number of queries, or of documents where these are one ranking.
+        Number of folds, from 2 to the number of queries, or of documents if these are one ranking.
     seed : int
-        Which queries go into which subset, from 0 up. Subsets differ by one query at most.
+        Seed of the assignment of queries to subsets, from 0 up. The sizes of subsets differ by at most one
+        query.
 
     Raises
     ------
     ParameterError
-        For a k or a seed outside its range.
+        For k or a seed out of range.
     DatasetError
-        For fewer than k queries or documents, folds too large for the memory or the disk, or as `whole`.
+        For fewer than k queries or documents, folds too large for memory or disk, or as in `whole`.
 
     Notes
     -----
-    O(k m n) time and memory for m documents with n features, as for folds that are read from files.
+    O(k m n) time and memory for m documents with n features, as for folds read from files.
     """
     if k < 2:
         raise ParameterError("k", k, tr("a whole number from 2 up"))
@@ -81,26 +82,24 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
 
 
 def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
-    """Make a fold of each query: it is tested by what was learned on all others.
+    """Make a fold per query: it is tested by the model trained on all others.
 
-    Nothing is left to validate on: models are chosen by their criterion. What the protocol asks of RankRLS
-    is in closed form what RankRLS calls its leave-query-out error; for any other method there is no such
-    short way.
+    There is no validation part; models are selected by their criterion. For RankRLS this protocol has a
+    closed form, its leave-query-out error; other methods have no such shortcut.
 
     Parameters
     ----------
     dataset : FoldedDataset
-        Its documents count (see `whole`), not its folds.
+        Data whose documents are divided (see `whole`); existing folds are ignored.
 
     Raises
     ------
-    DatasetError
-        For fewer than two queries, data too large for the memory, or as `whole`.
+    DatasetError For fewer than two queries, data too large for memory, or as in `whole`.
 
     Notes
     -----
-    Folds share the data (see `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory, however
-    many queries there are. A method is trained Q times for each combination.
+    Folds share the data (see `rankstudio.engine.data.splitting.leave_query_out`): O(mn) memory for any number
+    of queries. A method is trained Q times per combination.
     """
     data = whole(dataset)
     if data.n_queries < 2:
@@ -119,22 +118,20 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
     Parameters
     ----------
     dataset : FoldedDataset
-        Its documents count (see `whole`), not its folds.
+        Data whose documents are divided (see `whole`); existing folds are ignored.
     shares : tuple of int
-        Of train, vali and test, in percent: 100 together, and only vali may be 0, for no validation part.
+        Percentages of train, vali and test that add up to 100; only vali may be 0, for no validation part.
     seed : int
-        Which queries go where, from 0 up.
+        Seed of the assignment of queries, from 0 up.
 
     Raises
     ------
-    ParameterError
-        For shares or a seed outside their range.
-    DatasetError
-        Where a part would have no query, or as `whole`.
+    ParameterError For shares or a seed out of range. DatasetError If a part would have no query, or as in
+    `whole`.
 
     Notes
     -----
-    O(mn). The numbers of queries are the exact shares rounded by largest remainder, ties to the earlier part.
+    O(mn). Numbers of queries are the exact shares rounded by largest remainder; ties go to the earlier part.
     """
     train, vali, test = shares
     if min(train, test) < 1 or vali < 0 or sum(shares) != PERCENT:
@@ -151,30 +148,28 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
 
 
 def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
-    """Give each fold without a validation part one out of its training queries; test parts stay untouched.
+    """Take a validation part from the training queries of each fold without one; test parts stay unchanged.
 
-    Selection nested in the training part: the model is chosen on queries that are neither learned from nor
-    tested on. It is one inner split for each fold, and the chosen model is not trained again on all training
-    queries; see `rankstudio.engine.data.splitting.splits` for an inner cross-validation.
+    The selection is nested in the training part: the model is selected on queries used neither for training
+    nor for testing. There is one inner split per fold, and the selected model is not retrained on all
+    training queries; see `rankstudio.engine.data.splitting.splits` for an inner cross-validation.
 
     Parameters
     ----------
     dataset : FoldedDataset
     share : int
-        Percent of the training queries that validate, 1 to 99.
+        Percentage of the training queries for validation, 1 to 99.
     seed : int
-        Which, from 0 up; each fold draws for itself.
+        Seed of the split, from 0 up; each fold is drawn independently.
 
     Raises
     ------
-    ParameterError
-        For a share or a seed outside its range.
-    DatasetError
-        Where the training or the validation part would have no query.
+    ParameterError For a share or a seed out of range. DatasetError If the training or the validation part
+    would have no query.
 
     Notes
     -----
-    O(mn) for each fold.
+    O(mn) per fold.
     """
     if not 0 < share < PERCENT:
         raise ParameterError(
@@ -195,13 +190,12 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 
-    They are those of all parts where there is one fold, and those of the test parts where there are several,
-    as with LETOR's five, whose test parts are the five subsets.
+    For one fold they are the documents of all parts; for several folds those of all test parts, as for
+    LETOR's five subsets.
 
     Raises
     ------
-    DatasetError
-        Where the test parts of several folds are not everything, or a query is in two parts.
+    DatasetError If the test parts of several folds do not contain all queries, or a query is in two parts.
 
     Notes
     -----
@@ -235,12 +229,11 @@ def dealt(data: RankingDataset, which: Ints) -> RankingDataset:
 
 
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
-    """Return the parts that have all documents, each once; see `whole`, which puts them together.
+    """Return the parts that together contain all documents once; `whole` concatenates them.
 
     Raises
     ------
-    DatasetError
-        As `whole`.
+    DatasetError As in `whole`.
     """
     if len(dataset.folds) == 1 and dataset.read_as.by_sizes:
         return _counted_on(list(dataset.folds[0].parts.values()))
@@ -329,7 +322,7 @@ def _missing_together(counts: Sequence[Ints]) -> Ints:
 
 
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
-    """Put datasets of the same features and of different queries one behind the other.
+    """Concatenate datasets with the same features and different queries.
 
     Those that all have the same single query are documents of one ranking, and stay one.
 
@@ -372,19 +365,19 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
 
 
 def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
-    """Return some queries of a dataset, in the order they have there.
+    """Return some queries of a dataset, in their original order.
 
     Parameters
     ----------
     dataset : RankingDataset
     queries : ndarray of int64
-        Their indices, from 0, in any order; at least one, none twice.
+        Indices of the queries, from 0, in any order; at least one, without repetition.
 
     Notes
     -----
-    O(m'n) for the m' documents taken. Those of data that are mapped from files go to a file, too. What tells
-    of a file (source, warnings, counts of missing values) stays behind; comments are still decoded only when
-    somebody asks.
+    O(m'n) for the m' selected documents. If the data are mapped from files, so is the result. Information
+    about the file (source, warnings, counts of missing values) is dropped; comments are still decoded on
+    demand.
     """
     chosen = np.sort(queries)
     rows = np.flatnonzero(np.isin(np.arange(dataset.n_queries), chosen)[dataset.query_index])
@@ -422,8 +415,7 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
     Raises
     ------
-    ParameterError
-        For an id that no feature has.
+    ParameterError For an id without a feature.
     """
     there = dataset.feature_ids.tolist()
     unknown = [i for i in ids if i not in there]
@@ -460,7 +452,7 @@ def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], h
 
 
 def shuffled(n: int, *seeds: int) -> Ints:
-    """Return the numbers from 0 to n - 1 in the order that the seeds make; ParameterError for one below 0."""
+    """Return a seeded permutation of 0 … n - 1; ParameterError for a negative seed."""
     if min(seeds) < 0:
         raise ParameterError("seed", seeds[0], tr("a whole number from 0 up"))
     return np.random.default_rng(seeds).permutation(n)
@@ -485,7 +477,7 @@ def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int])
 
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
-    """Raise `DatasetError` before folds are more than memory, or a disk for those of files, holds."""
+    """Raise `DatasetError` if folds exceed the memory, or the disk for mapped files."""
     if in_file(dataset.folds[0].train.X):
         folder = store.scratch_folder()
         free = shutil.disk_usage(folder).free
@@ -508,26 +500,25 @@ def check_memory(dataset: FoldedDataset, needed: int) -> None:
 
 
 def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
-    """Make folds ready for a selection by `inner_folds`: what is not tested on is learned from.
+    """Prepare folds for `inner_folds`: all documents outside of the test part are used for training.
 
-    A validation part that a fold has joins its training part, as nothing else is left for it to do.
+    An existing validation part joins the training part, because it has no other use.
 
     Parameters
     ----------
     dataset : FoldedDataset
     k : int
-        How many inner folds, from 2 up.
+        Number of inner folds, from 2 up.
     seed : int
-        Which queries will go into which; it is noted here.
+        Seed of the inner folds, recorded here.
 
     Raises
     ------
-    DatasetError
-        For a training part of fewer than k queries, or inner folds too large for the memory.
+    DatasetError For a training part with fewer than k queries, or inner folds too large for memory.
 
     Notes
     -----
-    O(mn) for each fold that has a validation part.
+    O(mn) per fold with a validation part.
     """
     folds = tuple(fold if fold.vali is None else _with_vali(fold, fold.vali) for fold in dataset.folds)
     for fold in folds:
@@ -551,25 +542,24 @@ def _with_vali(fold: Fold, vali: RankingDataset) -> Fold:
 
 
 def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
-    """Divide a fold's training part into k inner folds: each subset validates what the others taught.
+    """Divide a fold's training part into k inner folds: each subset validates models trained on the others.
 
     Parameters
     ----------
     fold : Fold
-        Of whose parts only the training part counts; its number goes to the inner folds.
+        Fold whose training part is divided; its number seeds the inner folds.
     k : int
-        From 2 to the number of its queries, or of its documents where these are one ranking.
+        Number of inner folds, from 2 to the number of queries, or of documents if these are one ranking.
     seed : int
-        Which queries go into which subset, from 0 up; each fold draws for itself.
+        Seed of the assignment of queries to subsets, from 0 up; each fold is drawn independently.
 
     Yields
     ------
-    Fold
-        With a training and a validation part.
+    Fold Fold with a training and a validation part.
 
     Notes
     -----
-    O(mn) for each.
+    O(mn) each.
     """
     subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
     for i, subset in enumerate(subsets):

@@ -43,7 +43,7 @@ MISSING = ("", "NULL", "null", "Null", "NaN", "nan", "NAN", "NA", "N/A", "n/a", 
 
 
 class RowError(Protocol):
-    """Makes the error of a row, of what was found there and what was expected."""
+    """Creates the error of a row, from the value found and the value expected."""
 
     def __call__(self, row: int, found: str, expected: str, missing: bool = False, /) -> DataError:
         """Return the error; of a missing value that is to be refused where that is it."""
@@ -52,25 +52,25 @@ class RowError(Protocol):
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a table, wherever it is.
+    """The columns of a table from any source.
 
     Attributes
     ----------
     where : str
-        The table, for sentences.
+        Name of the table, for messages.
     names : tuple of str
     n_rows : int
     column : callable
-        Returns the values at a position: numbers, or objects where a value is none.
+        Returns the values of a column: numbers, or objects if some are not numeric.
     error : RowError
     line : callable
-        Returns where a row is, counted from 1.
+        Returns the number of a row, from 1.
     unit : str
-        What is so counted: "line" or "row".
+        Unit of row numbers: "line" or "row".
     text_numbers : bool
-        Whether a text may be a number, as in a file of text.
+        Whether numbers may be given as text, as in text files.
     has_header : bool
-        Whether the names are its own.
+        Whether the table has a header.
     """
 
     where: str
@@ -92,31 +92,30 @@ def read_documents(
     refuse: bool = False,
     check: Callable[[], None] = lambda: None,
 ) -> tuple[DocumentPiece, RecognisedColumns]:
-    """Read the documents of a table, or of some rows of one.
+    """Read all or some documents of a table.
 
     Parameters
     ----------
     table : TableColumns
     told : DataColumns
-        Which of the columns are what, as far as it is said.
+        Specified columns.
     with_sizes : bool
-        Whether a file of sizes tells the queries where no column does.
+        Whether queries come from a file of sizes if no column contains them.
     refuse : bool
         Whether a missing value is an error.
     check : callable, optional
-        Called between columns; it may raise.
+        Called between columns; it may raise an error.
 
     Returns
     -------
     piece : DocumentPiece
-        In the order of the table, NaN where a value is missing.
+        Documents in the order of the table, NaN for missing values.
     found : RecognisedColumns
-        What the columns are.
+        Recognised columns.
 
     Raises
     ------
-    DatasetError, FormatError
-        Where columns are unknown, or a value is none that its column can have.
+    DatasetError, FormatError If columns are ambiguous, or a value is invalid for its column.
 
     Notes
     -----
@@ -157,7 +156,7 @@ def read_documents(
 
 
 class ColumnsReader:
-    """Hands the rows of tables with the same columns to a builder, some at a time.
+    """Passes the rows of tables with the same columns to a builder, in pieces.
 
     Parameters
     ----------
@@ -173,12 +172,11 @@ class ColumnsReader:
         self._first: _Header | None = None
 
     def add(self, path: Path, table: TableColumns, share: float = 1.0) -> None:
-        """Take in some rows of a file; `share` is that of all that have come in with these, about.
+        """Add some rows of a file; `share` is the approximate share of all documents read so far.
 
         Raises
         ------
-        DataError
-            As of `read_documents`, and where the columns are others than before.
+        DataError As in `read_documents`, and if the columns change.
         """
         part = self._part
         piece, found = read_documents(
@@ -211,12 +209,11 @@ class ColumnsReader:
         self._builder.add(piece, share)
 
     def facts(self, unit: str) -> TableFacts:
-        """Return what is known of all rows.
+        """Return the facts about all rows.
 
         Raises
         ------
-        DatasetError
-            Where there were none, or no column has numbers in all of them.
+        DatasetError If there are no rows, or no column is numeric in all of them.
         """
         if self._first is None:
             where = shown_path(self._part.paths[0])
@@ -254,7 +251,7 @@ class _Header:
 
 
 def no_features(where: str) -> DatasetError:
-    """Return the error of a table of no features."""
+    """Return the error of a table without features."""
     return DatasetError(
         f"{where}: found no numeric column other than query and label; expected at least one."
     )
@@ -310,7 +307,7 @@ def _number(value: Any, text_numbers: bool) -> float | None:
 
 
 def is_numeral(text: str) -> bool:
-    """Return whether a text in a table is a number, or says that there is none."""
+    """Return whether a text in a table is a number or a missing value."""
     return _number(text, True) is not None
 
 
@@ -396,12 +393,11 @@ def table_of_frame(frame: Any, told: DataColumns, *, refuse: bool) -> Table:
 
 
 def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return what each fold is called, and its rows by part; see :meth:`FoldedDataset.from_frame`.
+    """Return the name of each fold, and its rows by part; see :meth:`FoldedDataset.from_frame`.
 
     Raises
     ------
-    DatasetError
-        Where a column is not there, names no part, or a fold has no training part.
+    DatasetError If a column is missing or contains other values, or a fold has no training part.
     """
     columns = frame_columns(frame)
     positions = {what: _position(columns, what) for what in (part, fold) if what}
@@ -444,8 +440,7 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
 
     Raises
     ------
-    ParameterError
-        For what is no frame of pandas or polars.
+    ParameterError If the object is not a pandas or polars frame.
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__") or not hasattr(frame, "shape"):
         raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")

@@ -36,25 +36,25 @@ _OR_NO_QUERIES = ", or no-queries if all documents are one ranking"
 
 @dataclass(frozen=True)
 class RecognisedColumns:
-    """What each column of a table is, by its position.
+    """Roles of the columns of a table, by position.
 
     Attributes
     ----------
     qid : int or None
-        None where a file of sizes tells the queries, or there are none.
+        None if a file of sizes determines the queries, or there are none.
     label : int
     comment : int or None
-        What is kept of each document beside the numbers.
+        Column of the comments.
     comment_is_id : bool
-        Whether that is the document's id.
+        Whether the comments are document ids.
     features : tuple of int
-        In their order.
+        Feature columns, in order.
     unsure : tuple of int
-        Those of the features that bear the name of something else: text in them is no fault.
+        Feature columns with the name of something else, which are dropped if they contain text.
     ignored : tuple of int
-        What nobody named and is no feature, such as the row's number.
+        Unspecified columns that are not features, such as row numbers.
     part : int or None
-        What says in which part a document is, where there is such a column.
+        Column of the part, if there is one.
     """
 
     qid: int | None
@@ -76,27 +76,28 @@ def recognise_columns(
     has_header: bool = True,
     says_parts: Callable[[int], bool] = lambda _: False,
 ) -> RecognisedColumns:
-    """Return what the columns of a table are.
+    """Return the roles of the columns of a table.
 
     Parameters
     ----------
     where : str
-        The table, for sentences.
+        Name of the table, for messages.
     names : sequence of str
-        The names of its columns, in their order.
+        Names of its columns, in order.
     told : DataColumns
-        What is known of them.
+        Specified columns.
     with_sizes : bool
-        Whether a file of sizes tells the queries, so that no column need do so.
+        Whether a file of sizes determines the queries, so that no query column is needed.
     has_header : bool
-        Whether the names are the table's own; without, the label is the first column.
+        Whether the table has a header; without one, the label is the first column.
     says_parts : callable
-        Tells whether the values at a position all name parts; asked of columns with a name such as "split".
+        Returns whether all values of a column are names of parts; called for columns with names such as
+        "split".
 
     Raises
     ------
-    UnknownColumnsError
-        Where the query or the label is in none of them, a name is told that is none, or there twice.
+    UnknownColumnsError If the query or the label is not found, or a specified name is missing or occurs
+    twice.
     """
     told = _cleaned(told)
     _check_twice(where, names, told)
@@ -223,13 +224,13 @@ def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return some names for a sentence; of many the first ones."""
+    """Return some names for a message, the first ones if there are many."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(f'"{short(name, 24)}"' for name in names[:_SHOWN]) + more
 
 
 def short(text: str, most: int = _LONGEST_SHOWN) -> str:
-    """Return a text on one line, of a length that a sentence can have.
+    """Return a text as one line, shortened for a message.
 
     Examples
     --------
@@ -241,7 +242,7 @@ def short(text: str, most: int = _LONGEST_SHOWN) -> str:
 
 
 def clean_name(name: object) -> str:
-    """Return the name of a column on one line, of a length that can be shown."""
+    """Return the name of a column as one line, shortened for display."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(name)[:_LONGEST]).split())
 
 
@@ -260,7 +261,7 @@ _CODES = {word: code for code, words in enumerate(PART_WORDS.values()) for word 
 
 
 def part_code(value: object) -> int | None:
-    """Return which part a value names, from 0; None for none.
+    """Return the part that a value names, from 0; None if it names none.
 
     Examples
     --------
@@ -281,13 +282,13 @@ def says_parts(values: NDArray[Any]) -> bool:
 
 
 def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
-    """Return the documents of each part that a table names; all as those of one part where it names none.
+    """Return the documents of each part of a table; all documents as one part if there is no part column.
 
-    A query with documents in several parts is a query of each of them, which is said.
+    A query with documents in several parts is included in each of them, with a note.
 
     Notes
     -----
-    O(mn); documents that stand together are not copied.
+    O(mn); consecutive documents are not copied.
     """
     if not table.parts.size:
         return {part: table}
@@ -296,7 +297,7 @@ def tables_by_part(table: Table, part: str) -> Mapping[str, Table]:
 
 
 def misplaced_part(path: Path, part: str, expected: str) -> DatasetError:
-    """Return the error of a part that is not alone where it is, or alone where it should not be."""
+    """Return the error of a part with an invalid number of files."""
     return DatasetError(
         tr("{path}: found documents of the {part} part, expected {expected}.").format(
             path=path, part=part, expected=expected

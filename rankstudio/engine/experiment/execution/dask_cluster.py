@@ -36,7 +36,7 @@ _SECONDS = 10  # for the scheduler to answer, all in all, and then for a worker 
 
 @contextmanager
 def connected(address: str, certificates: Certificates | None = None) -> Iterator[Cluster]:
-    """Provide the workers of a running scheduler; see `on_cluster` among the executors."""
+    """Provide the workers of a running scheduler; see `on_cluster` in the executors."""
     until = time.monotonic() + _SECONDS
     security = _security(certificates)
     try:
@@ -104,7 +104,7 @@ async def _shake_hands(address: str, security: Security, seconds: float) -> None
 
 
 class Cluster(Executor):
-    """The workers of a scheduler; what one of them leaves undone when it dies another one takes up.
+    """The workers of a scheduler; if one of them dies, others take over its work.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Cluster(Executor):
         self._asked: WeakSet[Any] = WeakSet()
 
     def ahead(self) -> int:
-        """Return how many units it is given at a time: two for each thread of the workers there are now."""
+        """Return the number of units submitted at a time: two for each thread of the current workers."""
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(2, 2 * sum(threads.values()))
 
@@ -129,8 +129,8 @@ class Cluster(Executor):
     ) -> Future[Value]:
         """Submit a call to a worker.
 
-        dask's own executor never settles a future whose result is lost on the way, as it is when the
-        scheduler ends meanwhile.
+        dask's own executor never settles a future whose result is lost in transit, for example when the
+        scheduler ends.
         """
         asked: Any = self._client.submit(fn, *args, pure=False, **kwargs)
         future: Future[Value] = Future()
@@ -145,18 +145,18 @@ class Cluster(Executor):
         return future
 
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
-        """Write folds to this machine's disk, and send them to all where some worker does not see it."""
+        """Write folds to the disk of this machine, and send them to workers that do not share it."""
         files = write_folds(folds)
         if any(self._client.run(_lacks, files).values()):
             self._client.register_plugin(Delivery(files), name="-".join(("rankstudio", *files.names)))
         return files
 
     def shard_executor(self) -> ShardExecutor:
-        """Return what has the workers share the shards of one path."""
+        """Return the workers for the shards of one path."""
         return Elsewhere(ClusterWorkers(self, self._client))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more calls."""
+        """Reject further calls."""
         asked = list(self._asked)
         if cancel_futures:
             self._client.cancel(asked)  # type: ignore[no-untyped-call]
@@ -165,13 +165,13 @@ class Cluster(Executor):
 
 
 class ClusterWorkers:
-    """The workers of a scheduler, each with shards of its own; another one takes over those of one that dies.
+    """The workers of a scheduler, each with shards of its own; if one of them dies, another takes them over.
 
     Parameters
     ----------
     cluster : Cluster
     client : Client
-        Of the cluster.
+        Client of the cluster.
     """
 
     lost = Cluster.lost
@@ -183,16 +183,16 @@ class ClusterWorkers:
 
     @property
     def count(self) -> int:
-        """How many threads the workers have together."""
+        """Total number of threads of the workers."""
         threads: Mapping[str, int] = self._client.nthreads()  # type: ignore[no-untyped-call]
         return max(1, sum(threads.values()))
 
     def room(self) -> float | None:
-        """Return None: each knows its machine."""
+        """Return None: each worker limits itself."""
         return None
 
     def give(self, part: PartFile) -> None:
-        """Check that all workers find the part on a disk; a small one they are sent."""
+        """Check that all workers find the part on a disk; small parts are sent to them."""
         lacking = [worker for worker, lacks in self._client.run(_lacks_part, part).items() if lacks]
         if not lacking:
             return
@@ -206,7 +206,7 @@ class ClusterWorkers:
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
-        """Submit a call to the worker that has its shard, or to another one where that is gone."""
+        """Submit a call to the worker with its shard, or to another one if that is gone."""
         there = set(self._client.nthreads())  # type: ignore[no-untyped-call]
         self._addresses = [a for a in self._addresses if a in there]
         self._addresses += sorted(there - set(self._addresses))
@@ -218,9 +218,9 @@ class ClusterWorkers:
         return future
 
     def stranded(self, asked: Future[Sums | None]) -> bool:
-        """Return whether the worker that a call was given to is gone.
+        """Return whether the worker of a call is gone.
 
-        Where it was the last one dask keeps the call for it, and gives it to nobody who joins.
+        If it was the last one, dask keeps the call for it, and never passes it to new workers.
         """
         worker = self._asked.get(asked)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
@@ -232,12 +232,12 @@ class ClusterWorkers:
 
 
 class Delivery(WorkerPlugin):
-    """Brings the parts of a run to every worker that does not have them whole, now or when it joins.
+    """Sends the parts of a run to every worker without undamaged copies, now or when it joins.
 
     Parameters
     ----------
     files : FoldFiles
-        On the disk of this machine.
+        Files on the disk of this machine.
     """
 
     def __init__(self, files: FoldFiles) -> None:
@@ -245,7 +245,7 @@ class Delivery(WorkerPlugin):
         self._parts = {name: StoredEntry.open(folder / name).files() for name in files.names}
 
     def setup(self, worker: Worker) -> None:
-        """Write what is not there; dask calls this on the worker."""
+        """Write missing parts; dask calls this on the worker."""
         for name, content in self._parts.items():
             shared_parts.unpack(name, content)
 

@@ -24,13 +24,13 @@ _NAMES = ("train", "vali", "test")
 
 
 class FoldSource(Protocol):
-    """Where a worker has the folds of a run from."""
+    """Source of a run's folds for a worker."""
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
-        """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
+        """Receive progress of a unit from a worker; raise Cancelled if nobody waits for it."""
 
     def key(self, number: int) -> Hashable:
-        """Return what a fold has in common only with one that has the same data."""
+        """Return a key that is equal for folds with the same data."""
 
     def fold(self, number: int) -> Fold:
         """Return a fold by its number."""
@@ -38,18 +38,18 @@ class FoldSource(Protocol):
 
 @runtime_checkable
 class UnitExecutor(Protocol):
-    """An executor that knows how it carries out the units of a run; see :func:`unit_executor`.
+    """An executor with the strategy to execute units of a run; see :func:`unit_executor`.
 
     Attributes
     ----------
     lost : tuple of exception types
-        By which it tells of workers that are gone, besides those of `concurrent.futures`.
+        Exceptions that report lost workers, besides those of `concurrent.futures`.
     """
 
     lost: tuple[type[BaseException], ...]
 
     def ahead(self) -> int:
-        """Return how many units it is given at a time: few, so that to pause is to pause."""
+        """Return the number of units submitted at a time; a small number makes pauses effective."""
 
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
@@ -57,11 +57,11 @@ class UnitExecutor(Protocol):
         """Submit a call."""
 
     def give(self, folds: Sequence[Fold]) -> FoldSource:
-        """Distribute folds to the workers, once for all units, and return their source."""
+        """Distribute folds to the workers once for all units, and return their source."""
 
 
 def unit_executor(executor: Executor) -> UnitExecutor:
-    """Return an executor of any kind as one that knows how it carries out units."""
+    """Return an executor of any kind as a `UnitExecutor`."""
     return executor if isinstance(executor, UnitExecutor) else _AnyExecutor(executor)
 
 
@@ -82,7 +82,7 @@ class _AnyExecutor:
 
 
 class InMemory:
-    """Folds that the workers share with whoever asks them: threads of this process.
+    """Folds shared with threads of this process.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class InMemory:
         self._given_up = False
 
     def give_up(self) -> None:
-        """Ask the workers to stop at the next opportunity."""
+        """Ask the workers to stop as soon as possible."""
         self._given_up = True
 
     def latest(self) -> tuple[Unit, WorkProgress] | None:
@@ -103,14 +103,14 @@ class InMemory:
         return self._latest
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
-        """Take note of what a worker tells of a unit; raise Cancelled where nobody waits for it any more."""
+        """Receive progress of a unit from a worker; raise Cancelled if nobody waits for it."""
         if self._given_up:
             raise Cancelled("The run")
         doing = told if isinstance(told, WorkProgress) else WorkProgress(f"step {told.number}", 0.0)
         self._latest = unit, doing
 
     def key(self, number: int) -> Hashable:
-        """Return what a fold has in common only with one that has the same data."""
+        """Return a key that is equal for folds with the same data."""
         fold = self._folds[number]
         return fold.train, fold.vali
 
@@ -121,33 +121,33 @@ class InMemory:
 
 @dataclass(frozen=True)
 class FoldFiles:
-    """Folds on the disk, by the names of their parts: small enough to go with every unit of work.
+    """Folds on the disk, by the names of their parts: small enough to be sent with every unit.
 
     Attributes
     ----------
     folder : str
-        Where the parts are.
+        Folder of the parts.
     parts : Mapping of int to tuple of str
-        By number of the fold: its train, vali and test part, "" for one that it does not have.
+        By fold number: names of its train, vali and test part, "" for a missing part.
     """
 
     folder: str
     parts: Mapping[int, tuple[str, ...]]
 
     def follow(self, unit: Unit, told: Step | WorkProgress) -> None:
-        """Note nothing: whoever waits is in another process, and ends this one if need be."""
+        """Do nothing: the caller is in another process, and ends this one if necessary."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of every part, each once."""
+        """Names of all parts, without repetition."""
         return tuple(dict.fromkeys(name for names in self.parts.values() for name in names if name))
 
     def key(self, number: int) -> Hashable:
-        """Return what a fold has in common only with one that has the same data."""
+        """Return a key that is equal for folds with the same data."""
         return self.parts[number]
 
     def path_of(self, name: str) -> Path:
-        """Return where a part is on the machine that asks: in the files's folder, else in its own."""
+        """Return the location of a part on the calling machine: in the folder of the files, or in its own."""
         shared = Path(self.folder) / name
         return shared if store.is_whole(shared) else store.scratch_folder() / name
 
@@ -156,8 +156,7 @@ class FoldFiles:
 
         Raises
         ------
-        FileAccessError
-            Where this machine does not have them, or they are damaged.
+        FileAccessError If this machine does not have them, or they are damaged.
         """
         train, vali, test = (
             shared_parts.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
@@ -168,14 +167,14 @@ class FoldFiles:
 
 @dataclass(frozen=True)
 class WholeFile(FoldFiles):
-    """One part on the disk of which folds have some queries, such as leave-query-out: no copy for each.
+    """One part on the disk that is divided into folds, such as leave-query-out, without copies.
 
     Attributes
     ----------
     whole : str
-        The name of the part.
+        Name of the part.
     division : Division
-        Which folds these are.
+        Division into folds.
     """
 
     whole: str = ""
@@ -183,11 +182,11 @@ class WholeFile(FoldFiles):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of the one part."""
+        """Name of the single part."""
         return (self.whole,)
 
     def key(self, number: int) -> Hashable:
-        """Return what a fold has in common only with one that has the same data."""
+        """Return a key that is equal for folds with the same data."""
         return self.whole, self.division, number
 
     def fold(self, number: int) -> Fold:
@@ -196,12 +195,11 @@ class WholeFile(FoldFiles):
 
 
 def write_folds(folds: Sequence[Fold]) -> FoldFiles:
-    """Write the parts of folds to where other processes of this machine find them.
+    """Write the parts of folds for other processes of this machine.
 
     Raises
     ------
-    OutputError
-        Where they cannot be written.
+    OutputError If they cannot be written.
     """
     first = folds[0].train if folds else None
     if isinstance(first, PartOfWhole):

@@ -93,12 +93,12 @@ class _Processes(_Counted, ProcessPoolExecutor):
 
 @contextmanager
 def on_threads(count: int | None = None) -> Iterator[Executor]:
-    """Provide threads of this process: quickly there, and quick where methods compute outside of Python.
+    """Provide threads of this process: quick to start, and fast for methods outside of Python.
 
     Parameters
     ----------
     count : int, optional
-        As many as this process may use by default.
+        Number of threads; by default as many as this process may use.
     """
     pool = _Threads(_count(count), thread_name_prefix="rankstudio-unit")
     pool.count = _count(count)
@@ -111,21 +111,21 @@ def on_threads(count: int | None = None) -> Iterator[Executor]:
 
 @contextmanager
 def on_processes(count: int | None = None, gently: bool = False) -> Iterator[Executor]:
-    """Provide processes: each begins in a second or two, and then does not wait for any other.
+    """Provide processes: each takes a second or two to start, and then runs independently of the others.
 
-    They end with the block, in the middle of their work if need be, and with this process, however it ends.
-    Where they cannot be started or given the data, threads of this process take their place, with a warning.
+    They end with the block, even during their work, and with this process, however it ends. If they cannot be
+    started or cannot receive the data, threads of this process replace them, with a warning.
 
     Parameters
     ----------
     count : int, optional
-        As many as there are processors for this process by default.
+        Number of processes; by default one per available processor.
     gently : bool
-        Whether they leave the processors to others who want them: to a window, say.
+        Whether they run at low priority, for example next to a window.
 
     Notes
     -----
-    They are spawned: a copy of this process by fork would have the locks of its threads, but not the threads.
+    They are spawned: a forked copy would have the locks of this process's threads, but not the threads.
     """
     # Where kernels are kept is found out here, once: the processes inherit it.
     from rankstudio.engine.data.formats import _line_kernel  # noqa: F401, PLC0415 - to load it is all
@@ -172,29 +172,25 @@ def _threads_instead(count: int, reason: str) -> Iterator[Executor]:
 
 @contextmanager
 def on_cluster(address: str, certificates: Certificates | None = None) -> Iterator[Executor]:
-    """Provide the workers of a running dask scheduler, and let go of them at the end.
+    """Provide the workers of a running dask scheduler, and release them at the end.
 
     Parameters
     ----------
     address : str
-        Of the scheduler: "tcp://10.0.0.1:8786", or "tls://10.0.0.1:8786" with certificates.
+        Address of the scheduler: "tcp://10.0.0.1:8786", or "tls://10.0.0.1:8786" with certificates.
     certificates : Certificates, optional
-        For an address that begins with "tls://"; those of dask's own settings where they are not given.
+        Certificates for an address with "tls://"; by default those of dask's own settings.
 
     Raises
     ------
     MissingExtraError
         Without dask's library for clusters.
-    ParameterError
-        For certificates with an address without TLS.
-    WorkerError
-        Where no scheduler answers, it has no workers, or they have other versions than this process: their
-        numbers might differ.
+    ParameterError For certificates with an address without TLS. WorkerError If the scheduler does not answer,
+    has no workers, or has workers with other versions, whose results could differ.
 
     Warns
     -----
-    OpenClusterWarning
-        Without TLS, unless the scheduler is on this machine: the network has to be trusted.
+    OpenClusterWarning Without TLS, unless the scheduler is on this machine: the network must be trusted.
     """
     encrypted = address.startswith("tls://")
     if certificates is not None and not encrypted:

@@ -40,15 +40,15 @@ _ROOM = 1 << 29  # bytes of training features that a worker keeps for another ru
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One unit on its way to a worker.
+    """One unit for a worker.
 
     Attributes
     ----------
     run : str
-        Unlike that of any other run: a worker prepares a fold once for all units of a run.
+        Unique key of the run: a worker prepares a fold once for all units of a run.
     plan : Plan
     source : FoldSource
-        Of the fold.
+        Source of the fold.
     unit : Unit
     """
 
@@ -99,12 +99,11 @@ _FOLDS = _FoldCache()
 
 
 def learn_unit(task: Task) -> Learned:
-    """Carry a unit out, on one thread. This is what a worker does.
+    """Execute a unit on one thread. Workers call this function.
 
     Raises
     ------
-    Cancelled
-        Where the run was given up by another thread of this process.
+    Cancelled If another thread of this process cancelled the run.
     """
     began = time.perf_counter()
     notes: list[Note] = []
@@ -121,31 +120,28 @@ def learn_unit(task: Task) -> Learned:
 
 
 class UnitScheduler:
-    """The units of one run on an executor; a context manager that takes back what nobody waits for.
+    """The units of one run on an executor; as a context manager, it cancels pending units on exit.
 
     Parameters
     ----------
     executor : Executor
-        Any; best is a `UnitExecutor`.
+        Any executor, preferably a `UnitExecutor`.
     plan : Plan
     folds : sequence of Fold
-        Those that have units.
+        Folds with units.
     units : sequence of Unit
-        Those to be carried out, fold by fold.
+        Units to execute, fold by fold.
     keep : callable
-        Returns a path as it is kept.
+        Converts a path for storage.
 
     Attributes
     ----------
     paths : dict of (int, int) to PathResult
-        What is finished and was told of, by the number of the fold and the position of the combination.
+        Finished and reported paths, by the number of the fold and the position of the combination.
 
     Raises
     ------
-    OutputError
-        Where the data cannot be written for other processes.
-    WorkerError
-        Where there are no workers.
+    OutputError If the data cannot be written for other processes. WorkerError If there are no workers.
     """
 
     def __init__(
@@ -179,17 +175,14 @@ class UnitScheduler:
             future.cancel()
 
     def finish(self, fold: int) -> Iterator[Event]:
-        """Wait for the units of a fold, telling of those of other folds that are done meanwhile.
+        """Wait for the units of a fold, and report finished units of other folds meanwhile.
 
-        While nothing has finished there is a progress event every tenth of a second, so that whoever asks
-        can stop asking.
+        Until something finishes there is a progress event every tenth of a second, so that the caller can
+        stop.
 
         Raises
         ------
-        WorkerError
-            Where the workers are gone.
-        RankStudioError
-            What a unit raised.
+        WorkerError If the workers are lost. RankStudioError Error of a unit.
         """
         while any(unit.fold == fold for unit in (*self._futures.values(), *self._waiting)):
             ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)

@@ -22,17 +22,17 @@ _SESSIONS = 4  # that a worker keeps: those of who is gone without a word are th
 
 @dataclass(frozen=True)
 class PartFile:
-    """A part of a dataset on the disk, which every worker finds there.
+    """A part of a dataset on the disk, available to every worker.
 
     Attributes
     ----------
     folder : str
-        Where it was written, or where this machine keeps such parts.
+        Folder in which it was written, or in which this machine stores such parts.
     name : str
     documents : int
-        How many a shard has at most.
+        Maximum number of documents per shard.
     columns : tuple of int or None
-        Which features are meant; all without them.
+        Columns to use; all by default.
     """
 
     folder: str
@@ -42,17 +42,16 @@ class PartFile:
 
     @property
     def path(self) -> Path:
-        """Where it is on the machine that asks."""
+        """Location on the calling machine."""
         shared = Path(self.folder) / self.name
         return shared if store.is_there(shared) else store.scratch_folder() / self.name
 
     def open(self) -> TrainingData:
-        """Return it, its arrays mapped into memory; each shard is checked when it is first needed.
+        """Return the part with mapped arrays; each shard is verified on first use.
 
         Raises
         ------
-        FileAccessError
-            Where this machine does not have it, or it is damaged.
+        FileAccessError If this machine does not have it, or it is damaged.
         """
         part = KeptPart(self.path).dataset()
         return TrainingData(part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading)
@@ -60,22 +59,22 @@ class PartFile:
 
 @dataclass(frozen=True, eq=False)
 class ShardCall:
-    """Messages for one shard, on their way to a worker.
+    """Messages for one shard, to be sent to a worker.
 
     Attributes
     ----------
     session : str
-        Unlike that of any other.
+        Unique key of the session.
     part : PartFile
     work : ShardWork
     index : int
-        Of the shard.
+        Index of the shard.
     heard : int
-        How many messages the shard has heard before these.
+        Number of earlier messages to the shard.
     messages : tuple
-        One, or all that it missed.
+        One message, or all missed ones.
     room : float or None
-        How many bytes of states the worker may keep in memory; None for what it finds right itself.
+        Limit of the worker's memory for states in bytes; None for its own limit.
     """
 
     session: str
@@ -88,7 +87,7 @@ class ShardCall:
 
 
 def answer(call: ShardCall) -> Sums | None:
-    """Return a shard's summands of the last message, None where it has to hear those before it again."""
+    """Return a shard's summands for the last message, or None if it needs the earlier ones again."""
     with threads.STEADY, threads.at_most(1):
         return _HELD.session(call).answer(call)
 

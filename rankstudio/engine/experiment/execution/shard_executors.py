@@ -42,45 +42,45 @@ class ProvidesShardExecutor(Protocol):
     """An executor of units whose workers can also share the shards of one path."""
 
     def shard_executor(self) -> ShardExecutor:
-        """Return what has them do so."""
+        """Return the workers for shards."""
 
 
 class ShardWorkers(Protocol):
-    """Workers elsewhere, as a session asks them.
+    """Remote workers, as used by a session.
 
     Attributes
     ----------
     lost : tuple of exception types
-        By which a call tells that its worker is gone.
+        Exceptions that report a lost worker.
     """
 
     lost: tuple[type[BaseException], ...]
 
     @property
     def count(self) -> int:
-        """How many work at a time, about."""
+        """Approximate number of parallel workers."""
 
     def room(self) -> float | None:
-        """Return how many bytes of states each may keep in memory; None where it knows better itself."""
+        """Return the memory limit for states of each worker in bytes; None for its own limit."""
 
     def give(self, part: PartFile) -> None:
         """Make a part available to every worker."""
 
     def ask(self, call: ShardCall) -> Answer:
-        """Submit a call to the worker that has its shard, if it is still there."""
+        """Submit a call to the worker with its shard, if it still exists."""
 
     def stranded(self, asked: Answer) -> bool:
-        """Return whether a call waits for a worker that is gone."""
+        """Return whether a call waits for a lost worker."""
 
     def forget(self, session: str) -> None:
         """Discard the states of a session on all workers."""
 
 
 def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = None) -> ShardExecutor:
-    """Return who works on the shards of a path where an executor carries out units.
+    """Return the workers for the shards of a path on an executor of units.
 
-    That is its workers where it has some elsewhere, else threads of this process. They take no more memory
-    than was estimated.
+    They are its remote workers, if any, otherwise threads of this process. Their memory does not exceed the
+    estimate.
     """
     if isinstance(executor, ProvidesShardExecutor):
         workers = executor.shard_executor()
@@ -93,13 +93,13 @@ def shard_executor(executor: Executor | None, estimate: MemoryEstimate | None = 
 
 
 def workers_here(executor: Executor | None) -> WorkersHere:
-    """Return who of an executor's workers is on this machine, and takes of its memory."""
+    """Return the workers of an executor that use the memory of this machine."""
     shared = isinstance(executor, ProvidesShardExecutor)
     return WorkersHere(getattr(executor, "count", 1), shared) if executor is not None else ALONE
 
 
 class Elsewhere:
-    """Has workers elsewhere work on shards.
+    """Distributes shards to remote workers.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Elsewhere:
     Attributes
     ----------
     room : float or None
-        Bytes of states that all workers of this machine may keep in memory; None for what they take anyway.
+        Memory limit for states of all workers of this machine in bytes; None for no further limit.
     """
 
     def __init__(self, workers: ShardWorkers) -> None:
@@ -117,12 +117,11 @@ class Elsewhere:
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
-        """Provide a session; the workers give its states up afterwards.
+        """Provide a session; the workers discard its states afterwards.
 
         Raises
         ------
-        OutputError
-            Where the data cannot be written for the workers.
+        OutputError If the data cannot be written for the workers.
         """
         part = written(data)
         self._workers.give(part)
@@ -204,7 +203,7 @@ class _Session:
 
 
 class ProcessWorkers:
-    """Processes of this machine, each with shards of its own; one that is lost is started anew.
+    """Processes of this machine, each with shards of its own; lost processes are restarted.
 
     Parameters
     ----------
@@ -213,7 +212,7 @@ class ProcessWorkers:
     count : int
         How many.
     room : callable
-        Returns how many bytes of states all of them may keep in memory.
+        Returns the memory limit for states of all processes in bytes.
     """
 
     lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
@@ -223,14 +222,14 @@ class ProcessWorkers:
         self._processes = [start() for _ in range(count)]
 
     def room(self) -> float | None:
-        """Return an equal share of what all of them may keep."""
+        """Return an equal share of the total limit."""
         return self._room() / self.count
 
     def give(self, part: PartFile) -> None:
-        """Do nothing: they see the same disk."""
+        """Do nothing: they share the disk."""
 
     def ask(self, call: ShardCall) -> Answer:
-        """Submit a call to the process that has its shard, or to one in its place."""
+        """Submit a call to the process with its shard, or to its replacement."""
         place = call.index % self.count
         try:
             return self._processes[place].submit(answer, call)
@@ -259,14 +258,13 @@ class _Files:
 
 
 def written(data: TrainingData) -> PartFile:
-    """Write data to where other processes find them, unless they are there.
+    """Write data for other processes, unless already written.
 
-    Data in memory are read for that once, not for every work on them.
+    Data in memory are hashed once for this, not for every operation.
 
     Raises
     ------
-    OutputError
-        Where they cannot be written.
+    OutputError If they cannot be written.
     """
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)

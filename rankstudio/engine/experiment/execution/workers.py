@@ -13,17 +13,17 @@ _NUMBERS = 1 << 26  # in the training parts of all threads together: some gigaby
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and from how many units on it is worth while.
+    """An executor, and the number of units for which it is worthwhile.
 
     Attributes
     ----------
     executor : Executor or None
-        None for one unit after the other.
+        None to run one unit after the other.
     least : int
-        With fewer units a method's own threads make more of the processors.
+        With fewer units, a method's own threads use the processors better.
     most : int or None
-        With more numbers in a training part they do so too, and each worker has what it makes of them for
-        itself: several would need too much memory.
+        This also applies to larger training parts; in addition, each worker keeps its own intermediate
+        results, and several would need too much memory.
     """
 
     executor: Executor | None = None
@@ -32,11 +32,11 @@ class Workers:
 
     @classmethod
     def of_threads(cls, executor: Executor, count: int) -> Workers:
-        """Return so many threads of this process, which a method could use itself."""
+        """Return threads of this process, which a method could also use itself."""
         return cls(executor, least=2 * count, most=_NUMBERS // count)
 
     def serve(self, n_units: int, n_numbers: int) -> Executor | None:
-        """Return the executor for so many units on training parts of so many numbers; None for no other."""
+        """Return the executor for a number of units and size of training parts; None for no executor."""
         large = self.most is not None and n_numbers > self.most
         return None if n_units < self.least or large else self.executor
 
@@ -47,16 +47,16 @@ ALONE = Workers()
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files of TLS: only who has a certificate of the same authority is listened to, and all is encrypted.
+    """TLS files: only holders of a certificate of the same authority are accepted, and traffic is encrypted.
 
     Attributes
     ----------
     ca : Path
-        The certificate of the authority, PEM.
+        Certificate of the authority, PEM.
     cert : Path
-        One's own certificate, signed by it, PEM.
+        Own certificate, signed by it, PEM.
     key : Path
-        The private key of that, PEM.
+        Private key of the own certificate, PEM.
 
     Raises
     ------

@@ -39,18 +39,17 @@ UNKNOWN: Mapping[str, str] = FrozenMapping()
 
 
 def as_command(plan: Plan, out: str = "") -> str:
-    """Return the command that runs a plan in the terminal.
+    """Return the terminal command that runs a plan.
 
     Parameters
     ----------
     plan : Plan
     out : str
-        Folder for the results; "" leaves it out.
+        Folder for the results; "" for none.
 
     Returns
     -------
-    str
-        One line for a POSIX shell, without what has its default anyway.
+    str One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
@@ -87,7 +86,7 @@ def _looked_for(entry: Method, ranker: Method | None = None) -> tuple[str, ...]:
 
 
 def option_words(option: str, value: str) -> list[str]:
-    """Return an option with its value, in one word where that begins as an option does."""
+    """Return an option with its value, joined by "=" if the value looks like an option."""
     return [f"{option}={value}"] if value.startswith("-") else [option, value]
 
 
@@ -97,7 +96,7 @@ def parameter_words(
     always: Collection[str] = (),
     prefix: str = "--",
 ) -> Iterator[str]:
-    """Yield the options for parameters that differ from their defaults, and for some whatever they are."""
+    """Yield the options of parameters that differ from their defaults, and of some always."""
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
             text = p.written(values[p.name]) or p.none_label
@@ -105,7 +104,7 @@ def parameter_words(
 
 
 def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
-    """Yield the options for fields of a plan that differ from their defaults."""
+    """Yield the options of plan fields that differ from their defaults."""
     usual = Plan(plan.data)
     for name in names:
         value = getattr(plan, name)
@@ -115,7 +114,7 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 
 
 def column_words(plan: Plan) -> Iterator[str]:
-    """Yield the options of the terminal that say what the columns of the data are."""
+    """Yield the options for the columns of the data."""
     for name, told in plan.columns.items():
         if told is True:
             yield _COLUMN_OPTIONS[name]
@@ -125,7 +124,7 @@ def column_words(plan: Plan) -> Iterator[str]:
 
 
 def group_words(plan: Plan) -> Iterator[str]:
-    """Yield the options of the terminal that say which groups of features and which preferences there are."""
+    """Yield the options for feature groups and preferences."""
     if plan.groups:
         yield from option_words("--groups", format_groups(plan.groups))
     if plan.preferences:
@@ -133,15 +132,15 @@ def group_words(plan: Plan) -> Iterator[str]:
 
 
 def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
-    """Return a short program that runs a plan with the library, and prints what was chosen and measured.
+    """Return a short program that runs a plan and prints the selected model and its measures.
 
     Parameters
     ----------
     plan : Plan
     out : str
-        New folder that it writes the results to, as ``rankstudio run`` does; "" for none.
+        New folder for the results, as in ``rankstudio run``; "" for none.
     computed_with : Mapping of str to str
-        Versions that give the same bits, where these are known.
+        Versions that give the same bits, if known.
     """
     lines = [
         plan_code(plan),
@@ -156,16 +155,16 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKN
 
 
 def program(imports: Sequence[str], lines: Sequence[str], computed_with: Mapping[str, str] = UNKNOWN) -> str:
-    """Return a program of some lines, with a comment on what gives the same bits where that is known."""
+    """Return the lines as a program, with a comment on the versions that give the same bits, if known."""
     said = _origin(computed_with)
     origin = [f"# {comment_text(said, 'python')}"] if said else []
     return "\n".join([*origin, *imports, "", *lines]) + "\n"
 
 
 def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
-    """Return a Jupyter notebook that runs a plan and shows its results; parameters as of a program.
+    """Return a Jupyter notebook that runs a plan and shows its results; parameters as for a program.
 
-    It is in version 4.5 of the format, and has the same text whenever it is made.
+    Its format is version 4.5, and its text is always the same.
     """
     origin = _origin(computed_with) or "A run of RankStudio."
     cells = [
@@ -215,7 +214,7 @@ def _origin(computed_with: Mapping[str, str]) -> str:
 
 
 def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
-    """Return the plan as Python says it; only some fields of it, where they differ from the defaults."""
+    """Return the plan as a Python expression, with only the fields that differ from the defaults."""
     usual = plan_as_dict(Plan(plan.data))
     arguments = []
     for name, value in plan_as_dict(plan).items():
@@ -238,16 +237,16 @@ class PlanFormat:
     Attributes
     ----------
     key : str
-        For the terminal: "notebook".
+        Key in the terminal: "notebook".
     label : str
-        For people: "Jupyter notebook".
+        Name for users: "Jupyter notebook".
     suffix : str
-        Of its files.
+        Suffix of its files.
     help : str
-        What it is, in a sentence.
+        Description in a sentence.
     text : callable
-        Returns a plan in it, given the folder that results are to be written to ("" for none) and the
-        versions that give the same bits (empty where nobody knows).
+        Returns a plan in this format, given the results folder ("" for none) and the versions that give the
+        same bits (empty if unknown).
     """
 
     key: str

@@ -12,16 +12,16 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter of which a plan tries every value.
+    """A parameter with several values in a plan.
 
     Attributes
     ----------
     parameter : Parameter
-        Whose values are tried.
+        The parameter.
     values : tuple
-        Those of a grid ascending, any others as they were listed.
+        Values, ascending for a grid, otherwise in the listed order.
     ranker : str
-        Label of the ranker whose parameter it is; "" for the plan's own method.
+        Label of the ranker with this parameter; "" for the plan's own method.
     """
 
     parameter: Parameter
@@ -30,21 +30,21 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """Short, for tables and axes: "λ", or "RankRLS λ" where it is the ranker's."""
+        """Short label for tables and axes: "λ", or "RankRLS λ" for the ranker's."""
         return f"{self.ranker} {self.parameter.label}".strip()
 
     @property
     def name(self) -> str:
-        """For columns of files: "regularization", "ranker.regularization"."""
+        """Name of file columns: "regularization", "ranker.regularization"."""
         return f"ranker.{self.parameter.name}" if self.ranker else self.parameter.name
 
     @property
     def is_grid(self) -> bool:
-        """Whether it is one of numbers, between which there are others to ask for."""
+        """Whether it is a grid of numbers, so that values in between are possible."""
         return self.parameter.kind is Kind.GRID
 
     def allows(self, value: Any) -> bool:
-        """Return whether a combination may have a value: one that is listed, or any number on a grid."""
+        """Return whether a value is allowed: a listed one, or any number for a grid."""
         return isinstance(value, int | float) if self.is_grid else value in self.values
 
     def format(self, value: Any) -> str:
@@ -53,7 +53,7 @@ class Axis:
 
 
 def varied_axes(combinations: Sequence[tuple[Any, ...]]) -> tuple[int, ...]:
-    """Return the positions of the axes on which combinations differ; the first where they do on none."""
+    """Return the positions of the axes on which combinations differ; the first one if they are equal."""
     differing = (
         number for number, values in enumerate(zip(*combinations, strict=True)) if len(set(values)) > 1
     )
@@ -67,11 +67,11 @@ class ParameterCombination:
     Attributes
     ----------
     parameters : Mapping
-        Of the method.
+        Parameters of the method.
     ranker : Mapping
-        Of the ranker that ranks with the selected features; empty where there is none.
+        Parameters of the final ranker; empty without one.
     values : tuple
-        The value on each axis of the plan.
+        Values on the axes of the plan.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=FrozenMapping)
@@ -81,14 +81,14 @@ class ParameterCombination:
 
 @dataclass(frozen=True)
 class Unit:
-    """One piece of work of a run: one fold with one value of every parameter.
+    """One unit of work of a run: one fold with one value of every parameter.
 
     Attributes
     ----------
     fold : int
         Number of the fold, from 1.
     position : int
-        Of the combination among the plan's, from 0.
+        Position of the combination in the plan, from 0.
     combination : ParameterCombination
     """
 
@@ -98,10 +98,10 @@ class Unit:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The combination's parameters of the method."""
+        """Parameters of the combination for the method."""
         return self.combination.parameters
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The combination's value on each axis of the plan."""
+        """Value of the combination on each axis of the plan."""
         return self.combination.values

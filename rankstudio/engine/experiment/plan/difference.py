@@ -20,18 +20,18 @@ PINS = ("pinned", "banned")
 
 
 def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tuple[str, ...]:
-    """Return in what a plan differs from another: "λ 1, 2", "pinned BM25 of anchor", "another method".
+    """Return the differences between two plans: "λ 1, 2", "pinned BM25 of anchor", "another method".
 
     Parameters
     ----------
     plan, reference : Plan
     names : Mapping of int to str, optional
-        Of the features, by id.
+        Names of the features, by id.
 
     Returns
     -------
-    tuple of str
-        Values of the first plan. Of another method no parameter is told: none is the same thing there.
+    tuple of str Values of the first plan. For different methods no parameters are listed, because they are
+    not comparable.
     """
     if plan.method != reference.method:
         return (tr("another method"),)
@@ -47,7 +47,7 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
 
 
 def parameter_texts(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter that counts, the ranker's with its name before them."""
+    """Return label and value of each parameter in effect, the ranker's prefixed with its name."""
     ranker = plan.ranker_entry
     named = [
         (tr(p.label), p, plan.parameters[p.name]) for p in plan.entry.parameters if not (ranker and p.ranks)
@@ -63,16 +63,15 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
-    """Return label and value of each parameter that counts and is not at its default."""
+    """Return label and value of each parameter in effect that differs from its default."""
     usual = parameter_texts(Plan(plan.data, plan.method, ranker=plan.ranker))
     return {label: text for label, text in parameter_texts(plan).items() if text != usual.get(label)}
 
 
 def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
-    """Return for each plan the parameters in which those of one method differ: "λ 1, 2 · features k 5".
+    """Return for each plan the parameters in which plans of the same method differ: "λ 1, 2 · features k 5".
 
-    Parameters that are the same in all of them say nothing and are left out; so are the rule of choice and
-    the convention of the measures where all plans, whatever their methods, have the same.
+    Parameters with equal values are left out, as are rule and convention if all plans agree.
     """
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_rules = len({plan.rule for plan in plans.values()}) > 1
@@ -98,12 +97,12 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
 
 
 def pins_of(plan: Plan) -> tuple[Any, ...]:
-    """Return what is pinned and banned; empty where nothing is."""
+    """Return the pinned and banned features; empty if there are none."""
     return tuple(plan.parameters[name] for name in PINS if plan.parameters.get(name))
 
 
 def only_pins_differ(plan: Plan, reference: Plan) -> bool:
-    """Return whether plans differ in pinned or banned features alone: what lies between is their effect."""
+    """Return whether plans differ only in pinned or banned features."""
     if plan.method != reference.method or not set(PINS) & set(plan.parameters):
         return False
     same = {name: reference.parameters[name] for name in PINS if name in plan.parameters}

@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 def left_out_name(name: str) -> str:
-    """Return how a measure of left-out queries is called: "leave-query-out MAP"."""
+    """Return the name of a measure of left-out queries: "leave-query-out MAP"."""
     return PREFIX + name
 
 
@@ -23,32 +23,31 @@ def is_left_out(name: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the measure's own name: "MAP" for "leave-query-out MAP" and for itself."""
+    """Return the name of the underlying measure: "MAP" for "leave-query-out MAP" and for "MAP"."""
     return name.strip()[len(PREFIX) :].strip() if is_left_out(name) else name
 
 
 def canonical_name(name: str) -> str:
-    """Return the name of a measure, of left-out queries or not, as it is written.
+    """Return the canonical name of a measure, of left-out queries or not.
 
     Raises
     ------
-    ParameterError
-        For one that is none.
+    ParameterError For an unknown measure.
     """
     found = measure(plain_name(name)).name
     return left_out_name(found) if is_left_out(name) else found
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return what was measured on the validation part alone."""
+    """Return only the measures of the validation part."""
     return {name: value for name, value in measures.items() if not is_left_out(name)}
 
 
 def plain(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return measures by their own names."""
+    """Return the names of the underlying measures."""
     return {plain_name(name): value for name, value in measures.items()}
 
 
 def left_out(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return what was measured of left-out queries alone, by the names of :func:`left_out_name`."""
+    """Return only the measures of left-out queries, by the names of :func:`left_out_name`."""
     return {name: value for name, value in measures.items() if is_left_out(name)}

@@ -59,65 +59,63 @@ CRITERION = "criterion"
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: data, method, grid and protocol.
+    """Specification of a run: data, method, grid and protocol.
 
     Attributes
     ----------
     data : str
         A data file or a folder of folds, or ``"sample"``.
     method : str
-        Key in the catalog.
+        Key of the method in the catalog.
     parameters : Mapping
-        By name; grids are tuples of numbers, features are 1-based ids. What is left out has its default. Any
-        parameter may have several values, as a list: every combination of them is tried.
+        Parameters by name; grids are tuples of numbers, features are 1-based ids. Missing parameters have
+        their defaults. Any parameter may have several values, as a list; every combination is tried.
     select_by : str
-        The validation measure that chooses the combination and the number of features,
-        ``"leave-query-out MAP"`` for a measure of the training queries, each ranked by the model learned
-        without it (any measure, where the method has such predictions), or ``"criterion"``.
-        Ties go to the earlier combination (the smaller λ, the value listed first), then to the smaller
-        number of features.
+        Selection criterion: a validation measure; ``"leave-query-out MAP"`` for a measure of the training
+        queries, each ranked by the model trained without it (any measure, if the method supports it); or
+        ``"criterion"``. Ties go to the earlier combination (the smaller λ, the value listed first), then to
+        fewer features.
     measures : tuple of str
-        What is reported.
+        Measures to report.
     convention : str
-        Which convention the measures follow.
+        Convention of the measures.
     folds : tuple of int
         Numbers of the folds to run; empty for all.
     missing : str
-        What becomes of missing values: "query_min", "zero" or "refuse".
+        Treatment of missing values: "query_min", "zero" or "refuse".
     normalize : str
-        "none", or "query_minmax" for scaling each feature to [0, 1] within each query.
+        "none", or "query_minmax" to scale each feature to [0, 1] within each query.
     seed : int
-        For methods that draw random numbers, and for dealing queries to folds.
+        Seed of randomised methods, and of the division into folds.
     ranker : str
-        Key of a ranker that ranks with the features that the method selects, for every number of them; ""
-        for the method's own model.
+        Key of the final ranker, trained with the selected features for every number of features; "" for the
+        method's own model.
     ranker_parameters : Mapping
-        Of that ranker, as ``parameters``.
+        Parameters of the final ranker, as ``parameters``.
     protocol : str
-        How the folds come about: "given" as the files have them, "10-fold", "leave-query-out", "split
-        60/20/20" (percent of train, vali and test) or "nested 20" (where a fold has no validation part,
-        percent of its training queries), or with an inner cross-validation, "5-fold, nested 4-fold"; see
+        Protocol of the folds: "given" as in the files, "10-fold", "leave-query-out", "split 60/20/20"
+        (percentages of train, vali and test) or "nested 20" (percentage of the training queries, for folds
+        without a validation part), or with an inner cross-validation, "5-fold, nested 4-fold"; see
         `rankstudio.engine.experiment.plan.protocol`.
     rule : str
-        Which model is chosen: "best", "smallest" for the smallest one on the best one's path that is not
-        significantly worse, "one-se" for the smallest one there within a standard error of the best, or "at
-        most 10" for the best with so few features.
+        Selection rule: "best"; "smallest" for the smallest model on the path of the best one that is not
+        significantly worse; "one-se" for the smallest one on that path within one standard error of the best;
+        or "at most 10" for the best with at most this number of features.
     groups : Mapping of str to tuple of int
-        Named groups of features, by 1-based ids, that a selector takes or leaves as a whole; a feature that
-        is in none stands for itself. A plan may have them with a method that does not honour groups; it is
-        refused when it is to be run.
+        Named groups of features, by 1-based ids, which a selector selects as a whole; ungrouped features are
+        single candidates. A plan may combine groups with a method that does not support them; running it is
+        then an error.
     columns : Mapping of str to object
-        What the columns of tables are, where their names do not tell: ``qid``, ``label`` and ``part``, names
-        as ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
+        Columns of tables, if their names are not recognised: ``qid``, ``label`` and ``part``, names as
+        ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
     scores : Mapping of str to object
-        Of the methods "given-scores" and "given-model": ``name``, what they are called, ``path``, a file or
-        a folder, and ``files``, the SHA-256 of each file that was read, by its place in the folder. Where
-        these are there, a file with other contents is refused.
+        Scores or models of the methods "given-scores" and "given-model": their ``name``, the ``path`` of a
+        file or a folder, and ``files``, the SHA-256 of each file by its path in the folder. If checksums are
+        present, files with other contents are rejected.
     preferences : Mapping of str to str
-        ``path`` of a CSV file of preferences between documents, which the method and the ranker learn from in
-        place of labels, and ``checksum``, its SHA-256: where it is there, a file with other contents is
-        refused. Measures are by the labels. It is refused with a method that learns from labels alone when
-        it is to be run.
+        ``path`` of a CSV file of preferences between documents, which replace the labels in training, and
+        ``checksum``, its SHA-256; if present, a file with other contents is rejected. Measures still use the
+        labels. Running it with a method that does not support preferences is an error.
     """
 
     data: str
@@ -172,17 +170,17 @@ class Plan:
 
     @property
     def entry(self) -> Method:
-        """The method's entry in the catalog."""
+        """Catalog entry of the method."""
         return method(self.method)
 
     @property
     def ranker_entry(self) -> Method | None:
-        """The ranker's entry in the catalog; None where there is no ranker."""
+        """Catalog entry of the ranker; None without one."""
         return method(self.ranker) if self.ranker else None
 
     @property
     def title(self) -> str:
-        """What is run, in words: "GAS, then RankSVM"."""
+        """Description of the method: "GAS, then RankSVM"."""
         ranker = self.ranker_entry
         if self.scores:
             given = tr("{name} (model)") if self.method == GIVEN_MODEL.key else tr("{name} (given scores)")
@@ -193,14 +191,14 @@ class Plan:
 
     @property
     def step_kind(self) -> StepKind:
-        """What the steps of a path are."""
+        """Kind of the steps of a path."""
         return StepKind.FEATURES if self.ranker else self.entry.step_kind
 
     @property
     def candidate_score(self) -> CandidateScore | None:
-        """What the steps of a path compare their candidates by; None where they compare none.
+        """Score by which the steps of a path compare candidates; None if they compare none.
 
-        Where a ranker ranks, its steps hold the scores by which the method has selected.
+        With a final ranker, the steps contain the scores of the selector.
         """
         score = self.entry.candidate_score
         if score is not None:
@@ -215,7 +213,7 @@ class Plan:
 
     @property
     def inner(self) -> int:
-        """How many inner folds of each training part choose the model; 0 where a validation part does."""
+        """Number of inner folds that select the model; 0 with a validation part."""
         return parse_protocol(self.protocol).inner
 
     @property
@@ -225,13 +223,13 @@ class Plan:
 
     @property
     def criterion(self) -> str:
-        """What the criterion of a step is, as an axis title."""
+        """Axis title of the criterion."""
         return self._left_out_as((self.ranker_entry or self.entry).criterion, ranks=True)
 
     def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
-        """Return a criterion by what is left out: queries, or documents where there are no queries.
+        """Return a criterion by what it leaves out: queries, or documents if there are no queries.
 
-        ``ranks`` says whether it is that of the final ranker, where there is one.
+        ``ranks`` means the criterion of the final ranker, if there is one.
         """
         entry, values = self.entry, self.parameters
         if ranks and self.ranker_entry is not None:
@@ -244,36 +242,36 @@ class Plan:
 
     @property
     def measured_criterion(self) -> bool:
-        """Whether the criterion of a step is the negative of a measure, as which it is shown."""
+        """Whether the criterion is the negative of a measure, which is shown instead."""
         return (self.ranker_entry or self.entry).measured
 
     @property
     def evaluated(self) -> tuple[str, ...]:
-        """The measures to compute: those reported, and the one that chooses."""
+        """Measures to compute: the reported ones, and the selection criterion."""
         extra = () if self.chosen_by in (CRITERION, *self.measures) else (self.chosen_by,)
         return self.measures + extra
 
     @property
     def can_leave_out(self) -> bool:
-        """Whether what ranks predicts each query by the model learned without it."""
+        """Whether the ranker supports leave-query-out predictions."""
         return (self.ranker_entry or self.entry).left_out
 
     @property
     def leaves_out(self) -> bool:
-        """Whether a measure of left-out training queries chooses the model."""
+        """Whether a measure of left-out training queries selects the model."""
         return is_left_out(self.select_by)
 
     @property
     def chosen_by(self) -> str:
-        """The measure that chooses, of whatever queries; or ``"criterion"``."""
+        """Measure that selects, of any queries; or ``"criterion"``."""
         return plain_name(self.select_by)
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        """The grids and all else that has several values, as in the form: the method's, then the ranker's.
+        """Parameters with several values, in the order of the form: the method's, then the ranker's.
 
-        Where a ranker ranks, what concerns only the method's own model is not asked for; nor is what does not
-        count with the other parameters.
+        Parameters without effect are left out: those of the method's own model with a final ranker, and those
+        that depend on other parameters.
         """
         ranker = self.ranker_entry
         own = [p for p in self.entry.parameters if not (ranker and p.ranks)]
@@ -287,11 +285,11 @@ class Plan:
 
     @cached_property
     def combinations(self) -> tuple[ParameterCombination, ...]:
-        """Every combination of the axes' values, one for each parameter; the last axis runs fastest."""
+        """All combinations of the axes' values, one value per parameter; the last axis varies fastest."""
         return tuple(self.combination(values) for values in product(*(axis.values for axis in self.axes)))
 
     def combination(self, values: tuple[Any, ...]) -> ParameterCombination:
-        """Return the combination with these values on the axes, whether or not they are on the grids."""
+        """Return the combination with these values on the axes, on or off the grids."""
         first = {p.name: p.values(self.parameters[p.name])[0] for p in self.entry.parameters}
         on_axes = list(zip(self.axes, values, strict=True))
         own = {axis.parameter.name: value for axis, value in on_axes if not axis.ranker}
@@ -303,11 +301,11 @@ class Plan:
         )
 
     def axis_values(self, values: tuple[Any, ...]) -> dict[str, Any]:
-        """Return the values on the axes by the names of these, as in files and tables."""
+        """Return the values on the axes by the axes' names in files and tables."""
         return dict(zip((axis.name for axis in self.axes), values, strict=True))
 
     def changed(self, **changes: Any) -> Plan:
-        """Return a copy with some attributes replaced; scores go with their method."""
+        """Return a copy with some attributes replaced; given scores are removed with their method."""
         if changes.get("method", self.method) != self.method:
             changes.setdefault("scores", {})
         return replace(self, **changes)
@@ -332,10 +330,10 @@ def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
 
 
 def counting_plan(plan: Plan) -> Plan:
-    """Return the plan with the default of each parameter that does not count beside the others.
+    """Return the plan with defaults for all parameters without effect.
 
-    Where a ranker ranks, those of the method's own model do not count; nor does what only counts with
-    another value of another parameter. Plans that differ in nothing else ask for the same work.
+    These are parameters of the method's own model with a final ranker, and parameters that depend on other
+    values of other parameters. Plans that differ only in such parameters define the same work.
     """
     ranker = plan.ranker_entry
     own = {
@@ -354,7 +352,7 @@ def counting_plan(plan: Plan) -> Plan:
 
 
 def path_plan(plan: Plan) -> Plan:
-    """Return the plan without what does not change a path: grids, folds to run, how to choose."""
+    """Return the plan without settings that do not change a path: grids, folds to run, selection."""
     ranker = plan.ranker_entry
     own = {p.name: p.default for p in plan.entry.grids}
     ranked = {p.name: p.default for p in ranker.grids} if ranker else {}
@@ -369,23 +367,22 @@ def path_plan(plan: Plan) -> Plan:
 
 
 def has_map(plan: Plan) -> bool:
-    """Return whether the models of a plan have several parameters and sizes to be laid out by."""
+    """Return whether the models of a plan form a map of several parameters and sizes."""
     return bool(plan.axes) and plan.step_kind is StepKind.FEATURES and plan.entry.selects
 
 
 def longest_path(plan: Plan, n_features: int) -> int:
-    """Return how far a path reaches at most, along the steps of its method.
+    """Return the maximum length of a path, in steps of the method.
 
     Parameters
     ----------
     plan : Plan
     n_features : int
-        Of the data.
+        Number of features of the data.
 
     Returns
     -------
-    int
-        Features, iterations or rounds; 1 for a method that takes all features at once.
+    int Features, iterations or rounds; 1 for a method that uses all features at once.
     """
     limits = [combination.parameters.get(plan.step_kind.limit) for combination in plan.combinations]
     if plan.step_kind is not StepKind.FEATURES:
@@ -397,12 +394,11 @@ def longest_path(plan: Plan, n_features: int) -> int:
 
 
 def named_preferences(path: Path) -> dict[str, str]:
-    """Return what a plan says of a file of preferences: where it is, and its checksum.
+    """Return the plan's entry of a preference file: its path and checksum.
 
     Raises
     ------
-    DataError
-        Where it cannot be read.
+    DataError If it cannot be read.
     """
     from rankstudio.engine.data.preferences.csv_file import read_preference_file  # noqa: PLC0415 - numpy, where it is needed
 
@@ -411,7 +407,7 @@ def named_preferences(path: Path) -> dict[str, str]:
 
 
 def refusal_of_preferences(entry: Method) -> str:
-    """Return the sentence by which a method that learns from labels alone is refused."""
+    """Return the message that a method does not support preferences."""
     able = ", ".join(other.label for other in methods() if other.learns_preferences)
     return tr("{label} cannot learn from preferences. Choose {able}, or remove the preferences.").format(
         label=entry.label, able=able
@@ -419,7 +415,7 @@ def refusal_of_preferences(entry: Method) -> str:
 
 
 def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Method]) -> str:
-    """Return who learns from the preferences of a plan, or why somebody cannot, as a sentence."""
+    """Return the method that learns from the preferences of a plan, or the reason why it cannot."""
     refused = next((entry for entry in entries if not entry.learns_preferences), None)
     if refused is not None:
         return refusal_of_preferences(refused)
@@ -428,15 +424,15 @@ def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Metho
 
 
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
-    """Return the sentence by which a method is refused for the groups or preferences of a plan, "" for none.
+    """Return the reason why a method does not support the groups or preferences of a plan, "" if it does.
 
     Parameters
     ----------
     plan : Plan
-        Of this method, or of another that would be replaced by it.
+        Plan with this method, or with another one that it would replace.
     entry : Method
     selects : bool
-        Whether it takes the place of the plan's method. A final ranker has the groups that are selected.
+        Whether it replaces the method of the plan. A final ranker always supports the selected groups.
     """
     joint = sum(len(ids) > 1 for ids in plan.groups.values())
     if plan.preferences and not entry.learns_preferences:
@@ -447,12 +443,11 @@ def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
 
 
 def n_steps(plan: Plan, feature_ids: Ints) -> int:
-    """Return how many steps a unit of a plan has at most on data with these features.
+    """Return the maximum number of steps of a unit of a plan on data with these features.
 
     Raises
     ------
-    ParameterError, PlanError
-        As :func:`estimator`, of the method and of the ranker: before any work.
+    ParameterError, PlanError As in :func:`estimator`, for method and ranker, before any work.
     """
     if plan.entry.given:
         return 1
@@ -466,15 +461,12 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
 
 
 def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_ids: Ints) -> LinearRanker:
-    """Make an estimator with one value of each parameter, feature ids turned into columns.
+    """Create an estimator with one value per parameter; feature ids become columns.
 
     Raises
     ------
-    ParameterError
-        For a feature that the data do not have.
-    PlanError
-        Where something is not installed that the method needs, or it cannot honour the plan's groups or
-        learn from its preferences.
+    ParameterError For a feature that the data do not have. PlanError If a required library is not installed,
+    or the method does not support the plan's groups or preferences.
     """
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)

@@ -30,19 +30,19 @@ _AT_MOST = re.compile(r"at most (\d{1,9})(?: features?)?")
 
 @dataclass(frozen=True)
 class Protocol:
-    """How the folds of a run come about.
+    """Protocol of the folds of a run.
 
     Attributes
     ----------
     kind : str
-        "given": the folds of the files. "k-fold", "leave-query-out", "split": see `k_fold`,
-        `leave_query_out` and `single_split` of `rankstudio.engine.data.splitting.splits`. "nested": the given
-        folds, where one without a validation part gets it out of its training queries (`nested` there).
+        "given": the folds of the files. "k-fold", "leave-query-out", "split": see `k_fold`, `leave_query_out`
+        and `single_split` of `rankstudio.engine.data.splitting.splits`. "nested": the given folds, with a
+        validation part taken from the training queries of folds without one (`nested` there).
     numbers : tuple of int
-        k; the percents of train, vali and test; the percent that validates; none for the given folds.
+        k; the percentages of train, vali and test; the percentage for validation; none for the given folds.
     inner : int
-        How many inner folds of each training part choose the model, see
-        `rankstudio.engine.data.splitting.splits`; 0 for none.
+        Number of inner folds that select the model, see `rankstudio.engine.data.splitting.splits`; 0 for
+        none.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
@@ -58,7 +58,7 @@ class Protocol:
 
     @property
     def validates(self) -> bool:
-        """Whether each fold gets a validation part, or inner folds, whatever the files have."""
+        """Whether each fold has a validation part, or inner folds, regardless of the files."""
         match self.kind, self.numbers:
             case "k-fold", (k,):
                 there = k > 2
@@ -69,19 +69,17 @@ class Protocol:
         return there or self.inner > 0
 
     def divided_by(self, seed: int) -> str:
-        """Return how a dataset with these folds says that they were made; "" for those of the files."""
+        """Return the description of these folds in a dataset; "" for those of the files."""
         seedless = {GIVEN: "", LEAVE_QUERY_OUT: LEAVE_QUERY_OUT}
         return seedless.get(str(self), f"{self}, seed {seed}")
 
     def divide(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
-        """Return the dataset with the folds of this protocol; itself where it has them already.
+        """Return the dataset with the folds of this protocol; unchanged if it already has them.
 
         Raises
         ------
-        DatasetError
-            Where its queries cannot be dealt so.
-        PlanError
-            Where its folds were made by another protocol, or another seed: what was given is not there.
+        DatasetError If its queries cannot be divided this way. PlanError If its folds were created by another
+        protocol or seed, so the given folds are not available.
         """
         how = self.divided_by(seed)
         if dataset.divided_by == how:
@@ -118,14 +116,13 @@ class Protocol:
 
 
 def parse_protocol(text: str) -> Protocol:
-    """Read a protocol: "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20", "nested 5-fold".
+    """Parse "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20" or "nested 5-fold".
 
-    "nested 5-fold" may follow any other but "nested 20", after a comma: "10-fold, nested 5-fold".
+    "nested 5-fold" may follow any other protocol except "nested 20", after a comma: "10-fold, nested 5-fold".
 
     Raises
     ------
-    PlanError
-        For anything else.
+    PlanError For any other text.
     """
     said = " ".join(text.lower().split())
     outer, comma, last = said.rpartition(",")
@@ -158,16 +155,16 @@ def parse_protocol(text: str) -> Protocol:
 
 @dataclass(frozen=True)
 class Rule:
-    """Which model is chosen.
+    """Rule that selects a model.
 
     Attributes
     ----------
     kind : str
-        "best": the best by the plan's measure. "smallest": the smallest of the best one's path that is not
-        significantly worse, paired over the queries. "one-se": the smallest of that path within one standard
-        error of the best. "at most": the best of those with no more features than that.
+        "best": the best by the plan's measure. "smallest": the smallest model on the best one's path that is
+        not significantly worse, paired over the queries. "one-se": the smallest model on that path within one
+        standard error of the best. "at most": the best one with at most that number of features.
     most : int or None
-        The greatest number of features of "at most".
+        Maximum number of features of "at most".
     """
 
     kind: Literal["best", "smallest", "one-se", "at most"] = "best"
@@ -183,17 +180,16 @@ class Rule:
 
 
 def at_most(k: int) -> str:
-    """Return the rule of the best model with no more than k features, as plans write it."""
+    """Return the rule for the best model with at most k features, as written in plans."""
     return str(Rule("at most", k))
 
 
 def parse_rule(text: str) -> Rule:
-    """Read a rule: "best", "smallest", "one-se", "at most 10".
+    """Parse a rule: "best", "smallest", "one-se", "at most 10".
 
     Raises
     ------
-    PlanError
-        For anything else.
+    PlanError For any other text.
     """
     said = " ".join(text.lower().split())
     if said == BEST:

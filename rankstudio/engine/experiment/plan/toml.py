@@ -18,7 +18,7 @@ _MOST_BYTES = 4 << 20  # of a plan, which would take some seconds
 
 
 def plan_as_dict(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain lists, strings and numbers, for TOML and JSON; None is left out."""
+    """Return the plan as plain lists, strings and numbers, for TOML and JSON, without None."""
     values = {f.name: as_lists(getattr(plan, f.name)) for f in fields(plan)}
     # TOML wants the tables after the plain values.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
@@ -42,19 +42,18 @@ def _plain(parameter: Parameter, value: Any) -> Any:
 
 
 def as_lists(value: Any) -> Any:
-    """Return tuples as lists and mappings as dicts, and so what is in them."""
+    """Convert tuples to lists and mappings to dicts, recursively."""
     if isinstance(value, Mapping):
         return {name: as_lists(item) for name, item in value.items()}
     return [as_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def plan_from_dict(values: Mapping[str, Any]) -> Plan:
-    """Make a plan from what :func:`plan_as_dict` gave, or from a file that a person wrote.
+    """Create a plan from the result of :func:`plan_as_dict`, or from a file written by a user.
 
     Raises
     ------
-    PlanError, ParameterError
-        For an unknown field or a value outside its range.
+    PlanError, ParameterError For an unknown field or a value out of range.
     """
     known = {f.name for f in fields(Plan)}
     for name in values:
@@ -68,7 +67,7 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 
 
 def plan_as_toml(plan: Plan) -> str:
-    """Return the plan as the text of a file that :func:`load_plan` reads."""
+    """Return the plan as the text of a file for :func:`load_plan`."""
     import tomli_w  # noqa: PLC0415 - only here, and the window starts without it
 
     text: str = tomli_w.dumps(plan_as_dict(plan))
@@ -80,8 +79,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
     Raises
     ------
-    OutputError
-        Where the file cannot be written.
+    OutputError If the file cannot be written.
     """
     write_text(path, plan_as_toml(plan))
 
@@ -91,8 +89,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
     Raises
     ------
-    PlanError
-        Where the file cannot be read or is not TOML; the text names the file.
+    PlanError If the file cannot be read or is not TOML; the message names the file.
     """
     try:
         return tomllib.loads(read_text(path, _MOST_BYTES))
@@ -111,8 +108,7 @@ def load_plan(path: str | Path) -> Plan:
 
     Raises
     ------
-    PlanError
-        Where the file cannot be read or is not a plan; the text names the file.
+    PlanError If the file cannot be read or is not a plan; the message names the file.
     """
     path = Path(path)
     values = read_toml(path)
@@ -123,7 +119,7 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
-    """Take relative paths of data and preferences from the folder of the plan, where something is there."""
+    """Resolve relative paths of data and preferences against the folder of the plan, if they exist there."""
     if plan.preferences:
         file = (Path(path).parent / plan.preferences["path"]).absolute()
         plan = plan.changed(preferences={**plan.preferences, "path": str(file)}) if is_there(file) else plan

@@ -18,9 +18,9 @@ from rankstudio.engine.support.work import WorkProgress
 
 @dataclass(frozen=True, eq=False)
 class RunStarted:
-    """The data are there and the work is known: how many units, and of how many steps each at most.
+    """The data are open and the work is known: the number of units, and the maximum number of steps of each.
 
-    With what the run needs of memory, unless all of it is there already.
+    Includes the memory estimate, unless all units are already finished.
     """
 
     plan: Plan
@@ -34,14 +34,14 @@ class RunStarted:
 
 @dataclass(frozen=True, eq=False)
 class UnitStarted:
-    """Work on one fold with one combination begins."""
+    """A unit of work, one fold with one combination, starts."""
 
     unit: Unit
 
 
 @dataclass(frozen=True, eq=False)
 class BaselineFound:
-    """The single feature that ranks a fold's training documents best, and how well."""
+    """The best single feature on a fold's training documents, with its measures."""
 
     fold: int
     baseline: Baseline
@@ -49,7 +49,7 @@ class BaselineFound:
 
 @dataclass(frozen=True, eq=False)
 class UnitProgress:
-    """Progress between two steps that take long."""
+    """Progress between two slow steps."""
 
     unit: Unit
     working: WorkProgress
@@ -57,7 +57,7 @@ class UnitProgress:
 
 @dataclass(frozen=True, eq=False)
 class StepDone:
-    """One more feature was selected, or one more iteration done, and measured on the validation part."""
+    """A feature was selected, or an iteration finished, and measured on the validation part."""
 
     unit: Unit
     step: Step
@@ -67,18 +67,18 @@ class StepDone:
 
     @property
     def criterion(self) -> float:
-        """The criterion, comparable between folds; see :class:`PathResult`."""
+        """Criterion, comparable between folds; see :class:`PathResult`."""
         return self.step.criterion / self.divisor
 
     @property
     def x_value(self) -> int:
-        """Where it stands on the axis that curves are drawn over."""
+        """Position on the x axis of the curves."""
         return len(self.step.selected) if self.step_kind is StepKind.FEATURES else self.step.number
 
 
 @dataclass(frozen=True, eq=False)
 class UnitFinished:
-    """All steps of a unit are done; it took so many seconds where somebody else did it."""
+    """All steps of a unit are done, with its seconds if another worker computed it."""
 
     unit: Unit
     path: PathResult
@@ -87,7 +87,7 @@ class UnitFinished:
 
 @dataclass(frozen=True, eq=False)
 class FoldFinished:
-    """All combinations of a fold are done, the model is chosen and tested."""
+    """All combinations of a fold are done, and the model is selected and tested."""
 
     result: FoldResult
 

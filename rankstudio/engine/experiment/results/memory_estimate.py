@@ -31,24 +31,24 @@ _NAMES = 4  # of methods that a sentence names
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """What a run needs of memory, and how it goes.
+    """Memory requirements of a run, and how it executes.
 
     Attributes
     ----------
     label : str
         The method.
     m, n : int
-        Documents and features of the training part that needs most.
+        Documents and features of the largest training part.
     on_disk : bool
-        Whether its documents are read from the disk as they are needed.
+        Whether its documents are read from disk on demand.
     need : MemoryNeed
-        Of all workers of this machine together, with what measures models.
+        Requirements of all workers of this machine together, including the measures of models.
     budget : float
-        Bytes that it may take.
+        Memory limit in bytes.
     limit : float
-        Bytes that by shards it may take at most: the budget where somebody named it, else what is free.
+        Maximum memory for shards in bytes: the limit if specified, otherwise the free memory.
     threads : int
-        How many threads or processes work on shards at a time; of threads fewer where the budget is small.
+        Number of threads or processes that work on shards at a time; fewer threads under a small limit.
     """
 
     label: str
@@ -62,33 +62,33 @@ class MemoryEstimate:
 
     @property
     def least(self) -> float:
-        """Bytes without which it does not run."""
+        """Minimum memory of the run in bytes."""
         return self.need.least
 
     @property
     def resident(self) -> float:
-        """Bytes that it takes at the most, about."""
+        """Approximate maximum memory in bytes."""
         return self.need.resident(self.room)
 
     @property
     def in_files(self) -> float:
-        """Bytes that it keeps on the disk meanwhile, about."""
+        """Approximate disk space during the run in bytes."""
         return self.need.in_files(self.room)
 
     @property
     def large(self) -> bool:
-        """Whether it is worth a word: it is of several shards, or takes a good part of the budget."""
+        """Whether it is worth showing: the data have several shards, or need a large part of the limit."""
         return self.m > DOCUMENTS or self.resident > self.budget / 2 or not self.runs
 
     @property
     def runs(self) -> bool:
-        """Whether there is memory enough."""
+        """Whether the memory is sufficient."""
         enough = self.budget if self.need.reading is Reading.WHOLE else self.limit
         return self.least <= max(enough, _LITTLE) and self.need.kept <= max(self.budget, _LITTLE)
 
     @property
     def sentence(self) -> str:
-        """How it goes, and how much memory it takes; the refusal where there is not enough."""
+        """How the run executes, and its memory; or the reason for its rejection."""
         if not self.runs:
             return self.refusal
         sizes = {"about": memory.size(self.resident), "budget": memory.size(self.budget)}
@@ -100,7 +100,7 @@ class MemoryEstimate:
 
     @property
     def way(self) -> str:
-        """How it goes: "3,016,900 documents are read from the disk, shard by shard"."""
+        """How the run executes: "3,016,900 documents are read from disk, shard by shard"."""
         if self.need.reading is not Reading.WHOLE:
             text = (
                 tr("{m} documents read from disk, processed in blocks")
@@ -116,7 +116,7 @@ class MemoryEstimate:
 
     @property
     def refusal(self) -> str:
-        """Why it cannot run, and what would make it run."""
+        """Reason why it cannot run, and what would make it run."""
         text = tr(
             "{label} needs at least {needed} of memory for {m} documents with {n} features; "
             "the memory limit is {budget}. It runs with {advice}."
@@ -131,7 +131,7 @@ class MemoryEstimate:
         )
 
     def refuse(self) -> None:
-        """Refuse a run for which there is not memory enough.
+        """Reject a run without sufficient memory.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class MemoryEstimate:
 
     @property
     def room(self) -> float:
-        """Bytes of states that are kept in memory, so that the run stays within its budget."""
+        """Memory for states in bytes that keeps the run within its limit."""
         return self.need.room(self.budget)
 
     def _advice(self) -> list[str]:
@@ -182,14 +182,14 @@ def _rounded_up(n_bytes: float) -> float:
 
 @dataclass(frozen=True)
 class WorkersHere:
-    """Who works on this machine.
+    """The workers on this machine.
 
     Attributes
     ----------
     count : int
-        How many work at a time.
+        Number of parallel workers.
     share_shards : bool
-        Whether they share the shards of one path, else each has units of its own.
+        Whether they share the shards of one path instead of running units of their own.
     """
 
     count: int = 1
@@ -200,23 +200,22 @@ ALONE = WorkersHere()
 
 
 def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = ALONE) -> MemoryEstimate:
-    """Return what a plan needs of memory on some folds, before any work.
+    """Return the memory requirements of a plan on some folds, before any work.
 
     Parameters
     ----------
     plan : Plan
     folds : sequence of Fold
-        That are run.
+        Folds to run.
     workers : WorkersHere
 
     Raises
     ------
-    ParameterError, PlanError
-        As :func:`rankstudio.engine.experiment.plan.plan.estimator`.
+    ParameterError, PlanError As in :func:`rankstudio.engine.experiment.plan.plan.estimator`.
 
     Notes
     -----
-    O(S log Q) for S shards of Q queries; it reads no document.
+    O(S log Q) for S shards of Q queries; no document is read.
     """
     return max((_of_fold(plan, fold, workers) for fold in folds), key=lambda found: found.least)
 
@@ -255,7 +254,7 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
 
 
 def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
-    """Return whether all that a plan learns from a training part is sums over shards, which workers share."""
+    """Return whether all training of a plan consists of sums over shards, which workers can share."""
     largest = max(shard.n_documents for shard in shards_of(train.query_ptr))
     shape = DataShape(train.n_documents, train.n_features, train.n_queries, largest)
     return shape.sharded and all(

@@ -24,38 +24,37 @@ SIGNIFICANCE = 0.05
 def select_model(
     plan: Plan, paths: Sequence[PathResult], standard_error: Callable[[Step], float] | None = None
 ) -> Chosen:
-    """Return the model that the plan's rule chooses by its measure.
+    """Return the model selected by the plan's rule and measure.
 
-    Ties go to the earlier combination, then to the earlier step: to the smaller λ, then the fewer features.
-    Of an optimiser's iterations only the last one is a model.
+    Ties go to the earlier combination, then to the earlier step: to the smaller λ, then to fewer features.
+    For an optimiser only the last iteration is a model.
 
     Parameters
     ----------
     plan : Plan
-        Its `select_by` and `rule` count here.
+        Plan whose `select_by` and `rule` are used.
     paths : sequence of PathResult
-        One a combination, in the order of the combinations; at least one.
+        One path per combination, in order; at least one.
     standard_error : callable, optional
-        Returns that of the measure of a step's model, over the queries of the validation part, for paths
-        without standard errors of their own. Without either, and where the criterion chooses, "one-se" is
-        "best"; "smallest" is where the path has no p-values of the measure.
+        Returns the standard error of a step's measure over the validation queries, for paths without standard
+        errors of their own. Without standard errors, or with the criterion, "one-se" equals "best"; so does
+        "smallest" if the path has no p values of the measure.
 
     Raises
     ------
-    PlanError
-        Where the rule is "at most K" and all models have more than K features.
+    PlanError If the rule is "at most K" and all models have more than K features.
 
     Notes
     -----
     The rule of one standard error is that of Breiman, Friedman, Olshen and Stone, Classification and
-    Regression Trees (1984), section 3.4.3: the best value is uncertain, and what is not clearly worse and
-    smaller is preferred. Theirs is over the folds of a cross-validation, and so it is here where inner folds
-    validate (`PathResult.standard_errors`); where one part does, it is over its queries.
+    Regression Trees (1984), section 3.4.3: the best value is uncertain, so a smaller model that is not
+    clearly worse is preferred. Their standard error is over the folds of a cross-validation, as here with
+    inner folds (`PathResult.standard_errors`); with a validation part, it is over its queries.
 
     "smallest" compares the models query by query, see :func:`p_values`: a query that is hard for all models
-    makes the standard error larger, but not the difference.
+    increases the standard error, but not the difference.
 
-    Both rules search only the path of the best model, as combinations differ in more than size.
+    Both rules search only the path of the best model, because combinations differ in more than size.
     """
     if plan.entry.given:
         return Chosen(paths[0].unit, paths[0].steps[0])  # the one there is, validated or not
@@ -88,9 +87,9 @@ def select_model(
 
 
 def best_position(plan: Plan, path: PathResult, most: int | None = None) -> int | None:
-    """Return the position of a path's best model by what chooses, of at most so many features.
+    """Return the position of a path's best model by the selection criterion, up to a size.
 
-    None where there is no such model. Where none is defined it is the first one.
+    None if there is no such model. The first model if no value is defined.
     """
     models = _models(path, most)
     return int(models[_gains(plan, path)[models].argmax()]) if models.size else None
@@ -99,7 +98,7 @@ def best_position(plan: Plan, path: PathResult, most: int | None = None) -> int 
 def smallest_position(plan: Plan, path: PathResult) -> int | None:
     """Return the position of a path's smallest model that is not significantly worse than its best one.
 
-    None where the path has no p-values of what chooses, or none of its models has a value of it.
+    None if the path has no p values of the selection criterion, or no model has a value of it.
     """
     found = path.p_values.get(plan.select_by)
     best = None if found is None else best_position(plan, path)
@@ -112,30 +111,29 @@ def smallest_position(plan: Plan, path: PathResult) -> int | None:
 
 
 def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping[str, Floats]:
-    """Test each model of a path against its best one, query by query, by what chooses.
+    """Test each model of a path against its best one, query by query, by the selection criterion.
 
     Parameters
     ----------
     plan : Plan
-        Its `select_by` is a measure of the path's `validation`.
+        Plan whose `select_by` is a measure of the path's `validation`.
     path : PathResult
         Of K steps.
     queries : sequence of ndarray of shape (K, Q)
-        The measure in each query: one array of a validation part, several of inner folds; none where it is
-        not known.
+        Measure in each query: one array for a validation part, several for inner folds; none if unknown.
 
     Returns
     -------
-    Mapping of str to ndarray of shape (K,)
-        For `PathResult.p_values`: by the measure, the p of each model; of the best one it is 1.
+    Mapping of str to ndarray of shape (K,) For `PathResult.p_values`: p of each model by measure; 1 for the
+    best one.
 
     Notes
     -----
-    The test is Student's paired t over the queries, two-sided, as in `pareto_front_of`, so a model has the
-    same verdict on both pages. It needs no random numbers, takes O(KQ) for all models together, and agrees
+    The test is Student's paired t over the queries, two-sided, as in `pareto_front_of`, so both pages show
+    the same result for a model. It needs no random numbers, takes O(KQ) for all models together, and agrees
     closely with Fisher's randomisation test on such data (Smucker, Allan & Carterette 2007). p is not
-    corrected for the number of models: the best of many is overestimated, so its lead is tested strictly,
-    and a correction would only choose smaller models.
+    corrected for the number of models: the best of many is overestimated, so the test of its lead is already
+    strict, and a correction would only select smaller models.
     """
     best = best_position(plan, path) if queries else None
     if best is None:

@@ -37,21 +37,20 @@ _ENTERING = Lock()  # the window and its worker ask for steps of the same paths
 
 
 class PathSteps(Sequence[Step], ABC):
-    """The steps of a path, each of which may be made when it is asked for.
+    """The steps of a path, which may be created on demand.
 
-    A step that somebody still has is that very object, so that whoever knows something of a model can keep
-    it with the model.
+    As long as a step exists, the same object is returned, so that information can be attached to it.
 
     Attributes
     ----------
     numbers : ndarray of shape (K,)
-        Of each step.
+        Numbers of the steps.
     criteria : ndarray of shape (K,)
-        After each step.
+        Criterion after each step.
     sizes : ndarray of shape (K,)
-        How many features each step's model uses.
+        Number of features used by each step's model.
     gains : ndarray of shape (K,)
-        How much less the criterion is after each step than before it.
+        Reduction of the criterion by each step.
     """
 
     _held: WeakValueDictionary[int, Step] | None = None
@@ -96,7 +95,7 @@ class PathSteps(Sequence[Step], ABC):
         return step
 
     def position(self, number: int) -> int:
-        """Return the place of the step with a number; ValueError where there is none."""
+        """Return the position of the step with a number; ValueError if there is none."""
         return list(self.numbers).index(number)
 
     def _light(self) -> Sequence[Step]:
@@ -109,14 +108,14 @@ class PathSteps(Sequence[Step], ABC):
 
 
 class HeldSteps(PathSteps):
-    """Steps in memory: as they are, or without what is kept of all of them in rows.
+    """Steps in memory, complete or with some attributes stored as rows.
 
     Parameters
     ----------
     steps : sequence of Step
-        Of those with rows, nothing stands in the attributes that have rows.
+        Steps; the attributes stored as rows are empty.
     rows : Mapping of str to Rows, optional
-        By the attribute's name: a row a step.
+        By attribute name: one row per step.
     """
 
     def __init__(self, steps: Sequence[Step], rows: Mapping[str, Rows] = _NO_ROWS) -> None:
@@ -144,21 +143,21 @@ class HeldSteps(PathSteps):
 
 
 def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> HeldSteps:
-    """Return the steps of a path with what they have of each feature kept together, in less memory.
+    """Return the steps of a path in compact form, with the values of all features stored together.
 
-    ``selected``, ``coef`` and ``candidates`` of a step are made when it is asked for, with the very same
-    bits, and are nobody else's. Arrays that would not become smaller stay the objects that they are.
+    ``selected``, ``coef`` and ``candidates`` of a step are created on demand, bit-identical and not shared.
+    Arrays that would not become smaller stay unchanged.
 
     Parameters
     ----------
     steps : sequence of Step
     shared : Mapping of str to Rows, optional
-        What is kept already, for other paths too, by the attribute's name: a row a step.
+        Existing rows by attribute name, possibly shared with other paths: one row per step.
 
     Notes
     -----
-    O(Kn) for K steps of n features. Along a path that selects all n features one by one half of the weights
-    are 0 and half of the candidates are none: 8n² + n²/4 bytes instead of 16n², and the selections take n
+    O(Kn) for K steps of n features. On a path that selects all n features one by one, half of the weights are
+    0 and half of the candidates are missing: 8n² + n²/4 bytes instead of 16n², and the selections take n
     numbers instead of n²/2.
     """
     kept = dict(shared)
@@ -173,12 +172,12 @@ def packed(steps: Sequence[Step], shared: Mapping[str, Rows] = _NO_ROWS) -> Held
 
 
 class StepsFile:
-    """A file without a name that has the steps of paths; it goes when nobody has any of them any more.
+    """A temporary file with the steps of paths, deleted when no path refers to it.
 
     Parameters
     ----------
     folder : Path
-        Where it is.
+        Folder of the file.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -189,9 +188,9 @@ class StepsFile:
         self._last: tuple[int, PathSteps | None] = (-1, None)
 
     def keep(self, steps: PathSteps) -> PathSteps:
-        """Return steps that are read when they are asked for, with the same bits.
+        """Return steps that are read on demand, with identical bits.
 
-        What curves are drawn from stays in memory, and so does everything where the disk has no room.
+        Data for curves stay in memory, and so does everything if the disk is full.
         """
         if isinstance(steps, FiledSteps):
             return steps
@@ -216,7 +215,7 @@ class StepsFile:
         return place
 
     def read(self, place: int, size: int) -> PathSteps:
-        """Return the steps that stand somewhere."""
+        """Return the steps at a position."""
         with self._lock:
             known, steps = self._last
             if known != place or steps is None:
@@ -227,15 +226,15 @@ class StepsFile:
 
 
 class FiledSteps(PathSteps):
-    """The steps of a path, in a file.
+    """The steps of a path in a file.
 
     Parameters
     ----------
     file : StepsFile
     place, size : int
-        Where they begin there, and how many bytes they are.
+        Position and size of the steps in the file, in bytes.
     steps : PathSteps
-        They themselves, in memory.
+        Return the steps in memory.
     """
 
     def __init__(self, file: StepsFile, place: int, size: int, steps: PathSteps) -> None:

@@ -40,7 +40,7 @@ _LEAST_GRID = 3  # values, so that not every choice is an end
 
 @dataclass(frozen=True, eq=False)
 class PathResult:
-    """All steps of one unit with what they measured.
+    """All steps of one unit with their measures.
 
     Attributes
     ----------
@@ -48,23 +48,23 @@ class PathResult:
     steps : PathSteps
         K of them.
     validation : Mapping of str to ndarray of shape (K,)
-        Each measure on the validation part after each step; none without a validation part. Where the plan
-        chooses by a measure of left-out queries, all of those too, as "leave-query-out MAP".
+        Validation measures after each step; none without a validation part. If a measure of left-out queries
+        selects, all of those too, as "leave-query-out MAP".
     divisor : float
-        What criteria are divided by so that they compare between folds: the number of training documents
-        where they are sums over documents, else 1.
+        Divisor that makes criteria comparable between folds: the number of training documents if they are
+        sums over documents, otherwise 1.
     step_kind : StepKind
-        What the steps are.
+        Kind of the steps.
     notes : tuple of Note
-        What has to be said of it; of one from a study all are of one kind.
+        Notes of the method; in a study all are of one kind.
     standard_errors : Mapping of str to ndarray of shape (K,)
-        Where inner folds validate: those of the means that `validation` then are. Of left-out queries, over
-        the queries. Of a validation part, over its queries, where the rule of one standard error needs it:
-        that of the best model, NaN for the others.
+        With inner folds: standard errors of the means in `validation`. With left-out queries: standard errors
+        over the queries. With a validation part: standard errors over its queries, if the rule of one
+        standard error needs them, for the best model only, NaN for the others.
     p_values : Mapping of str to ndarray of shape (K,)
-        Of the measure that chooses, where its values in each query are known: the p of each step's model
-        against the path's best one, see `rankstudio.engine.experiment.results.model_selection.p_values`.
-        Empty in a study of an earlier version.
+        p of each step's model against the best one of the path, for the selection measure if its values in
+        each query are known, see `rankstudio.engine.experiment.results.model_selection.p_values`. Empty in a
+        study of an earlier version.
     """
 
     unit: Unit
@@ -78,28 +78,28 @@ class PathResult:
 
     @property
     def validated(self) -> bool:
-        """Whether there are measures of a validation part, or of inner folds."""
+        """Whether there are measures of a validation part or of inner folds."""
         return bool(validated(self.validation))
 
     @cached_property
     def criterion(self) -> Floats:
-        """The criterion after each step, comparable between folds, shape (K,)."""
+        """Criterion after each step, comparable between folds, shape (K,)."""
         return self.steps.criteria / self.divisor
 
     @property
     def sizes(self) -> Ints:
-        """How many features each step's model uses, shape (K,)."""
+        """Number of features used by each step's model, shape (K,)."""
         return self.steps.sizes
 
     @property
     def x_values(self) -> Ints:
-        """Where each step stands on the axis that curves are drawn over, shape (K,)."""
+        """Position of each step on the x axis of the curves, shape (K,)."""
         return self.steps.sizes if self.step_kind is StepKind.FEATURES else self.steps.numbers
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each step: how many features, the newest one's column, criterion and measures.
+        """Return a row per step: number of features, column of the newest one, criterion and measures.
 
-        Columns are counted from 0, -1 for none.
+        Columns are counted from 0; -1 means none.
         """
         import pandas as pd  # noqa: PLC0415 - only here, and the window starts without it
 
@@ -127,7 +127,7 @@ class PathResult:
 
     @property
     def models(self) -> slice:
-        """Which steps are models to choose from: of an optimiser's iterations only the last one."""
+        """Steps that can be selected; for an optimiser only the last iteration."""
         return slice(-1, None) if self.step_kind is StepKind.ITERATIONS else slice(None)
 
 
@@ -136,7 +136,7 @@ Keeper = Callable[[PathResult], PathResult]
 
 
 def path_keeper(plan: Plan) -> Keeper:
-    """Return what keeps the paths of a run: in memory, or of leave-query-out with their steps in a file."""
+    """Return the storage of a run's paths: memory, or for leave-query-out a file for their steps."""
     if plan.protocol != LEAVE_QUERY_OUT:
         return lambda path: path
     file = StepsFile(store.scratch_folder())
@@ -145,14 +145,14 @@ def path_keeper(plan: Plan) -> Keeper:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The model that a fold's validation chose.
+    """The selected model of a fold.
 
     Attributes
     ----------
     unit : Unit
-        With which parameters.
+        Unit with the parameters.
     step : Step
-        After which step.
+        Selected step.
     """
 
     unit: Unit
@@ -161,17 +161,17 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """The single feature that ranks the training documents best: what any model has to beat.
+    """The best single feature on the training documents: the baseline of any model.
 
     Attributes
     ----------
     feature : int
-        Its 1-based id.
+        1-based id of the feature.
     name : str
     descending : bool
-        Whether its high values go first.
+        Whether it ranks high values first.
     validation, test : Mapping of str to float
-        The measures of ranking by it alone.
+        Measures of ranking by this feature alone.
     """
 
     feature: int
@@ -183,29 +183,30 @@ class Baseline:
 
 @dataclass(frozen=True, eq=False)
 class FoldResult:
-    """One fold, done.
+    """A finished fold.
 
     Attributes
     ----------
     fold : int
-        Its number, from 1.
+        Number of the fold, from 1.
     chosen : Chosen
         The model.
     selected : tuple of int
-        1-based ids of the chosen model's features, in order of selection.
+        1-based ids of the selected model's features, in order of selection.
     validation, test : Mapping of str to float
-        The chosen model's measures; empty where the dataset has no such part.
+        Measures of the selected model; empty if the dataset has no such part.
     paths : tuple of PathResult
-        Everything that was tried, in the order of the combinations.
+        All paths, in the order of the combinations.
     baseline : Baseline
         The best single feature.
     per_query : Mapping of str to ndarray of shape (Q,)
-        The chosen model's measures in each query of the test part, or of the validation part where there is
-        no test part, in the order of the data: for paired tests between runs.
+        Measures of the selected model in each query of the test part, or of the validation part without one,
+        in the order of the data: for paired tests between runs.
     greatest_grade : float
-        The greatest label of the dataset, by which ERR was measured; NaN of a run of an earlier version.
+        Largest label of the dataset, used by ERR; NaN for a run of an earlier version.
     constant : tuple of int
-        1-based ids of features that the paths leave out as they are constant within every training query.
+        1-based ids of features that the paths leave out, because they are constant within every training
+        query.
     """
 
     fold: int
@@ -221,7 +222,7 @@ class FoldResult:
 
     @property
     def left_out(self) -> dict[str, float]:
-        """The chosen model's measures of left-out queries, by names as "leave-query-out MAP"; or none."""
+        """Measures of the selected model on left-out queries, such as "leave-query-out MAP"; or none."""
         number, unit = self.chosen.step.number, self.chosen.unit
         path = next((path for path in self.paths if path.unit.position == unit.position), None)
         if path is None:
@@ -238,17 +239,15 @@ class RunResult:
     ----------
     plan : Plan
     data_name : str
-        As in titles and tables.
-    feature_ids, feature_names
-        Of the dataset's columns.
+        Name for titles and tables. feature_ids, feature_names Ids and names of the dataset's columns.
     folds : tuple of FoldResult
-        The finished ones, in order.
+        Finished folds, in order.
     complete : bool
-        Whether these are all folds of the plan.
+        Whether all folds of the plan are finished.
     versions : Mapping of str to str
-        Of RankStudio and of what it computed with.
+        Versions of RankStudio and of its libraries.
     seconds : float
-        How long it took.
+        Duration in seconds.
     """
 
     plan: Plan
@@ -262,7 +261,7 @@ class RunResult:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of features of the chosen models, one per fold; empty for a given ranking."""
+        """Numbers of features of the selected models, one per fold; empty for a given ranking."""
         return tuple(len(fold.selected) for fold in self.folds if fold.chosen.step.learned)
 
     @property
@@ -277,24 +276,24 @@ class RunResult:
 
     @property
     def greatest_grade(self) -> float:
-        """The grade on which ERR depends: that of the convention, or the greatest label of the dataset.
+        """The grade for ERR: that of the convention, or the largest label of the dataset.
 
-        NaN where no fold is finished, or an earlier version measured.
+        NaN if no fold is finished, or for a run of an earlier version.
         """
         known = [fold.greatest_grade for fold in self.folds if not math.isnan(fold.greatest_grade)]
         return convention(self.plan.convention).greatest_grade or max(known, default=math.nan)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes of the methods, the first of each kind, and what the folds say, see `fold_notes`."""
+        """Notes of the methods, the first of each kind, and notes of the folds, see `fold_notes`."""
         said = notes_of(path for fold in self.folds for path in fold.paths)
         return (*said, *fold_notes(self.plan, self.folds))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each fold: what validation chose, and what the chosen model measured.
+        """Return a row per fold: the selected model and its measures.
 
-        The index is the fold; columns are the values on the plan's axes, "n_features", and each measure as
-        "validation MAP" and "test MAP".
+        The index is the fold; columns are the values on the axes of the plan, "n_features", and each measure
+        as "validation MAP" and "test MAP".
         """
         import pandas as pd  # noqa: PLC0415 - as above
 
@@ -311,7 +310,7 @@ class RunResult:
         return pd.DataFrame(rows, index=pd.Index([fold.fold for fold in self.folds], name="fold"))
 
     def path_frame(self) -> pd.DataFrame:
-        """Return a row for each step of every path, with its fold, values on the axes and newest feature."""
+        """Return a row per step of every path, with its fold, values on the axes and newest feature."""
         import pandas as pd  # noqa: PLC0415 - as above
 
         frames = []
@@ -331,14 +330,15 @@ class RunResult:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a validation measure over the size, mean over the folds, a curve each combination.
+        """Plot a validation measure by size, mean over the folds, one curve per combination.
 
         Parameters
         ----------
         name : str, optional
-            Of the measure; by default the one that chose. Without validation it is the criterion.
+            Name of the measure; by default the selection criterion. Without validation it is the method's own
+            criterion.
         ax : matplotlib.axes.Axes, optional
-            Where to; a new figure by default.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
@@ -346,8 +346,7 @@ class RunResult:
 
         Raises
         ------
-        ParameterError
-            Where nothing was validated by this measure.
+        ParameterError If there is no validation by this measure.
         """
         paths = [path for fold in self.folds for path in fold.paths]
         name = _validated(paths, name or self.plan.select_by, asked=name is not None)
@@ -375,12 +374,12 @@ class RunResult:
         return f"<p>{html_text(what)}</p>{table}<p>Mean of the {part} part: {html_text(means)}</p>"
 
     def per_query(self, name: str) -> Floats:
-        """Return a measure of the chosen models in every query, one fold after the other."""
+        """Return a measure of the selected models in every query, fold by fold."""
         return np.concatenate([fold.per_query[name] for fold in self.folds])
 
 
 def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
-    """Return what the methods say of some paths, the first of each kind."""
+    """Return the notes of the methods on some paths, the first of each kind."""
     first: dict[type[Warning], Note] = {}
     for path in paths:
         for note in path.notes:
@@ -389,12 +388,12 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 
 
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return notes of what the folds have chosen: values at a grid's ends, and features left out."""
+    """Return notes on the choices of the folds: values at the ends of a grid, and features left out."""
     return (*edge_notes(plan, folds), *constant_notes(folds))
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note of the features that all folds leave out as constant; none where there are none."""
+    """Return a note on the features that all folds leave out as constant; none if there are none."""
     shared = set.intersection(*(set(fold.constant) for fold in folds)) if folds else set()
     if not shared:
         return ()
@@ -407,9 +406,9 @@ def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
 
 
 def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
-    """Return a note for each end of a grid that was chosen: better values may lie beyond it.
+    """Return a note for each selected end of a grid: better values may lie beyond it.
 
-    Of two values both are ends, which says nothing; those are left out.
+    Grids of two values are skipped, because both values are ends.
     """
     smallest = (
         tr("{label} = {value} is the smallest value tried; smaller values may be better."),

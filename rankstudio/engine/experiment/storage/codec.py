@@ -66,15 +66,15 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
     Parameters
     ----------
     path : PathResult
-        Of any method. A linear step of a class not known here becomes a plain `Step`.
+        Path of any method. Linear steps of unknown classes become plain `Step` objects.
     model : Step
-        The one of its steps that shall be able to score if it is not linear.
+        Step that must remain able to score if it is nonlinear.
     ids : sequence of int of length n
-        The 1-based id of each column.
+        1-based id of each column.
 
     Notes
     -----
-    O(K n) for K steps, before packing. Weights that are 0 take no place.
+    O(K n) for K steps, before compression. Zero weights are not stored.
     """
     steps = tuple(path.steps)
     arrays: dict[str, Any] = {
@@ -121,14 +121,13 @@ def _arrays_of(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any
 
 
 def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a study") -> PathResult:
-    """Return the path that :func:`pack_path` made bytes of.
+    """Return the path from the bytes of :func:`pack_path`.
 
-    The source is what later sentences about its models call the study.
+    The source names the study in later messages about its models.
 
     Raises
     ------
-    StoreError
-        Where the bytes are damaged.
+    StoreError If the bytes are damaged.
     """
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
     try:
@@ -156,7 +155,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
 
 
 def fold_values(result: FoldResult) -> dict[str, Any]:
-    """Return a fold as plain values, all but its paths."""
+    """Return a fold as plain values, without its paths."""
     baseline, grade = result.baseline, result.greatest_grade
     return {
         "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
@@ -181,7 +180,7 @@ def fold_from_values(
     names: Collection[str],
     ids: Sequence[int],
 ) -> FoldResult:
-    """Return the fold that :func:`fold_values` made values of, with its units' paths.
+    """Return the fold from the values of :func:`fold_values` and the paths of its units.
 
     Parameters
     ----------
@@ -190,14 +189,13 @@ def fold_from_values(
     units : Mapping
         Paths by the number of the fold and the position of the combination.
     names : collection of str
-        The plan's measures.
+        Measures of the plan.
     ids : sequence of int of length n
-        The 1-based id of each column.
+        1-based id of each column.
 
     Raises
     ------
-    IMPOSSIBLE
-        Where these cannot be the values of a fold of these units.
+    IMPOSSIBLE If these cannot be the values of a fold of these units.
     """
     path = units[fold, values["chosen"]["position"]]
     step = path.steps[path.steps.position(values["chosen"]["number"])]

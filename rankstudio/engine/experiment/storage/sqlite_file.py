@@ -72,21 +72,20 @@ class StudyFile:
     Parameters
     ----------
     path : str or Path
-        Of a file that :func:`create` made.
+        Path of a file created by :func:`create`.
     reading : bool
-        Whether a file that may not be written is opened too; then nothing can be stored in it.
+        Whether to open read-only files; nothing can then be stored.
 
     Attributes
     ----------
     path : Path
     read_only : bool
-        Whether it may not be written.
+        Whether the file is read-only.
 
     Raises
     ------
-    StoreError
-        Where there is no such file, it is none of ours, damaged or of another version, another process
-        owns it, or it cannot be written.
+    StoreError If the file does not exist, is not a study, is damaged or of another version, is owned by
+    another process, or cannot be written.
     """
 
     def __init__(self, path: str | Path, *, reading: bool = False) -> None:
@@ -98,15 +97,14 @@ class StudyFile:
         self._file = _identity(self.path)
 
     def move_to(self, path: str | Path) -> None:
-        """Copy everything to another file, in place of a study that is there, and go on in that one.
+        """Copy everything to another file, replacing an existing study, and continue there.
 
-        Threads that write meanwhile wait, and find the other file.
+        Threads that write meanwhile wait, and then use the other file.
 
         Raises
         ------
-        StoreError
-            Where the copy cannot be written, or what is there is no study or another process owns it;
-            then nothing changes.
+        StoreError If the copy cannot be written, or the target is not a study or is owned by another process;
+        nothing is changed.
         """
         path = Path(path).resolve()
         _refuse_long_name(path)
@@ -134,12 +132,11 @@ class StudyFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Do all or nothing of what is written inside; on the disk when it ends.
+        """Execute all or none of the writes inside; they are on disk at the end.
 
         Raises
         ------
-        StoreError
-            Where it cannot be written, or the file is not there any more; then nothing of it was.
+        StoreError If the file cannot be written, or no longer exists; none of the writes is then executed.
         """
         with self._turn, in_words(self.path):
             if self.read_only:
@@ -158,24 +155,22 @@ class StudyFile:
 
         Raises
         ------
-        StoreError
-            Where they cannot be read.
+        StoreError If they cannot be read.
         """
         with self._turn, in_words(self.path):
             return self._db.execute(sql, values).fetchall()
 
     def records(self, table: str, where: str = "", *values: Any) -> list[Row]:
-        """Return the rows of a table, the damaged ones too.
+        """Return the rows of a table, including damaged ones.
 
         Raises
         ------
-        StoreError
-            Where they cannot be read.
+        StoreError If they cannot be read.
         """
         return [study_rows.row_of(table, row) for row in self.rows(study_rows.select(table, where), *values)]
 
     def close(self) -> None:
-        """Close the file. Closing twice does no harm."""
+        """Close the file. It may be called twice."""
         with self._turn, in_words(self.path), suppress(sqlite3.ProgrammingError):
             self._db.execute("SELECT 1")  # not closed before: the note would be the next owner's
             if not self.read_only:
@@ -256,21 +251,20 @@ def _own(db: sqlite3.Connection, path: Path) -> None:
 
 
 def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda _: None) -> None:
-    """Make the file of a study, with what is filled in at once.
+    """Create the file of a study with its initial contents.
 
-    Made in memory and given its name in one piece, only where nothing is yet, so that neither a second
-    process nor an end in the middle leaves half a study.
+    The file is built in memory and named in one step, only if the name is free, so that neither a second
+    process nor an interruption leaves half a study.
 
     Parameters
     ----------
     path : str or Path
     fill : callable
-        Writes what a new study has in it.
+        Writes the initial contents of a study.
 
     Raises
     ------
-    StoreError
-        Where there is a file already, or none can be written.
+    StoreError If a file already exists, or cannot be written.
     """
     path = Path(path).absolute()
     _refuse_long_name(path)
@@ -294,7 +288,7 @@ def _unwritten(path: Path, error: OSError) -> StoreError:
 
 @contextmanager
 def in_words(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into sentences that name the file."""
+    """Convert SQLite's errors to messages that name the file."""
     try:
         yield
     except sqlite3.ProgrammingError:

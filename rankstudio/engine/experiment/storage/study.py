@@ -65,12 +65,11 @@ SUFFIX = ".rankstudio"
 
 
 class Study:
-    """An open study; a context manager. Threads may share it, processes may not.
+    """An open study; a context manager. It may be shared by threads, but not by processes.
 
     Raises
     ------
-    StoreError
-        From every method: where the file cannot be read or written.
+    StoreError From every method, if the file cannot be read or written.
     """
 
     def __init__(self, file: StudyFile) -> None:
@@ -84,24 +83,22 @@ class Study:
         ----------
         path : str or Path
         reading : bool
-            Whether one that may not be written is opened too; then nothing can be stored in it.
+            Whether to open read-only files; nothing can then be stored.
 
         Raises
         ------
-        StoreError
-            Where there is none, it is none of ours, damaged or of a newer version, or in use by another
-            process; the file has the bytes it had. Or where it cannot be written.
+        StoreError If it does not exist, is not a study, is damaged or of a newer version, or is in use by
+        another process; the file is unchanged. Also if it cannot be written.
         """
         return cls(StudyFile(path, reading=reading))
 
     @classmethod
     def create(cls, path: str | Path, title: str = "") -> Study:
-        """Make a study where there is no file yet, and open it.
+        """Create and open a study if the file does not exist yet.
 
         Raises
         ------
-        StoreError
-            Where there is a file, or none can be written.
+        StoreError If a file already exists, or cannot be written.
         """
         about = {"title": title, "created": _now(), "versions": as_json(versions())}
         sqlite_file.create(path, fill=lambda db: write(db, "study", **about))
@@ -114,17 +111,17 @@ class Study:
 
     @property
     def read_only(self) -> bool:
-        """Whether the file may not be written, and nothing can be stored in it."""
+        """Whether the file is read-only, so that nothing can be stored."""
         return self._file.read_only
 
     @property
     def title(self) -> str:
-        """What the study is called; the name of its file where nobody said."""
+        """Name of the study; by default the name of its file."""
         rows = self._sound("study")
         return str(rows[0]["title"]) if rows and rows[0]["title"] else self.path.stem
 
     def damage(self) -> tuple[str, ...]:
-        """Return, as sentences, what is damaged besides what the listed runs tell of themselves."""
+        """Return notes on damage other than that reported by the listed runs."""
         found = [] if self._sound("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
             found.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
@@ -144,20 +141,19 @@ class Study:
 
     @property
     def last_id(self) -> int:
-        """The greatest number of a run, removed ones included; 0 before the first."""
+        """Highest number of a run, including removed ones; 0 before the first."""
         return max((row.id for row in self._sound("run")), default=0)
 
     def close(self) -> None:
-        """Close the file, so that others can open it."""
+        """Close the file for other processes."""
         self._file.close()
 
     def save_as(self, path: str | Path) -> None:
-        """Copy the study to another file, in place of a study that is there, and go on in that one.
+        """Copy the study to another file, replacing an existing study, and continue there.
 
         Raises
         ------
-        StoreError
-            Where it cannot be written, or what is there is none of ours or in use; then nothing changes.
+        StoreError If it cannot be written, or the target is not a study or is in use; nothing is changed.
         """
         self._file.move_to(path)
 
@@ -168,24 +164,23 @@ class Study:
         self.close()
 
     def begin(self, plan: Plan, dataset: FoldedDataset, anew: bool = False) -> RunKey:
-        """Return the run to go on with, or a new one.
+        """Return the run to resume, or a new one.
 
-        That is the latest one of an equal plan on equal data (from wherever they were read), computed by
-        the same versions, so that a run's numbers have one origin. It may be finished: to compute it again
-        would give the same bits.
+        It is the latest run of an equal plan on equal data (from any location), computed by the same
+        versions, so that all numbers of a run have one origin. It may be finished: computing it again would
+        give the same bits.
 
         Parameters
         ----------
         plan : Plan
         dataset : FoldedDataset
-            The plan's data.
+            Data of the plan.
         anew : bool
-            Whether to begin a new run in any case.
+            Whether to start a new run in any case.
 
         Raises
         ------
-        ChangedDataError
-            For data whose files changed since the study recorded them.
+        ChangedDataError If files of the data changed since the study recorded them.
         """
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
@@ -204,12 +199,11 @@ class Study:
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
-        """Refuse to go on with a run on other data than its own, or by other versions.
+        """Refuse to resume a run on other data, or with other versions.
 
         Raises
         ------
-        StoreError
-            Where its numbers would have two origins.
+        StoreError If its numbers would have two origins.
         """
         other = self.data(run).difference(dataset)
         if other:
@@ -224,27 +218,27 @@ class Study:
             )
 
     def data(self, run: RunKey) -> RecordedData:
-        """Return the data that a run was begun on."""
+        """Return the data of a run, as recorded."""
         return self._data(self._run(run.id))
 
     def remove(self, run: RunKey) -> None:
-        """Mark a run as removed: it is neither listed nor gone on with, but what it found stays."""
+        """Mark a run as removed: it is neither listed nor resumed, but its results stay."""
         with self._file.transaction() as db:
             write(db, "removed", run=run.id)
 
     def restore(self, run: RunKey) -> None:
-        """Take the mark of :meth:`remove` away from a run."""
+        """Undo :meth:`remove`."""
         with self._file.transaction() as db:
             db.execute("DELETE FROM removed WHERE run = ?", (run.id,))
 
     def set_label(self, run: RunKey, label: RunLabel) -> None:
-        """Store how a run is called, its note, its tags and whether it is hidden."""
+        """Store the name, note, tags and visibility of a run."""
         values = {"name": label.name, "note": label.note, "hidden": int(label.hidden)}
         with self._file.transaction() as db:
             write(db, "label", run=run.id, tags=as_json(list(label.tags)), **values)
 
     def label(self, run: RunKey) -> RunLabel:
-        """Return what :meth:`set_label` stored; nothing where it did not, or where that is damaged."""
+        """Return the label stored by :meth:`set_label`; empty if missing or damaged."""
         for row in self._sound("label", "WHERE run = ?", run.id):
             with suppress(*IMPOSSIBLE):
                 tags = tuple(sequence(json.loads(row["tags"]), str))
@@ -253,18 +247,18 @@ class Study:
 
     @property
     def seal_marks(self) -> tuple[SealMark, ...]:
-        """When the test part was sealed and unsealed, in order; a damaged mark counts as it is."""
+        """Times at which the test part was sealed and unsealed, in order, including damaged entries."""
         rows = self._file.records("seal", "ORDER BY id")
         return tuple(SealMark(bool(row["sealed"]), str(row["happened"])) for row in rows)
 
     def note_seal(self, mark: SealMark) -> None:
-        """Store that the test part was sealed, or that its seal was broken."""
+        """Store that the test part was sealed or unsealed."""
         with self._file.transaction() as db:
             write(db, "seal", id=next_id(db, "seal"), sealed=int(mark.sealed), happened=mark.happened)
 
     @property
     def report_settings(self) -> ReportSettings:
-        """What was written for the report of the study; nothing where that is damaged."""
+        """Texts of the report; empty if damaged."""
         for row in self._sound("report"):
             with suppress(*IMPOSSIBLE):
                 pairs = json.loads(row["sections"])
@@ -274,22 +268,22 @@ class Study:
         return ReportSettings()
 
     def set_report_settings(self, settings: ReportSettings) -> None:
-        """Store what is written for the report of the study."""
+        """Store the texts of the report."""
         with self._file.transaction() as db:
             sections = as_json([list(one) for one in settings.sections])
             write(db, "report", id=1, question=settings.question, notes=settings.notes, sections=sections)
 
     def save_evidence(self, run: RunKey, fold: int, place: str, payload: bytes) -> None:
-        """Store the evidence for a selection of a run, in place of what was known of it.
+        """Store the evidence for a selection of a run, replacing the previous one.
 
         Parameters
         ----------
         run : RunKey
         fold : int
         place : str
-            Which selection it is.
+            Key of the selection.
         payload : bytes
-            As :func:`rankstudio.engine.analysis.evidence.evidence_codec.pack_evidence` returns it.
+            Bytes from :func:`rankstudio.engine.analysis.evidence.evidence_codec.pack_evidence`.
         """
         digest = evidence_digest(run.id, fold, place, payload)
         with self._file.transaction() as db:
@@ -298,12 +292,12 @@ class Study:
             db.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?, ?, ?, ?)", cells)
 
     def evidence(self, run: RunKey, fold: int, place: str) -> bytes | None:
-        """Return what :meth:`save_evidence` stored; None where it did not, or where that is damaged."""
+        """Return the bytes stored by :meth:`save_evidence`; None if missing or damaged."""
         kept = self._evidence(run)
         return next((payload for at, name, payload in kept if (at, name) == (fold, place)), None)
 
     def evidence_of_run(self, run: RunKey) -> list[tuple[int, bytes]]:
-        """Return all evidence that was stored for a run, each with its fold; what is damaged is not there."""
+        """Return all evidence of a run, each with its fold, without damaged entries."""
         return [(fold, payload) for fold, _, payload in self._evidence(run)]
 
     def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
@@ -317,7 +311,7 @@ class Study:
         ]
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
-        """Store a finished unit, which took so many seconds. O(K n) for K steps and n features."""
+        """Store a finished unit and its duration in seconds. O(K n) for K steps and n features."""
         unit = path.unit
         content = pack_path(path, select_model(run.plan, [path]).step, run.feature_ids)
         values = {"setting": as_json(unit.values), "seconds": seconds, "payload": content}
@@ -325,9 +319,9 @@ class Study:
             write(db, "unit", run=run.id, fold=unit.fold, position=unit.position, **values)
 
     def finished_units(self, run: RunKey) -> dict[tuple[int, int], PathResult]:
-        """Return what a run has finished, by the number of the fold and the position of the setting.
+        """Return the finished units of a run, by the number of the fold and the position of the combination.
 
-        What is damaged is not among it.
+        Damaged units are not included.
         """
         combinations, keep = run.plan.combinations, path_keeper(run.plan)
         units = {}
@@ -344,7 +338,7 @@ class Study:
         return units
 
     def discard_damaged(self, run: RunKey) -> None:
-        """Forget what is damaged of a run, so that to go on with it computes that again."""
+        """Delete damaged units of a run, so that resuming computes them again."""
         row = self._run(run.id)
         if not self._summary(row).damage:
             return
@@ -356,24 +350,24 @@ class Study:
             write(db, "run", **{**row.values, "finished": None, "seconds": None})
 
     def seconds(self, run: RunKey) -> float:
-        """Return how long a run took; of one that is not finished, how long its finished units did."""
+        """Return the duration of a run; for an unfinished run, of its finished units."""
         return self._seconds(run.id)
 
     def save_fold(self, run: RunKey, result: FoldResult) -> None:
-        """Store a finished fold, all units of which are stored."""
+        """Store a finished fold whose units are all stored."""
         with self._file.transaction() as db:
             write(db, "fold", run=run.id, fold=result.fold, payload=as_json(fold_values(result)))
 
     def folds(
         self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None
     ) -> tuple[FoldResult, ...]:
-        """Return the finished folds of a run in the order in which they are run, but what is damaged.
+        """Return the finished folds of a run, in order, without damaged ones.
 
         Parameters
         ----------
         run : RunKey
         units : Mapping, optional
-            What :meth:`finished_units` gave, if it is at hand.
+            Result of :meth:`finished_units`, if available.
         """
         units = self.finished_units(run) if units is None else units
         n_combinations, done = len(run.plan.combinations), Counter(fold for fold, _ in units)
@@ -397,14 +391,14 @@ class Study:
         return [part for part in units if part.sound], [part for part in folds if part.sound]
 
     def finish(self, run: RunKey, seconds: float) -> None:
-        """Note that a run is finished, and how long it took, if that is not noted already."""
+        """Store that a run is finished, and its duration, unless already stored."""
         row = self._run(run.id)
         if row["finished"] is None:
             with self._file.transaction() as db:
                 write(db, "run", **{**row.values, "finished": _now(), "seconds": seconds})
 
     def runs(self) -> list[RunSummary]:
-        """Return the runs, the oldest first, but removed ones and those that :meth:`damage` tells of."""
+        """Return the runs, oldest first, without removed ones and those reported by :meth:`damage`."""
         listed = []
         for row in self._listed():
             with suppress(StoreError):
@@ -412,23 +406,22 @@ class Study:
         return listed
 
     def finished(self, runs: Iterable[RunSummary]) -> list[RunResult]:
-        """Return the results of those runs that are finished and sound."""
+        """Return the results of all finished, undamaged runs."""
         found = [self.result(run.key) for run in runs if run.finished and not run.damage]
         return [result for result in found if result.complete]
 
     def result(self, run: RunKey, units: Mapping[tuple[int, int], PathResult] | None = None) -> RunResult:
-        """Return the results of a run, of its finished folds alone where it is not finished.
+        """Return the results of a run; of its finished folds if it is unfinished.
 
         Parameters
         ----------
         run : RunKey
         units : Mapping, optional
-            As for :meth:`folds`.
+            As in :meth:`folds`.
 
         Raises
         ------
-        StoreError
-            Where something of it is damaged.
+        StoreError If a part of it is damaged.
         """
         row = self._run(run.id)
         summary, data, folds = self._summary(row), self._data(row), self.folds(run, units)
@@ -577,7 +570,7 @@ _LONGEST, _SHORT = 300, 20
 
 
 def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found: Fingerprint) -> int:
-    """Write the record of a dataset, or write it anew where it was damaged; return its number."""
+    """Write the record of a dataset, replacing a damaged one; return its number."""
     at = "SELECT id FROM dataset WHERE checksum = ? AND place = ?"
     known = db.execute(at, (found.checksum, place)).fetchone()
     number = known[0] if known else next_id(db, "dataset")
@@ -597,7 +590,7 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
 
 
 def same(plan: Plan) -> str:
-    """Return what equal plans have in common: all but where the data are, which have their checksum."""
+    """Return the values that equal plans share: all except the location of the data."""
     values = plan_as_dict(plan)
     del values["data"]
     return json.dumps(values, sort_keys=True)
@@ -648,7 +641,7 @@ def _damaged(units: Sequence[Row], folds: Sequence[Row]) -> list[str]:
 
 
 def as_json(values: Any) -> str:
-    """Return plain values as JSON; tables keep their order, and floats come back with the same bits."""
+    """Return plain values as JSON; mappings keep their order, and floats their bits."""
     return json.dumps(values, ensure_ascii=False)
 
 

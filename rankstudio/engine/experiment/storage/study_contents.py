@@ -29,10 +29,10 @@ class RunKey:
     Attributes
     ----------
     id : int
-        Its number in the study, from 1.
+        Number in the study, from 1.
     plan : Plan
     feature_ids : tuple of int
-        Of the dataset's columns, 1-based.
+        1-based ids of the dataset's columns.
     """
 
     id: int
@@ -42,16 +42,16 @@ class RunKey:
 
 @dataclass(frozen=True)
 class RunLabel:
-    """What a person says of a run; it changes nothing of its numbers.
+    """The user's annotations of a run, without effect on its numbers.
 
     Attributes
     ----------
     name : str
-        What it is called; "" for what it runs.
+        Name of the run; "" for the method.
     note : str
     tags : tuple of str
     hidden : bool
-        Whether a list leaves it out.
+        Whether it is hidden in lists.
     """
 
     name: str = ""
@@ -62,22 +62,22 @@ class RunLabel:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run as a list of runs shows it.
+    """A run as shown in a list of runs.
 
     Attributes
     ----------
     key : RunKey
     data_name : str
     created, finished : str
-        When, in UTC after ISO 8601; ``finished`` is "" for a run that is not.
+        Times in UTC in ISO 8601; ``finished`` is "" for an unfinished run.
     seconds : float
-        How long its finished units took, or the whole of a finished run.
+        Duration of its finished units, or of the finished run.
     n_finished, n_units : int
-        How many units are done, and how many there are.
+        Number of finished units, and of all units.
     versions : Mapping of str to str
-        By which it is computed; others do not go on with it.
+        Versions that compute it; others do not resume it.
     damage : str
-        What of it is damaged, as a sentence; "" where nothing is.
+        Description of damage, as a sentence; "" if there is none.
     """
 
     key: RunKey
@@ -93,21 +93,19 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class RecordedData:
-    """The data of a run as its study recorded them.
+    """The data of a run as recorded in its study.
 
     Attributes
     ----------
     name : str
     place : str
-        The file or folder that was opened; "" for data made in memory.
+        The opened file or folder; "" for data made in memory.
     checksum : str
-        Of all parts of all folds, as in a `Fingerprint`.
+        Checksum of all parts of all folds, as in a `Fingerprint`.
     files : tuple of Source
-        Those that were read.
+        Source files.
     folds : tuple of int
-        Numbers of the folds.
-    feature_ids, feature_names
-        Of the columns.
+        Numbers of the folds. feature_ids, feature_names Ids and names of the columns.
     """
 
     name: str
@@ -119,11 +117,11 @@ class RecordedData:
     feature_names: tuple[str, ...]
 
     def opened_by(self, plan: Plan) -> str:
-        """Return what opens them again: the place, or what a plan calls them where that is no place."""
+        """Return the path to open them again, or their name in the plan if there is no path."""
         return plan.data if plan.data == SAMPLE or not self.place else self.place
 
     def difference(self, dataset: FoldedDataset) -> str:
-        """Return, as a sentence, why a dataset is not the one that was recorded; "" where it is."""
+        """Return the reason why a dataset differs from the recorded one, as a sentence; "" if it does not."""
         found = fingerprint(dataset)
         if found.checksum == self.checksum:
             return ""
@@ -131,7 +129,7 @@ class RecordedData:
         return f"{changed or f'{self.place or self.name}: these are other data than those of the run'}."
 
     def without_documents(self, *, validated: bool = True, tested: bool = True) -> FoldedDataset:
-        """Return what stands for the data where they are not at hand: folds and features, no documents.
+        """Return a stand-in for missing data: folds and features without documents.
 
         Parameters
         ----------
@@ -158,9 +156,9 @@ class Fingerprint:
     Attributes
     ----------
     checksum : str
-        Of all parts of all folds; datasets that are equal for any plan have the same.
+        Checksum of all parts of all folds; equal for datasets that are equal for any plan.
     files : tuple of Source
-        Those that were read, each once.
+        Source files, without repetition.
     """
 
     checksum: str
@@ -170,8 +168,8 @@ class Fingerprint:
 def fingerprint(dataset: FoldedDataset) -> Fingerprint:
     """Return a dataset's fingerprint.
 
-    The reader hashed the very bytes that it parsed, so nothing is read again and neither names nor times
-    are trusted. Parts that were put together in memory are hashed as they are, in O(mn).
+    The reader hashed the same bytes that it parsed, so nothing is read again, and neither names nor times are
+    trusted. Parts assembled in memory are hashed directly, in O(mn).
     """
     files: dict[str, Source] = {}
     whole: dict[int, str] = {}
@@ -186,7 +184,7 @@ def fingerprint(dataset: FoldedDataset) -> Fingerprint:
 
 
 def change(recorded: Sequence[Source], found: Sequence[Source]) -> str:
-    """Return, in words, the first file that has other contents than were recorded; "" where there is none."""
+    """Return the first file whose contents differ from the recorded ones, in words; "" if there is none."""
     by_path = {source.path.absolute(): source for source in recorded}
     for now in found:
         then = by_path.get(now.path.absolute(), now)
@@ -224,13 +222,13 @@ def _sha256(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class SealMark:
-    """One click: the test part was sealed, or the seal was broken.
+    """A click that sealed or unsealed the test part.
 
     Attributes
     ----------
     sealed : bool
     happened : str
-        When, in UTC: "2026-11-22T02:30:00+00:00".
+        Time in UTC: "2026-11-22T02:30:00+00:00".
     """
 
     sealed: bool
@@ -238,22 +236,22 @@ class SealMark:
 
     @classmethod
     def now(cls, *, sealed: bool) -> SealMark:
-        """Return a mark of this moment."""
+        """Return a mark with the current time."""
         return cls(sealed, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 def is_sealed(marks: Sequence[SealMark]) -> bool:
-    """Return whether the test part is sealed after these clicks; at the beginning it is not."""
+    """Return whether the test part is sealed after these clicks; initially it is not."""
     return bool(marks) and marks[-1].sealed
 
 
 def n_looks(marks: Sequence[SealMark]) -> int:
-    """Return how often the seal was broken."""
+    """Return how often the test part was unsealed."""
     return sum(not mark.sealed for mark in marks)
 
 
 def seal_text(marks: Sequence[SealMark]) -> str:
-    """Return the state in a report: "test part sealed", "test part shown twice"; "" if never sealed."""
+    """Return the state for a report: "test part sealed", "test part shown twice"; "" if never sealed."""
     looks = n_looks(marks)
     often = f"shown {_TIMES.get(looks, f'{looks} times')}" if looks else ""
     if is_sealed(marks):
@@ -263,14 +261,14 @@ def seal_text(marks: Sequence[SealMark]) -> str:
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """What a report says besides what runs found.
+    """Contents of a report besides the results of runs.
 
     Attributes
     ----------
     question, notes : str
-        In the user's words.
+        Texts of the user.
     sections : tuple of (str, bool)
-        Keys of sections in their order, each with whether it is wanted; empty for all as they usually stand.
+        Keys of sections in order, each with whether it is included; empty for all in the usual order.
     """
 
     question: str = ""

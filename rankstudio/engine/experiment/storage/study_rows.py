@@ -54,16 +54,16 @@ _RESULTS = ("unit", "fold")
 
 @dataclass(frozen=True)
 class Row:
-    """A row as it is in the file.
+    """A row of the file.
 
     Attributes
     ----------
     id : int
-        By which SQLite knows it.
+        Row id in SQLite.
     values : Mapping of str to value
         By column.
     sound : bool
-        Whether it says what was written.
+        Whether its digest matches.
     """
 
     id: int
@@ -75,13 +75,13 @@ class Row:
 
 
 def select(table: str, where: str) -> str:
-    """Return the query for the rows of a table that :func:`row_of` takes."""
+    """Return the query for the rows of a table, as expected by :func:`row_of`."""
     origin = _ORIGIN.format(f"{table}.run") if table in _RESULTS else "NULL"
     return f"SELECT rowid, digest, {origin}, {', '.join(COLUMNS[table])} FROM {table} {where}"
 
 
 def row_of(table: str, found: Iterable[Any]) -> Row:
-    """Return what a query of :func:`select` found as a row."""
+    """Return a result of the query of :func:`select` as a row."""
     rowid, written, origin, *cells = found
     values = dict(zip(COLUMNS[table], cells, strict=True))
     typed = all(isinstance(values[name], kind) for name, kind in COLUMNS[table].items())
@@ -89,7 +89,7 @@ def row_of(table: str, found: Iterable[Any]) -> Row:
 
 
 def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
-    """Write a row, in place of one that has the same key."""
+    """Write a row, replacing one with the same key."""
     origin = None
     if table in _RESULTS:
         (origin,) = db.execute(f"SELECT {_ORIGIN.format('?')}", (values["run"],)).fetchone()
@@ -103,13 +103,13 @@ def write(db: sqlite3.Connection, table: str, **values: Any) -> None:
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a new row, which the digest covers; a damaged row may have the greatest of all."""
+    """Return the number of a new row, which the digest covers; the highest existing number may be damaged."""
     taken = f"SELECT ifnull(max(id), 0) + 1 FROM ({_NUMBERS[table]}) WHERE id BETWEEN 0 AND {1 << 62}"
     return int(db.execute(taken).fetchone()[0])
 
 
 def as_text(raw: bytes) -> str:
-    """Return a text of the file, even where it is damaged, so that the rows beside it can be read."""
+    """Return a text of the file, even if damaged, so that other rows can be read."""
     return raw.decode("utf-8", "surrogateescape")
 
 
@@ -185,14 +185,14 @@ _MOST = 2**63 - 1  # SQLite's integers
 
 
 def sequence(values: Any, kind: type[Value]) -> tuple[Value, ...]:
-    """Return a list from JSON as a tuple; ValueError where anything in it is of another kind."""
+    """Return a JSON list as a tuple; ValueError for elements of another type."""
     if type(values) is not list or any(type(value) is not kind for value in values):
         raise ValueError(f"expected a list of {kind.__name__}")
     return tuple(values)
 
 
 def numbers(values: Any) -> tuple[int, ...]:
-    """Return a list of numbers from 1 up, each of them once; ValueError where it is anything else."""
+    """Return a list of distinct numbers from 1 up; ValueError otherwise."""
     found = sequence(values, int)
     if len(set(found)) < len(found) or any(not 1 <= value <= _MOST for value in found):
         raise ValueError("expected different numbers from 1 up")
@@ -200,22 +200,22 @@ def numbers(values: Any) -> tuple[int, ...]:
 
 
 def exactly(value: Any, kind: type[Value]) -> Value:
-    """Return a value of a kind; ValueError for any other."""
+    """Return a value of a type; ValueError for any other."""
     if type(value) is not kind:
         raise ValueError(f"expected {kind.__name__}")
     return value
 
 
 def texts(values: Any) -> dict[str, str]:
-    """Return a table of texts; ValueError where it is anything else."""
+    """Return a mapping of texts; ValueError otherwise."""
     sequence([*values.values()], str)
     return dict(values)
 
 
 def recorded_versions(values: Any) -> dict[str, str]:
-    """Return versions by the names of packages; ValueError where one is no version or no name.
+    """Return versions by package name; ValueError for an invalid version or name.
 
-    They are written into programs that people run.
+    They are written into generated programs, so they are validated.
     """
     found = texts(values)
     for name, number in found.items():
@@ -225,22 +225,22 @@ def recorded_versions(values: Any) -> dict[str, str]:
 
 
 def checksum(text: str) -> str:
-    """Return the checksum of a file; ValueError where the text is none."""
+    """Return the checksum of a file; ValueError if the text is not a checksum."""
     if not _CHECKSUM.fullmatch(text):
         raise ValueError("expected a checksum")
     return text
 
 
 def moment(text: str) -> str:
-    """Return a moment; ValueError where the text is none."""
+    """Return a time; ValueError if the text is not a time."""
     datetime.fromisoformat(text)
     return text
 
 
 def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
-    """Return what these measures are, or nothing at all; ValueError where it is anything else.
+    """Return the values of these measures, or an empty mapping; ValueError otherwise.
 
-    A measure may be NaN: in one query alone it may not be defined.
+    A measure may be NaN: it may be undefined for a single query.
     """
     sequence([*values.values()], float)
     if (values and set(values) != set(names)) or any(np.isinf(value) for value in values.values()):
@@ -249,14 +249,14 @@ def measures(values: Any, names: Collection[str]) -> FrozenMapping[str, float]:
 
 
 def array(found: NDArray[Any], dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array; ValueError where its type or shape is another one."""
+    """Return an array; ValueError for another type or shape."""
     if found.dtype != np.dtype(dtype) or found.shape != shape:
         raise ValueError(f"expected {dtype} of shape {shape}")
     return found
 
 
 def columns(found: NDArray[Any], n: int) -> NDArray[Any]:
-    """Return columns of n, each of them once; ValueError where one is beyond them."""
+    """Return distinct columns out of n; ValueError for a column out of range."""
     if found.size and not (found.min() >= 0 and found.max() < n and np.unique(found).size == found.size):
         raise ValueError(f"expected columns of {n}")
     return found

@@ -51,13 +51,13 @@ Measures = Mapping[str, float]
 
 
 class MeasuredPath(NamedTuple):
-    """A path, and what chooses in each query after each of its K steps.
+    """A path, with the values of the selection criterion in each query after each of its K steps.
 
     Attributes
     ----------
     path : PathResult
     queries : tuple of ndarray of shape (K, Q)
-        Of the validation part, of each inner fold's, or of left-out queries; none where no measure chooses.
+        Values in the validation part, in each inner fold, or in left-out queries; none if no measure selects.
     """
 
     path: PathResult
@@ -65,14 +65,14 @@ class MeasuredPath(NamedTuple):
 
 
 def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> TrainingData:
-    """Return a fold's training part, knowing the features of the validation part too.
+    """Return the training part of a fold, with the features of the validation part.
 
-    Several shards are worked on by ``executor``.
+    Several shards are processed by ``executor``.
 
     Raises
     ------
-    DatasetError
-        For a feature of a magnitude that the methods' arithmetic does not carry; the text names it.
+    DatasetError For features with magnitudes beyond the range of the arithmetic; the message names the
+    feature.
     """
     train, vali = fold.train, fold.vali
     check_labels(train.X.shape, train.y)
@@ -91,22 +91,22 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
 
 
 def make_fold_context(plan: Plan, fold: Fold, train: TrainingData | None = None) -> FoldContext:
-    """Make a fold ready for any number of units of a plan; its training part may be shared with others."""
+    """Prepare a fold for any number of units of a plan; its training part may be shared with others."""
     kind = NestedFold if plan.inner else FoldContext
     return kind(plan, fold, group_training(fold) if train is None else train)
 
 
 class FoldContext:
-    """A fold with what does not depend on the parameters computed once and shared by every unit.
+    """A fold with all results that are independent of the parameters, shared by every unit.
 
     Parameters
     ----------
     plan : Plan
-        Its methods, measures and convention count here, not its parameters.
+        Plan whose methods, measures and convention are used, but not its parameters.
     fold : Fold
         The data.
     train : TrainingData
-        Its training part, which may be shared with other plans.
+        Training part, which may be shared with other plans.
     """
 
     def __init__(self, plan: Plan, fold: Fold, train: TrainingData) -> None:
@@ -126,32 +126,31 @@ class FoldContext:
 
     @property
     def whole_train(self) -> QueryData:
-        """The training part for what looks at all of its documents at once.
+        """The training part for methods that need all documents at once.
 
         Raises
         ------
-        OutOfMemoryError
-            Where they are larger than the memory budget.
+        OutOfMemoryError If they exceed the memory limit.
         """
         whole: QueryData = self.train.whole(self.plan.entry.label)
         return whole
 
     @property
     def divisor(self) -> float:
-        """What criteria are divided by; see :class:`PathResult`."""
+        """Divisor of criteria; see :class:`PathResult`."""
         entry = self.plan.ranker_entry or self.plan.entry
         return float(self.fold.train.n_documents) if entry.per_document else 1.0
 
     @property
     def baseline(self) -> Baseline:
-        """The single feature that ranks the training documents best by what chooses, and its measures."""
+        """The best single feature on the training documents by the selection measure, and its measures."""
         if self._baseline is None:
             finish(self.find_baseline())
         assert self._baseline is not None  # found just now
         return self._baseline
 
     def find_baseline(self) -> Generator[WorkProgress, None, None]:
-        """Find the baseline, yielding progress: many features of many documents take their time."""
+        """Find the baseline, and yield progress, because many features of many documents take time."""
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Generator[WorkProgress, None, None]:
@@ -174,7 +173,7 @@ class FoldContext:
         )
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Learn step by step, measuring each on the validation part; progress events in between."""
+        """Train step by step, measuring each step on the validation part; progress events in between."""
         vali, left_out = self._parts.get("vali"), self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
         known: Floats | None = None
@@ -191,20 +190,20 @@ class FoldContext:
             yield told, {**measures, **(yield from left_out(told))}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
-        """Learn to the end, then measure all steps in one go: the same numbers as :meth:`work`.
+        """Train to the end, then measure all steps at once; same numbers as :meth:`work`.
 
-        ``follow`` is told of every step and progress event, and ends the work by raising.
+        ``follow`` receives every step and progress event, and ends the work by raising.
         """
         return self._tested(self.measured_path(unit, follow))
 
     def collect(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> PathResult:
-        """Put the steps of a unit together."""
+        """Combine the steps of a unit."""
         return self._tested(self.collected(unit, taken))
 
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Return what :meth:`path` does, before models are tested against the best one."""
+        """Return the result of :meth:`path` before the tests of models against the best one."""
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -220,7 +219,7 @@ class FoldContext:
         return self._measured(unit, steps, {**found.means, **as_columns(rows)}, found.queries)
 
     def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
-        """Return what :meth:`collect` does, before models are tested against the best one."""
+        """Return the result of :meth:`collect` before the tests of models against the best one."""
         names, queries = taken[0][1].keys(), self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in taken]) for name in names}
         return self._measured(
@@ -271,24 +270,23 @@ class FoldContext:
     def measure_left_out(
         self, path: PathResult, names: Sequence[str], convention: str, first: int = 0
     ) -> Iterator[WorkProgress | dict[str, float]]:
-        """Measure the steps of a path on the training queries, each ranked by the model learned without it.
+        """Measure the steps of a path on the training queries, each ranked by the model trained without it.
 
         Parameters
         ----------
         path : PathResult
-            Learned on this fold; the plan's way to choose does not count.
+            Path trained on this fold; the plan's selection is ignored.
         names : sequence of str
-            Of measures, such as "MAP".
+            Names of measures, such as "MAP".
         convention : str
-            Key of the convention that they follow.
+            Key of their convention.
         first : int, default 0
             Position of the first step to measure.
 
         Yields
         ------
-        WorkProgress or dict of str to float
-            Progress events, and the measures of one step after the other, by "leave-query-out MAP": the very
-            numbers of a run that is chosen by one of them.
+        WorkProgress or dict of str to float Progress events, and the measures of each step by
+        "leave-query-out MAP": identical to those of a run selected by one of them.
         """
         by = left_out_name(names[0])
         plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)
@@ -298,18 +296,18 @@ class FoldContext:
             yield (yield from left_out.measure(path.unit, ranker, step))
 
     def ranker(self, unit: Unit) -> LinearRanker:
-        """Return what ranks in a unit, with its parameters: the ranker, else the method."""
+        """Return the ranker of a unit with its parameters: the final ranker, otherwise the method."""
         given = unit.combination.ranker if self.plan.ranker_entry else unit.parameters
         ids = self.fold.train.feature_ids
         return estimator(self.plan, self.plan.ranker_entry or self.plan.entry, given, ids)
 
     def evaluate(self, step: Step, part: str = "test") -> dict[str, float]:
-        """Return the measures of a step's model on a part, nothing where the fold has no such part."""
+        """Return the measures of a step's model on a part, empty if the fold has no such part."""
         data = self._parts.get(part)
         return {} if data is None or not data.covered(step) else data.measure(data.scores(step))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
-        """Test the chosen model and put the fold's results together."""
+        """Test the selected model, and assemble the results of the fold."""
         ids = self.fold.train.feature_ids
         ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
         left_out = np.setdiff1d(self._constant, list(chosen.step.selected)) if ended_early else ()
@@ -384,20 +382,20 @@ class FoldContext:
 
 
 class NestedFold(FoldContext):
-    """A fold whose models are validated by inner folds, and learned on its whole training part.
+    """A fold whose models are validated by inner folds, and trained on its whole training part.
 
-    A unit does both: it has the steps of the whole training part, and each measures what the models of
-    its size measure on average on the validation parts of the inner folds, none of which saw any of it. So
-    everything that chooses among steps by their measures chooses by cross-validation, and what it chooses
-    is trained already.
+    A unit does both: it has the steps of the whole training part, and the validation measures of each step
+    are averages over the models of the same size in the inner folds, each trained without its validation
+    queries. Selecting among steps by their measures is therefore a cross-validation, and the selected model
+    is already trained.
 
     Notes
     -----
-    O(k m n) memory for k inner folds, while the fold is worked on, and k + 1 times the time.
+    O(k m n) memory for k inner folds while the fold is processed, and k + 1 times the time.
     """
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
-        """Validate on the inner folds, with progress events, then learn step by step."""
+        """Validate on the inner folds, with progress events, then train step by step."""
         paths: list[MeasuredPath] = []
         for place, fold in enumerate(self._inner):
             taken: list[tuple[Step, Measures]] = []
@@ -421,7 +419,7 @@ class NestedFold(FoldContext):
     def measured_path(
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
-        """Validate and learn to the end: the same numbers as :meth:`work`, followed as the inherited one."""
+        """Validate and train to the end; same numbers as :meth:`work`, followed like the inherited method."""
         paths: list[MeasuredPath] = []
         for place, fold in enumerate(self._inner):
 
@@ -433,11 +431,11 @@ class NestedFold(FoldContext):
         return self._validated(super().measured_path(unit, follow))
 
     def collected(self, unit: Unit, taken: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
-        """Put the steps of a unit together, with the standard errors of what they measured."""
+        """Combine the steps of a unit, with the standard errors of their measures."""
         return self._validated(super().collected(unit, taken))
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
-        """Test the chosen model; its validation is the inner folds', not that of a part it learned from."""
+        """Test the selected model; its validation is that of the inner folds."""
         path = next(path for path in paths if path.unit == chosen.unit)
         place = path.steps.position(chosen.step.number)
         measured = {name: float(values[place]) for name, values in validated(path.validation).items()}

@@ -37,16 +37,15 @@ _GREATEST = 1e200  # of all weights: times the values of features, scores stay w
 
 
 class GivenFold(FoldContext):
-    """A fold with a model that is given in place of a method.
+    """A fold with a given model instead of a method.
 
     Parameters
     ----------
-    plan, fold, train
-        As of a `FoldContext`.
+    plan, fold, train As in `FoldContext`.
     step : Step
         The model.
     note : str
-        What has to be said of it; "" for nothing.
+        Note on the model; "" for none.
     """
 
     def __init__(self, plan: Plan, fold: Fold, train: TrainingData, step: Step, note: str) -> None:
@@ -61,14 +60,12 @@ class GivenFold(FoldContext):
 
 
 def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingData], FoldContext]:
-    """Return what makes the context of a fold, by its fold and training part, once all files are read.
+    """Read all files, and return a function from a fold and its training part to its context.
 
     Raises
     ------
-    DataError
-        Where they cannot be read, do not fit the data, or are not those of the plan any more.
-    PlanError
-        Where the plan names a fold that has none.
+    DataError If they cannot be read, do not fit the data, or differ from those of the plan. PlanError If the
+    plan names a fold without a file.
     """
     steps, note = _steps(plan, dataset)
     return lambda fold, train: GivenFold(plan, fold, train, steps[fold.number], note)
@@ -77,25 +74,24 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
 def plan_of_given(
     method: str, plan: Plan, name: str, place: Path, dataset: FoldedDataset
 ) -> tuple[Plan, tuple[int, ...]]:
-    """Return the plan of a run of what files give, with their checksums, and the folds left out.
+    """Return the plan of a run of given scores or models, with their checksums, and the folds left out.
 
     Parameters
     ----------
     method : str
-        Key of what they give: "given-scores" or "given-model".
+        Key of the method: "given-scores" or "given-model".
     plan : Plan
-        Of which data, protocol, measures and convention count.
+        Plan whose data, protocol, measures and convention are used.
     name : str
-        What the run is called.
+        Name of the run.
     place : Path
-        See `find_scores` and `find_models`.
+        File or folder; see `find_scores` and `find_models`.
     dataset : FoldedDataset
-        Of the plan.
+        Data of the plan.
 
     Raises
     ------
-    DataError
-        Where they cannot be read or do not fit, or there are no documents to measure models on.
+    DataError If they cannot be read or do not fit, or there are no documents to measure models on.
     """
     place = place.absolute()
     found = _found(method, place, dataset)
@@ -211,20 +207,20 @@ def _step(model: Model, dataset: FoldedDataset) -> Step:
 
 
 def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> str:
-    """Return as a sentence which queries that models are measured on they were learned from; "" for none.
+    """Return a note on the measured queries that the models were trained on; "" for none.
 
     Parameters
     ----------
     models : Mapping of int to Model
-        By the number of the fold.
+        Models by fold number.
     plan : Plan
-        By which they are measured.
+        Plan of the measures.
     dataset : FoldedDataset
-        Of the plan. Models whose origin names other data are believed not to know its queries.
+        Data of the plan. Models trained on other data are assumed not to have seen the queries.
 
     Notes
     -----
-    Queries are the same that have the same id and the same documents.
+    Queries are identified by their id and their documents.
     """
     known: dict[tuple[int, object], _Queries] = {}
     folds: list[int] = []

@@ -28,20 +28,20 @@ _VALUES = 1 << 22  # in queries that are measured at a time: 32 MB
 
 
 class MeasuredSteps(NamedTuple):
-    """What K steps measured: means by measure, shape (K,), and one measure in each query, shape (K, Q)."""
+    """Measures of K steps: means by measure, shape (K,), and one measure in each query, shape (K, Q)."""
 
     means: dict[str, Floats]
     queries: Floats | None
 
 
 class MeasuredPart(ScoredPart):
-    """A part to measure models on.
+    """A part on which models are measured.
 
     Parameters
     ----------
     data : RankingDataset
     plan : Plan
-        Its measures and convention.
+        Plan with the measures and convention.
     """
 
     def __init__(self, data: RankingDataset, plan: Plan) -> None:
@@ -61,7 +61,7 @@ class MeasuredPart(ScoredPart):
         return self._evaluator.per_query(scores)
 
     def measure_all(self, steps: Sequence[Step], kept: str = "") -> MeasuredSteps:
-        """Return the measures of a path's models, and what the kept one is in each query."""
+        """Return the measures of a path's models, and the stored measure in each query."""
         means, queries = [], []
         for found in self._tables(steps):
             means.append({name: average(values) for name, values in found.items()})
@@ -93,18 +93,18 @@ class MeasuredPart(ScoredPart):
 
 
 class LeftOutQueries:
-    """The training queries of a fold, to measure models on that were learned without each.
+    """The training queries of a fold, for measuring models trained without each of them.
 
-    Along a path of selected features the selection is not repeated without the query: it saw all of them.
+    On a path of selected features, the selection is not repeated without the query: it used all of them.
 
     Parameters
     ----------
     plan : Plan
-        Its measures and convention count here.
+        Plan with the measures and convention.
     part : RankingDataset
-        The training part.
+        Training part.
     train : TrainingData
-        The same, as methods learn from it.
+        Training part in the form for methods.
     """
 
     def __init__(self, plan: Plan, part: RankingDataset, train: TrainingData) -> None:
@@ -113,15 +113,15 @@ class LeftOutQueries:
         self._queries: dict[int, list[Floats]] = {}
 
     def begin(self, unit: Unit) -> None:
-        """Forget what a unit measured that was not carried out to its end."""
+        """Discard the measures of a unit that was not finished."""
         self._errors[unit.position], self._queries[unit.position] = [], []
 
     def measure(
         self, unit: Unit, ranker: LinearRanker, step: Step
     ) -> Generator[WorkProgress, None, dict[str, float]]:
-        """Return the measures of a step's model by their names.
+        """Return the measures of a step's model by name.
 
-        Their standard errors are noted, and the values in each query of the one that chooses.
+        Their standard errors are recorded, and the values of the selection measure in each query.
         """
         per_query = yield from self._per_query(ranker, step.selected)
         found = {left_out_name(name): v for name, v in per_query.items()}
@@ -130,11 +130,11 @@ class LeftOutQueries:
         return {name: float(average(v)) for name, v in found.items()}
 
     def standard_errors(self, unit: Unit) -> dict[str, Floats]:
-        """Return those of the steps of a unit, by measure."""
+        """Return the standard errors of the steps of a unit, by measure."""
         return as_columns(self._errors.pop(unit.position))
 
     def queries(self, unit: Unit) -> Floats:
-        """Return what chooses in each query, after each of K steps of a unit, shape (K, Q)."""
+        """Return the selection measure in each query after each of K steps of a unit, shape (K, Q)."""
         return np.array(self._queries.pop(unit.position))
 
     def _per_query(
@@ -164,5 +164,5 @@ def _evaluator_of(part: RankingDataset, plan: Plan) -> Evaluator:
 
 
 def as_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Floats]:
-    """Return what was measured of each step by measure, an array of the steps each."""
+    """Return the measures of all steps, one array over the steps per measure."""
     return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}

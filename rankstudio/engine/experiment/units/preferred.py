@@ -23,12 +23,11 @@ from rankstudio.engine.methods.shards.training_data import TrainingData, trainin
 
 
 def preference_file(plan: Plan) -> PreferenceFile:
-    """Read the file of preferences that a plan names.
+    """Read the preference file of a plan.
 
     Raises
     ------
-    DataError
-        Where it cannot be read, or is not that of the plan any more.
+    DataError If it cannot be read, or differs from that of the plan.
     """
     file = read_preference_file(Path(plan.preferences["path"]))
     if plan.preferences.get("checksum", file.checksum) != file.checksum:
@@ -38,12 +37,11 @@ def preference_file(plan: Plan) -> PreferenceFile:
 
 
 def named_for(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
-    """Return what a plan says of a file of preferences that fits the data.
+    """Return the plan's entry of a preference file that fits the data.
 
     Raises
     ------
-    DataError
-        As :func:`check_preferences`.
+    DataError As in :func:`check_preferences`.
     """
     named = named_preferences(path)
     check_preferences(plan.changed(preferences=named), dataset)
@@ -51,14 +49,13 @@ def named_for(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
 
 
 def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None) -> PreferenceSummary:
-    """Count the preferences of a plan that a fold's training part has, or all parts of all folds (None).
+    """Count the preferences of a plan in a fold's training part, or in all parts of all folds (None).
 
-    Each query counts once, however many folds have it.
+    Each query counts once, regardless of the number of folds.
 
     Raises
     ------
-    DataError
-        As :func:`preference_file`.
+    DataError As in :func:`preference_file`.
     """
     file = preference_file(plan)
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
@@ -76,12 +73,11 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
 
 
 def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
-    """Refuse before any work preferences that do not fit the data.
+    """Reject preferences that do not fit the data, before any work.
 
     Raises
     ------
-    DataError
-        As :func:`preference_file`, and for a query that no part has or a document that its query has not.
+    DataError As in :func:`preference_file`, and for a query or document that does not exist.
     """
     if not plan.preferences:
         return
@@ -98,7 +94,7 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
 
 
 def with_preferences(plan: Plan, fold: Fold, train: TrainingData) -> TrainingData:
-    """Return the training part of a fold with the preferences of a plan, if it has some."""
+    """Return the training part of a fold with the preferences of a plan, if it has any."""
     if not plan.preferences:
         return train
     whole: QueryData = train.whole("Learning from preferences")

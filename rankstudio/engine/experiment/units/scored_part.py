@@ -20,12 +20,12 @@ PIECE = 1 << 18
 
 
 class ScoredPart:
-    """A part to score by models.
+    """A part whose documents are scored by models.
 
-    The documents of a part of one shard are kept with a row for each feature, for all models that come. Those
-    of a larger part are read anew for each model, or for several at once, `PIECE` values at a time, and in
-    them only the features with weights: each thread holds a piece and a copy of it, whatever the budget is.
-    The scores have the same bits.
+    The documents of a part with one shard are stored with a row per feature, for all models. Larger parts are
+    read again for each model, or for several at once, `PIECE` values at a time, and only features with
+    weights: each thread holds a piece and a copy of it, regardless of the memory limit. The scores have the
+    same bits.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ScoredPart:
         return step.linear or step.covers(self._data.X)
 
     def scores(self, step: Step, known: Floats | None = None) -> Floats:
-        """Return a model's scores, shape (m,); ``known`` are those of the step before."""
+        """Return a model's scores, shape (m,); ``known`` are those of the previous step."""
         if not step.learned:  # what was given is found by the whole part
             return step.scores(self._data.X.T)
         if not self._large:

@@ -22,12 +22,11 @@ FigureFile = tuple[Path, bytes]
 
 
 def formats_of(text: str) -> tuple[str, ...]:
-    """Read formats, separated by commas: "pdf,csv".
+    """Parse formats, separated by commas: "pdf,csv".
 
     Raises
     ------
-    ParameterError
-        For one that is not there.
+    ParameterError For an unknown format.
     """
     found = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
     wrong = next((name for name in found if name not in FORMATS), None)
@@ -37,12 +36,11 @@ def formats_of(text: str) -> tuple[str, ...]:
 
 
 def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 300.0) -> bytes:
-    """Return a figure as a file of any format; in the terminal and in the window the same bytes.
+    """Return a figure as a file of any format; terminal and window give the same bytes.
 
     Raises
     ------
-    OutputError
-        For a picture that is too large, and where there is no place even for temporary files.
+    OutputError For a picture that is too large, or without a folder for temporary files.
     """
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()
@@ -67,7 +65,7 @@ def _unsaid() -> Iterator[None]:
 
 
 def caption_text(figure: Figure) -> str:
-    """Return what goes with a figure as text: its title and its caption."""
+    """Return the text of a figure: its title and its caption."""
     return f"{figure.title}\n\n{figure.caption}\n"
 
 
@@ -85,12 +83,11 @@ def figure_files(
 
 
 def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
-    """Write files, each whole or not at all, and return where they are.
+    """Write files, each completely or not at all, and return their paths.
 
     Raises
     ------
-    OutputError
-        Where one cannot be written.
+    OutputError If a file cannot be written.
     """
     written = []
     for path, content in files:

@@ -55,7 +55,7 @@ _ROUNDS = 4  # at most: ticks, widths of numbers and size of the area depend on 
 
 
 class FigurePage:
-    """A paper of matplotlib with one area, the names of what is in it above, and titles of axes.
+    """A matplotlib page with one plot area, a legend above it, and axis titles.
 
     Parameters
     ----------
@@ -65,11 +65,11 @@ class FigurePage:
     ----------
     paper : matplotlib.figure.Figure
     area : matplotlib.axes.Axes
-        Without lines, ticks or names, until they are asked for.
+        Without lines, ticks or labels, until they are requested.
     entries : list of Entry
-        What the legend has, in its order.
+        Entries of the legend, in order.
     fitters : list of callable
-        Called with width and height of the area whenever these change, to write what there is room for.
+        Called with width and height of the area whenever these change, to write labels that fit.
     """
 
     def __init__(self, style: FigureStyle) -> None:
@@ -85,14 +85,14 @@ class FigurePage:
         self.area.tick_params(length=0, pad=0.5 * style.em, labelcolor=style.muted)
 
     def width(self, text: str) -> float:
-        """Return how wide a text is."""
+        """Return the width of a text."""
         if text not in self._widths:
             size = text_to_path.get_text_width_height_descent(text, self._font_of(text), ismath=False)
             self._widths[text] = float(size[0])
         return self._widths[text]
 
     def elided(self, text: str, width: float) -> str:
-        """Return a text in one line, cut so that it is at most so wide."""
+        """Return a text as one line, cut to a maximum width."""
         text = one_line(text)
         if self.width(text) <= width:
             return text
@@ -100,7 +100,7 @@ class FigurePage:
         return cut[max(bisect(cut, width, key=self.width) - 1, 0)]
 
     def wrapped(self, text: str, width: float) -> str:
-        """Return a text in a line, or in two about equally long ones where it is too long, cut if need be."""
+        """Return a text as one line, or as two of similar length if it is too long; cut if necessary."""
         words = one_line(text).split()
         if len(words) < 2 or self.width(" ".join(words)) <= width:
             return self.elided(text, width)
@@ -109,24 +109,24 @@ class FigurePage:
         return "\n".join(self.elided(part, width) for part in best)
 
     def marker(self, number: int, color: str, size: float) -> Look:
-        """Return the marker of a look, its size in sizes of the text."""
+        """Return the marker of a style, and its size relative to the text."""
         name, factor = _MARKERS[MARKERS[number % len(MARKERS)]]
         look: Look = {"marker": name, "markersize": factor * size * self.style.em, "markerfacecolor": color}
         return look | {"markeredgecolor": "#ffffff", "markeredgewidth": 0.06 * self.style.em}
 
     def show_line(self, side: str) -> None:
-        """Draw the line of the axis at a side."""
+        """Draw the axis line at a side."""
         spine = self.area.spines[side]
         spine.set(visible=True, color=self.style.line, linewidth=0.09 * self.style.em)
 
     def show_grid(self, axis: Literal["x", "y"]) -> None:
-        """Draw lines at the ticks of an axis."""
+        """Draw grid lines at the ticks of an axis."""
         self.area.grid(visible=True, axis=axis, color=self.style.faint, linewidth=0.08 * self.style.em)
 
     def show_x_axis(self, axis: FigureAxis, low: float, high: float, known: Range) -> None:
-        """Have an axis below, from one value to another, with its line, its ticks and its title.
+        """Add an axis below, between two values, with its line, ticks and title.
 
-        Ticks of what is counted stay within what is ``known``: there is none at k = −1, left of k = 1.
+        Ticks of counts stay within ``known``: there is none at k = −1, left of k = 1.
         """
         em = self.style.em
         if axis.logarithmic:
@@ -139,7 +139,7 @@ class FigurePage:
         self.name_columns(axis.text)
 
     def show_y_axis(self, axis: FigureAxis, low: float, high: float) -> None:
-        """Have an axis at the left, from one value to another, with its ticks and its title."""
+        """Add an axis at the left, between two values, with its ticks and title."""
         if axis.logarithmic:
             self.area.set_yscale("log", nonpositive="mask")
         self.area.set_ylim(low, high)
@@ -147,7 +147,7 @@ class FigurePage:
         self.name_rows(axis.text)
 
     def name_columns(self, title: str) -> None:
-        """Have a title below, in two lines where it is long."""
+        """Add a title below, on two lines if it is long."""
         look: Look = {"color": self.style.text, "labelpad": 0.2 * self.style.em}
 
         def fit(wide: float, _: float) -> None:
@@ -159,7 +159,7 @@ class FigurePage:
         self.fitters.append(fit)
 
     def name_rows(self, title: str) -> None:
-        """Have a title at the left that reads upwards, in two lines where it is long."""
+        """Add a vertical title at the left, on two lines if it is long."""
         look: Look = {"color": self.style.text, "labelpad": 0.5 * self.style.em}
 
         def fit(_: float, high: float) -> None:
@@ -168,14 +168,14 @@ class FigurePage:
         self.fitters.append(fit)
 
     def finish(self, height: Callable[[float], float], widest: float = math.inf) -> Paper:
-        """Return the paper, as high as it needs to be.
+        """Return the page with its required height.
 
         Parameters
         ----------
         height : callable
-            Returns how high the area is by how wide it is, unless the style says how high the page is.
+            Returns the aspect ratio of the area, unless the style sets the height of the page.
         widest : float
-            How wide the area may be.
+            Maximum width of the area.
         """
         em, style = self.style.em, self.style
         renderer = RendererAgg(8, 8, _DPI)  # type: ignore[no-untyped-call]
@@ -322,14 +322,14 @@ def _ticks(axis: FigureAxis, low: float, high: float, count: int) -> Ticks:
 
 
 def known_range(axis: FigureAxis, values: Iterable[float]) -> Range:
-    """Return the least and the greatest of all values and of what an axis shows at least."""
+    """Return the range of all values and of the minimum range of an axis."""
     known = [v for v in values if math.isfinite(v) and (v > 0 or not axis.logarithmic)]
     known += [end for end in (axis.low, axis.high) if end is not None]
     return min(known, default=1.0 if axis.logarithmic else 0.0), max(known, default=1.0)
 
 
 def value_range(axis: FigureAxis, values: Iterable[float], room: float) -> tuple[float, float]:
-    """Return what an axis shows: all values and what it shows at least, with room at both ends."""
+    """Return the visible range of an axis: all values and the minimum range, padded at both ends."""
     low, high = known_range(axis, values)
     if axis.logarithmic:
         ratio = max(high / low, 1.1) ** room

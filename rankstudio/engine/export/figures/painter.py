@@ -71,12 +71,11 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     style : FigureStyle
     format_name : {"pdf", "svg", "png"}
     dpi : float
-        Dots an inch of a PNG.
+        Resolution of a PNG in dots per inch.
 
     Returns
     -------
-    bytes
-        With title and caption as metadata.
+    bytes With title and caption as metadata.
 
     Raises
     ------
@@ -109,7 +108,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
 
 @contextmanager
 def painting() -> Iterator[None]:
-    """Have the settings of figures, one thread at a time, as matplotlib's are those of the whole process."""
+    """Apply the settings of figures; one thread at a time, because matplotlib's settings are global."""
     with _one_at_a_time, looks.context(["default", _SETTINGS]), warnings.catch_warnings():
         # A character that the font has not is a box on paper, and itself in a PDF's text and in an SVG.
         warnings.filterwarnings("ignore", r"Glyph \d+")
@@ -117,7 +116,7 @@ def painting() -> Iterator[None]:
 
 
 def paper_of(figure: Figure, style: FigureStyle) -> Paper:
-    """Return a figure laid out, within :func:`painting`."""
+    """Return a laid-out figure, within :func:`painting`."""
     if isinstance(figure, CurvesFigure):
         return curves_paper(figure, style)
     return map_paper(figure, style) if isinstance(figure, MapFigure) else rows_paper(figure, style)
@@ -131,7 +130,7 @@ _LINE, _LEVEL, _RING = 0.17, 0.12, 0.13  # widths of lines, in sizes of the text
 
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
-    """Return a figure of series on paper."""
+    """Return a page with a figure of series."""
     page = FigurePage(style)
     (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
     page.show_x_axis(figure.x, x_low, x_high, known_range(figure.x, _x_values(figure)))
@@ -165,7 +164,7 @@ def _curves_height(figure: CurvesFigure, style: FigureStyle, width: float) -> fl
 
 
 def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return what the axes show."""
+    """Return the visible range of the axes."""
     xs = _x_values(figure)
     ys = [v for one in figure.series for v in (*one.y, *one.low, *one.high)] + [m.y for m in figure.marks]
     ys += [level.value for level in figure.levels if not level.vertical]
@@ -339,7 +338,7 @@ _ID = re.compile(r" \(\d{1,9}\)$")
 
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
-    """Return a figure of rows on paper."""
+    """Return a page with a figure of rows."""
     page, n = FigurePage(style), len(figure.rows)
     low, high = _limits(figure)
     page.show_x_axis(figure.axis, low, high, known_range(figure.axis, _values(figure)))
@@ -368,16 +367,16 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
 
 
 def name_rows(page: FigurePage, names: tuple[str, ...], shown: range, spare: float = 0.0) -> None:
-    """Write names at the left of rows, cut where they are too long; the id at the end of one stays.
+    """Write names at the left of rows, cut if they are too long; the id at the end is kept.
 
     Parameters
     ----------
     page : FigurePage
     names : tuple of str
     shown : range
-        The rows that are named.
+        Rows with names.
     spare : float
-        Room that nothing else needs, where that is more than the usual.
+        Space not needed by anything else, if larger than usual.
     """
     most = max(_MOST_NAMES * page.style.width, spare) - 0.9 * page.style.em
     page.area.set_yticks(shown, [_cut(page, names[at], most) for at in shown])
@@ -458,7 +457,7 @@ _OVERLAP = 0.2  # of a cell
 
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
-    """Return a map on paper."""
+    """Return a page with a map."""
     figure = _named_to_fit(figure, style)
     page, n_columns = FigurePage(style), len(figure.columns)
     cells = _paint_cells(page, figure)
@@ -493,7 +492,7 @@ def _map_height(figure: MapFigure, style: FigureStyle) -> float:
 
 
 def color_range(figure: MapFigure) -> tuple[float, float]:
-    """Return the values of the first and of the last colour."""
+    """Return the values of the first and the last colour."""
     known = [v for row in figure.values for v in row if isfinite(v)]
     low = figure.color.low if figure.color.low is not None else min(known, default=0.0)
     high = figure.color.high if figure.color.high is not None else max(known, default=1.0)

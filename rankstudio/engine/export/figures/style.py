@@ -48,18 +48,18 @@ _GREYS = ("1a1a1a", "e4e4e4")
 
 @dataclass(frozen=True)
 class FigureStyle:
-    """How a figure is drawn.
+    """Style of a figure.
 
     Attributes
     ----------
     width : float
         In points.
     font : float
-        Size of the text, in points.
+        Text size in points.
     colors : {"light", "print"}
-        Those of the screen; or dark ones that differ in grey as well, with dashes and markers.
+        Colours of the screen; or dark ones that also differ in grey, with dashes and markers.
     height : float, optional
-        Else what suits the figure.
+        By default suited to the figure.
     """
 
     width: float = 85 * _MILLIMETRE
@@ -89,36 +89,36 @@ class FigureStyle:
 
     @property
     def faint(self) -> str:
-        """Colour of grids, and of cells without a value."""
+        """Colour of grids, and of empty cells."""
         return "#dddddd" if self.print else "#e6e9ef"
 
     @property
     def em(self) -> float:
-        """The unit of all distances: the size of the text."""
+        """The unit of all distances: the text size."""
         return self.font
 
     def category(self, number: int) -> str:
-        """Return the colour of a look, counted from 0; they repeat after seven."""
+        """Return the colour of a style number, from 0; colours repeat after seven."""
         found = _PRINT if self.print else CATEGORIES
         return found[number % len(found)]
 
     def ordered(self, share: float) -> str:
-        """Return the colour of a line at a share of an order: dark for 0, light for 1, both well seen."""
+        """Return the colour of a line at a position in an order: dark for 0, light for 1, both visible."""
         return _mixed(_GREYS, share * 0.72) if self.print else _mixed(_VIRIDIS, share * 0.68)
 
     def series(self, number: int, order: float | None) -> str:
-        """Return the colour of a series: that of its look, or of its place in an order."""
+        """Return the colour of a series: that of its style, or of its position in an order."""
         return self.category(number) if order is None else self.ordered(order)
 
     def heat(self, share: float, *, first_dark: bool = False) -> str:
-        """Return the colour of a cell at a share of the range: for print, the more the darker."""
+        """Return the colour of a cell at a position in the range; for print, larger values are darker."""
         if not self.print:
             return _mixed(_VIRIDIS, share)
         return _mixed(_GREYS, share if first_dark else 1 - share)
 
 
 def on_ground(color: str) -> str:
-    """Return the colour of a text that is read well on another one."""
+    """Return a text colour that is readable on a background."""
     red, green, blue = (part / 255 for part in bytes.fromhex(color[1:]))
     light = 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
     return "#ffffff" if light < 0.3 else "#000000"
@@ -140,22 +140,21 @@ _UNITS = {"mm": 1.0, "cm": 10.0, "in": 25.4, "pt": 25.4 / 72}
 def style_of(
     width: str = "column", font: float | None = None, colors: str = "light", height: str | None = None
 ) -> FigureStyle:
-    """Return the style that is asked for in words.
+    """Return the style for textual options.
 
     Parameters
     ----------
     width : str
         A length, such as "85mm", "3.5in", "17.8 cm" or "252pt"; or "column", "page", "slide", "poster".
     font : float, optional
-        Size of the text in points; else what suits the width.
+        Text size in points; by default suited to the width.
     colors : {"light", "print"}
     height : str, optional
         A length.
 
     Raises
     ------
-    ParameterError
-        For anything else.
+    ParameterError For an invalid option.
     """
     wide, size = PRESETS.get(width.strip().lower(), (0.0, 8.0))
     wide = wide or _millimetres("width", width)

@@ -6,29 +6,33 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+# A tick at an end of the range is inside but for the rounding of a quotient, a few eps; 1e-9 of a step is
+# more than that, and less than anyone sees.
+_ROUNDING = 1e-9
+
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 DECIMAL_STEPS = (1.0, 2.0, 5.0, 10.0)
 """Without 2.5, which costs a digit more than its neighbours."""
 
 
 def nice_step(span: float, count: float, steps: Sequence[float] = STEPS) -> float:
-    """Return the least of ``steps`` times a power of ten that cuts a span into at most about ``count``."""
+    """Return the smallest of ``steps`` times a power of ten that gives about ``count`` parts of a span."""
     if not (span > 0 and math.isfinite(span)):
         return 1.0
     raw = span / max(count, 1.0)
     scale = 10.0 ** math.floor(math.log10(raw))
-    return next((s * scale for s in steps if s * scale >= raw * (1 - 1e-9)), 10.0 * scale)
+    return next((s * scale for s in steps if s * scale >= raw * (1 - _ROUNDING)), 10.0 * scale)
 
 
 def nice_ticks(low: float, high: float, count: float, steps: Sequence[float] = STEPS) -> list[float]:
-    """Return round values in [low, high], about ``count`` of them, ascending."""
+    """Return about ``count`` round values in [low, high], ascending."""
     step = nice_step(high - low, count, steps)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
     return [i * step for i in range(first, last + 1)]
 
 
 def decimals(step: float) -> int:
-    """Return how many decimals tell multiples of a step apart."""
+    """Return the number of decimals that distinguish multiples of a step."""
     for places in range(12):
         if math.isclose(round(step, places), step, rel_tol=1e-6):
             return places
@@ -36,7 +40,7 @@ def decimals(step: float) -> int:
 
 
 def tick_labels(ticks: list[float]) -> list[str]:
-    """Return the texts of ticks, all with the same number of decimals."""
+    """Return the labels of ticks, all with the same number of decimals."""
     if len(ticks) < 2:
         return [f"{t:.4g}" for t in ticks]
     step = min(b - a for a, b in pairwise(ticks))
@@ -45,14 +49,15 @@ def tick_labels(ticks: list[float]) -> list[str]:
         digits = min(max(3, math.ceil(math.log10(largest / step)) + 1), 15)  # as many as tell them apart
         return [f"{t:.{digits}g}" for t in ticks]
     places = decimals(step)
+    # A tick at 0 is a sum of steps, and may be some eps of one: it has no minus.
     return [f"{0.0 if abs(t) < step * 1e-6 else t:,.{places}f}".replace("-", "−") for t in ticks]
 
 
 def log_ticks(low: float, high: float, count: float) -> list[float]:
-    """Return round values in [low, high], which is above 0, for an axis on which equal ratios are equal.
+    """Return round values in [low, high], which is above 0, for a logarithmic axis.
 
-    Powers of ten, every second or third of them where there are many; 1, 2 and 5 times each where there are
-    few; and where not even these are two, what :func:`nice_ticks` gives.
+    Powers of ten, every second or third of them if there are many; 1, 2 and 5 times each if there are few;
+    otherwise the values of :func:`nice_ticks`.
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for digits in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
@@ -67,18 +72,18 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
 
 
 def integer_ticks(low: float, high: float, count: float) -> list[float]:
-    """Return integers in [low, high]: the two ends, and round ones between that keep their distance.
+    """Return integers in [low, high]: both ends, and evenly spaced round ones in between.
 
-    1 … 46 with room for six gives 1, 10, 20, 30, 40, 46.
+    1 … 46 with space for six gives 1, 10, 20, 30, 40, 46.
 
     Parameters
     ----------
     low, high : float
-        The visible range.
+        Visible range.
     count : float
-        For how many labels there is room.
+        Number of labels that fit.
     """
-    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    first, last = math.ceil(low - _ROUNDING), math.floor(high + _ROUNDING)
     if last < first:
         return []
     step = max(1, round(nice_step(last - first, count, DECIMAL_STEPS)))
@@ -90,5 +95,5 @@ def integer_ticks(low: float, high: float, count: float) -> list[float]:
 
 
 def power_label(value: float) -> str:
-    """Return the text of a tick of a logarithmic axis: 0.01, 300, 10,000, 1e+09."""
+    """Return the label of a tick of a logarithmic axis: 0.01, 300, 10,000, 1e+09."""
     return f"{value:,.10g}" if 1e-4 <= value < 1e7 else f"{value:.4g}"

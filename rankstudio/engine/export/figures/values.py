@@ -19,15 +19,15 @@ class FigureAxis:
     Attributes
     ----------
     title : str
-        What it measures.
+        Quantity of the axis.
     unit : str
-        In which that is counted: "s"; "" for a number without one.
+        Unit: "s"; "" for a number without one.
     whole : bool
-        Whether it counts something, and has ticks at whole numbers alone.
+        Whether it is a count, with ticks only at whole numbers.
     logarithmic : bool
-        Whether equal lengths are equal ratios; then everything on it is above 0.
+        Whether it is logarithmic; all its values are then positive.
     low, high : float, optional
-        What it shows at least; else what the values ask for.
+        Minimum visible range; by default that of the values.
     """
 
     title: str
@@ -39,31 +39,31 @@ class FigureAxis:
 
     @property
     def text(self) -> str:
-        """What stands beside it: "time (s)"."""
+        """Title with unit: "time (s)"."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one kind.
+    """Points of one series.
 
     Attributes
     ----------
     label : str
-        In the legend; "" for what is not in it.
+        Label in the legend; "" to leave it out.
     x, y : tuple of float
-        Where one is not finite there is a gap.
+        Coordinates; values that are not finite leave gaps.
     low, high : tuple of float
-        Ends of an interval around each point, drawn as a band or, around points, as whiskers; empty for none.
+        Ends of an interval around each point, drawn as a band or as whiskers; empty for none.
     kind : {"line", "steps", "points", "area", "bars"}
     number : int
-        Which look it has, from 0: the same number looks the same in all figures.
+        Style number, from 0; equal numbers look the same in all figures.
     order : float, optional
-        From 0 to 1, where the series of a figure have an order, as those of a grid.
+        Position from 0 to 1, if the series of a figure are ordered, as for a grid.
     note : str
-        In the table beside the label, such as which run it is.
+        Note next to the label in the table, such as the number of the run.
     dashes : tuple of float, optional
-        Lengths of strokes and gaps in widths of the line, where they are not those of the look.
+        Lengths of dashes and gaps in line widths, if different from the style.
     """
 
     label: str
@@ -80,7 +80,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Level:
-    """A value to compare with, across the figure.
+    """A reference line across the figure.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point that stands out.
+    """A highlighted point.
 
     Attributes
     ----------
@@ -117,21 +117,21 @@ class CurvesFigure:
     Attributes
     ----------
     name : str
-        By which it is asked for, and called as a file.
+        Name of the figure and of its file.
     title : str
-        What it is of, in a few words.
+        Short title.
     caption : str
-        What is to be read below it.
+        Caption below the figure.
     x, y : FigureAxis
     series : tuple of Series
     levels : tuple of Level
     marks : tuple of Mark
     family : str
-        What orders the series, where they have an order: "λ".
+        Quantity that orders the series: "λ".
     square : bool
-        Whether both axes show the same range at the same scale, with the diagonal.
+        Whether both axes have the same range and scale, with the diagonal.
     bands : str
-        What the bands around series are, for the legend; "" where there are none, or a name says it.
+        Meaning of the bands, for the legend; "" without bands, or if a name explains them.
     """
 
     name: str
@@ -148,11 +148,11 @@ class CurvesFigure:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """Whether the figure is empty."""
         return not any(_finite(one.x, one.y) for one in self.series)
 
     def table(self) -> Table:
-        """Return the values that are drawn: a row a point."""
+        """Return the plotted values, one row per point."""
         ranged = any(one.low for one in self.series)
         header = ["series", self.x.text, self.y.text, *(["low", "high"] if ranged else [])]
         rows: list[list[Cell]] = []
@@ -172,18 +172,18 @@ class CurvesFigure:
 
 @dataclass(frozen=True)
 class RowSeries:
-    """A value of each row.
+    """One value per row.
 
     Attributes
     ----------
     label : str
-        In the legend, where there are several.
+        Label in the legend, if there are several.
     values : tuple of float
-        NaN for none.
+        Values; NaN for none.
     low, high : tuple of float
         Ends of an interval around each value; empty for none.
     number : int
-        Which look it has, from 0.
+        Style number, from 0.
     """
 
     label: str
@@ -195,14 +195,14 @@ class RowSeries:
 
 @dataclass(frozen=True)
 class RowHistograms:
-    """How often values of rows occur, each up to its highest bin.
+    """Histograms of rows, each scaled to its highest bin.
 
     Attributes
     ----------
     edges : tuple of float
-        Of the bins, ascending.
+        Edges of the bins, ascending.
     shares : tuple of tuple of float
-        Of each row, in each bin.
+        Shares of each row in each bin.
     """
 
     edges: tuple[float, ...]
@@ -210,37 +210,37 @@ class RowHistograms:
 
     @property
     def columns(self) -> list[str]:
-        """What the bins are called in a table."""
+        """Names of the bins in a table."""
         return [f"{low:g} to {high:g}" for low, high in zip(self.edges, self.edges[1:], strict=False)]
 
 
 @dataclass(frozen=True)
 class RowsFigure:
-    """Names below each other, with bars or points beside them.
+    """Named rows with bars or points.
 
     Attributes
     ----------
     name, title, caption : str
-        As of :class:`CurvesFigure`.
+        As in :class:`CurvesFigure`.
     axis : FigureAxis
-        Of the values.
+        Axis of the values.
     rows : tuple of str
-        Their names, from top to bottom.
+        Names of the rows, from top to bottom.
     series : tuple of RowSeries
     bars : bool
-        Whether values are bars from 0; else they are points.
+        Whether values are bars from 0 instead of points.
     zero : bool
         Whether there is a line at 0.
     strong : frozenset of int
-        Rows that stand out.
+        Highlighted rows.
     strong_label : str
-        What these are.
+        Meaning of the highlighted rows.
     row_title : str
-        What the rows are, in the table.
+        Meaning of the rows, for the table.
     numbers : tuple of int
-        Looks of the rows, where each has its own.
+        Styles of the rows, if they have their own.
     histograms : RowHistograms, optional
-        What stands behind the points.
+        Histograms behind the points.
     """
 
     name: str
@@ -259,11 +259,11 @@ class RowsFigure:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """Whether the figure is empty."""
         return all(isnan(value) for one in self.series for value in one.values)
 
     def table(self) -> Table:
-        """Return the values that are drawn: a row a name."""
+        """Return the plotted values, one row per name."""
         header, columns = [self.row_title], list[tuple[Cell, ...]]()
         for one in self.series:
             called = one.label or self.axis.text
@@ -280,40 +280,40 @@ class RowsFigure:
 
 @dataclass(frozen=True)
 class MapFigure:
-    """A value of each row and column, as a colour.
+    """A value for each row and column, shown as a colour.
 
     Attributes
     ----------
     name, title, caption : str
-        As of :class:`CurvesFigure`.
+        As in :class:`CurvesFigure`.
     rows, columns : tuple of str
-        From top to bottom, and from left to right.
+        Names from top to bottom, and from left to right.
     values : tuple of tuple of float
-        Of each row; NaN for none.
+        Values of each row; NaN for none.
     row_title, column_title : str
-        What they are; "" for rows whose names say it.
+        Meaning of rows and columns; "" for rows with self-explanatory names.
     color : FigureAxis
-        What the colours measure, and from where to where they go; what lies beyond has the last one.
+        Quantity of the colours, and its range; values beyond have the last colour.
     decimals : int
-        Of the values that are written.
+        Number of decimals of the written values.
     written : bool
-        Whether cells with enough room bear their value.
+        Whether cells with enough space show their value.
     first_dark : bool
-        Whether the least value is the strongest one, as of ranks.
+        Whether the smallest value is the strongest, as for ranks.
     marked : tuple of (int, int)
-        Row and column of the cells that stand out.
+        Row and column of the highlighted cells.
     mark_label : str
-        What these are.
+        Meaning of the highlighted cells.
     ends : tuple of (float, str)
         Values of the colour bar with words instead of numbers; empty for numbers.
     groups : tuple of (str, int)
-        Columns that belong together, by name and count; empty for none.
+        Groups of adjacent columns, by name and count; empty for none.
     named : tuple of str
-        What the columns are called in a table; empty for their title with each one's label.
+        Names of the columns in a table; by default their title with each label.
     short_rows : tuple of str
-        What rows are called where there is no room for the name of each; empty where there always is.
+        Short names of rows, used if there is no space for the full ones; empty if there always is.
     short_title : str
-        What they are then.
+        Meaning of the short names.
     """
 
     name: str
@@ -338,11 +338,11 @@ class MapFigure:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """Whether the figure is empty."""
         return all(isnan(value) for row in self.values for value in row)
 
     def table(self) -> Table:
-        """Return the values that are drawn: a row and a column of the map is one of the table."""
+        """Return the plotted values, one row and column per row and column of the map."""
         columns = self.named or [f"{self.column_title} {name}".strip() for name in self.columns]
         header = [self.row_title or "row", *columns]
         return header, [[name, *row] for name, row in zip(self.rows, self.values, strict=True)]

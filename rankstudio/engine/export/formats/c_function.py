@@ -68,7 +68,7 @@ def _branches(node: Node, indent: str) -> list[str]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the function, compiled by the C compiler that is there."""
+    """Score documents with the function, compiled by an installed C compiler."""
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:
         raise OutputError(f"No C compiler ({', '.join(COMPILERS)}) found to read the file back.")

@@ -31,8 +31,8 @@ _LINEAR, _RANKLIB = "model/linear", "model/ranklib"
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``POST _ltr/_featureset/NAME/_createmodel``, and the feature set.
 
-    A feature whose definition is known has it as it was read.
-    Trees are RankLib's, which knows a feature by its place in the feature set, from 1.
+    Known feature definitions are exported unchanged. Trees are in RankLib's format, which identifies features
+    by position in the feature set, from 1.
     """
     features = _features(function)
     names = list(function.called)
@@ -87,7 +87,7 @@ def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFu
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as the plug-in does, in floats."""
+    """Score documents like the plug-in, in single precision."""
     model = json.loads(files[""])["model"]["model"]
     columns = function.called
     features = json.loads(files[FEATURES])["featureset"]["features"]

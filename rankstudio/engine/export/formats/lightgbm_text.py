@@ -12,9 +12,9 @@ _DEFAULT_LEFT = 2  # bit 1 of LightGBM's decision type: a missing value goes lef
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the text, for ``lightgbm.Booster(model_file=…)``; its columns are the inputs, in their order.
+    """Return the text for ``lightgbm.Booster(model_file=…)``; its columns are the inputs, in order.
 
-    LightGBM needs more than one feature: where there is one, the text has a second that no tree asks for.
+    LightGBM needs more than one feature; for a single one the text has a second, unused feature.
     """
     names = list(function.columns)
     names += ["unused", "unused_too"][: max(0, 2 - len(names))]

@@ -23,17 +23,17 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents to score with what was written.
+    """Documents to score with the exported model.
 
     Attributes
     ----------
     X : ndarray of shape (m, k)
-        One column for each of the function's inputs, in their order.
+        One column for each input of the function, in order.
     query_ptr : ndarray of shape (Q + 1,)
-        First row of each query, and m.
+        First row of each query, followed by m.
     dtype : type
-        The numbers to compute with, where the reader has a choice: float64, or float32 for all that the
-        other program does, down to what it prints.
+        Floating-point type, if the reader has a choice: float64, or float32 for programs in single precision,
+        including their output.
     """
 
     X: Floats
@@ -43,35 +43,35 @@ class Documents:
 
 @dataclass(frozen=True)
 class ModelFormat:
-    """A format of another program.
+    """A file format of another program.
 
     Attributes
     ----------
     key : str
-        As on the command line.
+        Key on the command line.
     label : str
-        As people call it.
+        Name for users.
     suffix : str
-        Of the file.
+        Suffix of the file.
     summary : str
-        What is written, as a sentence.
+        Description of the contents, as a sentence.
     write : callable(ScoreFunction) -> Files
     read : callable(Files, ScoreFunction, Documents) -> ndarray of shape (m,)
-        Scores documents with the files alone; of the function it needs to know the inputs.
+        Scores documents with the files alone, given the inputs of the function.
     linear, trees, scales : bool
-        Whether it has weighted sums, trees that are added up, and scaling within a query.
+        Whether it supports weighted sums, sums of trees, and scaling within a query.
     single : str
-        Who computes in single precision, or prints few digits; "" where every double is kept.
+        Program that computes in single precision or prints few digits; "" if all doubles are preserved.
     extra : str
-        Of the package, where writing needs a library.
+        Extra of the package that installs a required library.
     beside : str
-        Ending of a second file, which stands beside the first; "" where there is none.
+        Ending of a second file; "" if there is none.
     prints : int
-        Significant digits or decimals that the program prints of a score; 0 where it hands scores on whole.
+        Significant digits or decimals of printed scores; 0 if scores are passed on unrounded.
     fit : callable(ScoreFunction, ValueRanges) -> sequence of ScoreFunction, optional
-        The function in forms that rank alike, the preferred one first, where values matter to the program.
+        Forms of the function with the same ranking, the preferred one first, if values matter to the program.
     fitted : str
-        What was done to a function that is not as it was, and why.
+        Description of changes to the function, with the reason.
     """
 
     key: str
@@ -91,7 +91,7 @@ class ModelFormat:
     fitted: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kernel: bool = False) -> str:
-        """Return why it cannot express a model, as a sentence; "" where it can.
+        """Return the reason why it cannot express a model, as a sentence; "" if it can.
 
         Parameters
         ----------
@@ -117,31 +117,28 @@ class ModelFormat:
         return text.format(format=self.label)
 
     def files(self, function: ScoreFunction) -> Files:
-        """Return what is to be written.
+        """Return the contents of the files.
 
         Raises
         ------
-        OutputError
-            Where the format cannot express the model; the text says why.
-        MissingExtraError
-            Where a library is missing.
+        OutputError If the format cannot express the model; the message gives the reason. MissingExtraError If
+        a library is missing.
         """
         if reason := self.refusal(linear=function.linear, scaled=function.scaled):
             raise OutputError(reason)
         return self.write(function)
 
     def paths(self, path: Path) -> dict[str, Path]:
-        """Return where files go, by their endings: the first to the path, another beside it."""
+        """Return the paths of files by their endings: the given path, and others next to it."""
         beside = {self.beside: path.with_name(f"{path.stem}{self.beside}")} if self.beside else {}
         return {"": path, **beside}
 
     def save(self, path: Path, files: Files) -> list[Path]:
-        """Write files, all of them or none that was not there before, and return where they are.
+        """Write files, all or none of the new ones, and return their paths.
 
         Raises
         ------
-        OutputError
-            Where one cannot be written.
+        OutputError If a file cannot be written.
         """
         paths = self.paths(path)
         made: list[Path] = []
@@ -158,5 +155,5 @@ class ModelFormat:
 
 
 def json_bytes(values: Any) -> bytes:
-    """Return what a file of JSON holds."""
+    """Return the contents of a JSON file."""
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()

@@ -19,7 +19,7 @@ _SPACE = "http://www.dmg.org/PMML-4_4"
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the document; its fields are called as the features are."""
+    """Return the document; its fields are named after the features."""
     root = Element("PMML", version="4.4", xmlns=_SPACE)
     header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
@@ -84,7 +84,7 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by the document, in doubles."""
+    """Score documents with the document, in double precision."""
     root = ElementTree.fromstring(files[""])
     columns = function.columns
     table = root.find(f".//{{{_SPACE}}}RegressionTable")

@@ -77,7 +77,7 @@ def write(function: ScoreFunction) -> Files:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by running the module, in a process of its own."""
+    """Score documents by running the module in a separate process."""
     ids = " ".join(str(given.id) for given in function.inputs)
     ends = " ".join(map(str, documents.query_ptr.tolist()))
     needed = _BYTES + _BYTES_PER_VALUE * documents.X.size

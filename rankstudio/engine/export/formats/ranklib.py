@@ -18,12 +18,12 @@ _LINEAR, _TREES = "## Coordinate Ascent", "## LambdaMART"
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the file; RankLib knows features by their ids."""
+    """Return the file; RankLib identifies features by their ids."""
     return {"": model_text(function, [given.id for given in function.inputs]).encode()}
 
 
 def model_text(function: ScoreFunction, numbers: Sequence[int]) -> str:
-    """Return a model as RankLib writes it, with these numbers for the inputs."""
+    """Return a model in RankLib's format, with these numbers of the inputs."""
     about = [
         f"## {comment_text(function.about, 'hash')}",
         *(f"## {i.id} = {comment_text(i.name, 'hash')}" for i in function.inputs),
@@ -56,13 +56,13 @@ def _split(node: Node, numbers: Sequence[int], side: str, indent: str) -> list[s
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as RankLib does, which keeps values, thresholds and sums of trees as floats."""
+    """Score documents like RankLib, with values, thresholds and sums of trees in single precision."""
     numbers = {given.id: column for column, given in enumerate(function.inputs)}
     return scores(files[""].decode(), numbers, documents)
 
 
 def scores(text: str, columns: dict[int, int], documents: Documents) -> Floats:
-    """Score documents with RankLib's text, whose numbers of features stand for these columns."""
+    """Score documents with RankLib's text, given the feature numbers of the columns."""
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if text.startswith(_LINEAR):
         pairs = [pair.split(":") for pair in body.split()]

@@ -43,8 +43,7 @@ def model_format(key: str) -> ModelFormat:
 
     Raises
     ------
-    ParameterError
-        Where there is none of that key.
+    ParameterError For an unknown key.
     """
     if key not in MODEL_FORMATS:
         raise ParameterError("format", key, f"one of {', '.join(MODEL_FORMATS)}")

@@ -80,7 +80,7 @@ def _threshold(value: float) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as Solr does: in floats, every threshold raised by a millionth."""
+    """Score documents like Solr: in single precision, with every threshold raised by a millionth."""
     model = json.loads(files[""])
     columns = function.called
     if "weights" in model["params"]:

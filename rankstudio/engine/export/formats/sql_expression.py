@@ -16,7 +16,7 @@ from rankstudio.engine.support.escaping import comment_text
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the expression, in standard SQL; columns are called as the features are."""
+    """Return the expression in standard SQL; columns are named after the features."""
     names = [f'"{given.identifier}"' for given in function.inputs]
     if function.linear:
         terms = [f"+ {_number(w)} * {n}" for n, w in zip(names, function.weights, strict=True)]

@@ -27,7 +27,7 @@ empty# kernel parameter -u
 {vectors} # number of support vectors plus 1 
 {threshold!r} # threshold b, each following line is a SV (starting with alpha*y)
 """  # noqa: W291 - the programs read the blanks
-_HEADER_LINES = 11
+_HEADER_LINES = 11  # those above; the last one has the threshold
 _LARGEST, _MOST = 24, 500
 """Powers of two: of the greatest score, whose last bit is then the eighth decimal; and of a scale."""
 
@@ -35,10 +35,10 @@ _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 
 
 def write(function: ScoreFunction, version: str) -> Files:
-    """Return the file; each program reads its own version only.
+    """Return the file; each program reads only its own version.
 
-    A support vector holds floats, its factor is a double: each feature has a vector of its own with the
-    value 1, so that its weight keeps all digits.
+    A support vector has single-precision values and a double-precision factor; each feature has its own
+    vector with the value 1, so that its weight keeps all digits.
     """
     n = len(function.inputs)
     pairs = list(zip(function.inputs, function.weights, strict=True))
@@ -53,7 +53,7 @@ def write(function: ScoreFunction, version: str) -> Files:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents, prints: str) -> Floats:
-    """Score documents as svm_classify does: values are floats, sums doubles, and few digits printed."""
+    """Score documents like svm_classify: values in single precision, sums in double, few digits."""
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {given.id: column for column, given in enumerate(function.inputs)}

@@ -33,7 +33,7 @@ def weighted_sum(X: Floats, weights: Iterable[tuple[int, float]], dtype: Any) ->
 
 
 def tree_sum(X: Floats, trees: Iterable[Node], dtype: Any) -> Floats:
-    """Return what the trees add up to, one tree after the other."""
+    """Return the sum of the trees, added one tree after the other."""
     total = np.zeros(X.shape[0], dtype=dtype)
     values = X.astype(dtype)
     rows = np.arange(X.shape[0])
@@ -57,15 +57,14 @@ def _evaluate(node: Node, X: Floats, rows: Any, added: Floats) -> None:
 
 
 class Trial:
-    """A folder with written code, and the processes that compile and run it there.
+    """A folder with generated code, and the processes that compile and run it.
 
-    Nothing of it is loaded into this process: whoever wrote the names in a model may have found a way to put
-    code into what is compiled.
+    Nothing from it is loaded into this process, because names in a model could contain code that is compiled.
 
     Parameters
     ----------
     files : Mapping of str to bytes
-        By their names in the folder.
+        Files by name.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
@@ -85,7 +84,7 @@ class Trial:
         self._folder.cleanup()
 
     def path(self, name: str) -> str:
-        """Return where a file of the folder is."""
+        """Return the path of a file in the folder."""
         return str(Path(self._folder.name) / name)
 
     def run(self, command: Sequence[str]) -> None:
@@ -93,8 +92,7 @@ class Trial:
 
         Raises
         ------
-        OutputError
-            Where it fails or takes too long.
+        OutputError If it fails or takes too long.
         """
         try:
             done = subprocess.run(
@@ -127,7 +125,7 @@ class Trial:
         Parameters
         ----------
         command : sequence of str
-            It is given the two files, which hold doubles, as its last arguments.
+            The two files, which contain doubles, are its last arguments.
         X : ndarray of shape (m, k)
 
         Returns
@@ -136,8 +134,7 @@ class Trial:
 
         Raises
         ------
-        OutputError
-            Where it fails, takes too long, or writes another number of scores.
+        OutputError If it fails, takes too long, or writes a wrong number of scores.
         """
         given, found = self.path("documents"), self.path("scores")
         np.ascontiguousarray(X, dtype=np.float64).tofile(given)

@@ -20,8 +20,8 @@ _RERANKED = 100
 def write(function: ScoreFunction) -> Files:
     """Return the profile, for ``schemas/SCHEMA/NAME.profile``.
 
-    Rank features that are known are used as they were read, in a second phase: many of them are too slow for
-    every document that matches. Otherwise attributes are called as the features are.
+    Known rank features are used unchanged in a second phase, because many of them are too slow for every
+    matching document. Otherwise attributes are named after the features.
     """
     names = _names(function)
     if function.linear:
@@ -71,7 +71,7 @@ def _if(node: Node, names: list[str]) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents by the expression, in doubles as Vespa does."""
+    """Score documents with the expression, in double precision like Vespa."""
     _, _, body = files[""].decode().partition("expression {")
     values = {name: documents.X[:, column] for column, name in enumerate(_names(function))}
     return _Expression(body.partition("}")[0], values).value() + np.zeros(documents.X.shape[0])

@@ -23,10 +23,9 @@ _MOST = 32_767  # characters of a cell
 
 
 def latex_table(table: ResultTable, style: TableStyle) -> str:
-    """Return a table as a float of LaTeX with its caption above and its notes below.
+    """Return a table as a LaTeX float with caption above and notes below.
 
-    Columns are centred. Marks stand beside the numbers and need no room, so that the digits of a column stay
-    one below the other.
+    Columns are centred. Marks next to the numbers take no space, so that digits stay aligned.
     """
     head = [
         *_group_lines(table),
@@ -64,7 +63,7 @@ def _latex_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -> s
 
 
 def markdown_table(table: ResultTable, style: TableStyle) -> str:
-    """Return a table with its caption above and its notes below; groups stand before the titles."""
+    """Return a table with caption above and notes below; groups precede the titles."""
     rows = [
         [markdown_escaped(table.corner), *(markdown_escaped(column.name) for column in table.columns)],
         *(
@@ -84,10 +83,10 @@ def _markdown_cell(cell: ResultCell, rank: Rank, mark: str, style: TableStyle) -
 
 
 def excel_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return a workbook with one sheet: caption, header, a row for each run, notes.
+    """Return a workbook with one sheet: caption, header, a row per run, notes.
 
-    A mark is part of its cell's number format, so that the cell holds the number alone; a deviation has a
-    column of its own behind the mean.
+    A mark is part of its cell's number format, so that the cell contains only the number; a deviation has its
+    own column after the mean.
 
     Raises
     ------
@@ -180,7 +179,7 @@ def _text(text: str) -> str:
 
 
 def parquet_table(table: ResultTable, style: TableStyle) -> bytes:
-    """Return the numbers of a table; caption and notes are in the file's metadata.
+    """Return the numbers of a table; caption and notes are in the metadata.
 
     Raises
     ------
@@ -210,15 +209,15 @@ class TableFormat:
     Attributes
     ----------
     key : str
-        For the terminal: "latex".
+        Key in the terminal: "latex".
     label : str
-        For people: "LaTeX".
+        Name for users: "LaTeX".
     suffix : str
-        Of its files.
+        Suffix of its files.
     text : callable, optional
-        Returns a table in a style as text, for formats that are text.
+        Returns a table in a style as text, for text formats.
     binary : callable, optional
-        The same as bytes, for the others.
+        Returns the table as bytes, for the other formats.
     """
 
     key: str
@@ -228,14 +227,11 @@ class TableFormat:
     binary: Callable[[ResultTable, TableStyle], bytes] | None = None
 
     def content(self, table: ResultTable, style: TableStyle) -> bytes:
-        """Return what a file of it holds.
+        """Return the contents of a file.
 
         Raises
         ------
-        MissingExtraError
-            Where a library is not installed.
-        OutputError
-            Where a name is no text in UTF-8.
+        MissingExtraError If a library is not installed. OutputError If a name is not valid UTF-8.
         """
         try:
             if self.binary is not None:
@@ -271,12 +267,11 @@ FORMATS: tuple[TableFormat, ...] = (
 
 
 def table_format(key: str) -> TableFormat:
-    """Return the format with a key, or with a suffix of files such as ".tex".
+    """Return the format with a key, or with a file suffix such as ".tex".
 
     Raises
     ------
-    ParameterError
-        Where there is none.
+    ParameterError For an unknown format.
     """
     for one in FORMATS:
         if key.lower() in (one.key, one.suffix):

@@ -22,18 +22,18 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class ResultCell:
-    """What a run measured in a column.
+    """The result of a run in a column.
 
     Attributes
     ----------
     mean : float
-        Over the folds; NaN where nothing was measured.
+        Mean over the folds; NaN without a value.
     sd : float
-        Standard deviation over the folds (n - 1 in its denominator); NaN with fewer than two.
+        Standard deviation over the folds (n - 1 in the denominator); NaN with fewer than two.
     n : int
-        Folds in which the measure is defined.
+        Number of folds in which the measure is defined.
     p : float
-        Of the difference to the reference, corrected; NaN where nothing was tested.
+        Corrected p of the difference to the reference; NaN without a test.
     """
 
     mean: float = nan
@@ -49,14 +49,14 @@ class ResultCell:
 
 @dataclass(frozen=True)
 class ResultColumn:
-    """What the cells of a column have in common.
+    """Properties of a column.
 
     Attributes
     ----------
     title : str
-        "NDCG@10", or the number of a fold, or a dataset.
+        Title: "NDCG@10", the number of a fold, or a dataset.
     group : str
-        What stands above neighbouring columns; "" for nothing.
+        Group title above adjacent columns; "" for none.
     higher_is_better : bool
     """
 
@@ -66,13 +66,13 @@ class ResultColumn:
 
     @property
     def name(self) -> str:
-        """Group and title, where a header has one line: "MQ2008 MAP"."""
+        """Group and title, for single-line headers: "MQ2008 MAP"."""
         return f"{self.group} {self.title}".strip()
 
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A run: what it is called, and a cell for each column."""
+    """A run: its name, and a cell per column."""
 
     title: str
     cells: tuple[ResultCell, ...]
@@ -80,18 +80,18 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class TableStyle:
-    """How a table is printed.
+    """Style of a printed table.
 
     Attributes
     ----------
     digits : int or None
-        After the point; None for four, or all there are where numbers stay numbers.
+        Decimals; None for four, or all digits in formats that store numbers.
     bold : bool
-        Whether the best of a column is bold and the second underlined.
+        Whether the best value of a column is bold and the second underlined.
     marks : bool
-        Whether cells bear the marks of significance.
+        Whether cells show significance marks.
     sd : bool
-        Whether the standard deviation stands behind the mean.
+        Whether the standard deviation follows the mean.
     """
 
     digits: int | None = None
@@ -101,21 +101,21 @@ class TableStyle:
 
     @property
     def shown_digits(self) -> int:
-        """How many digits are seen."""
+        """Number of visible digits."""
         return DIGITS if self.digits is None else self.digits
 
     def number(self, value: float) -> str:
-        """Return a number as it is shown."""
+        """Return a number as displayed."""
         return NOTHING if isnan(value) else f"{value:.{self.shown_digits}f}"
 
     def deviation(self, cell: ResultCell) -> str:
-        """Return the standard deviation of a cell as it is shown behind its mean; "" where it is not."""
+        """Return the standard deviation of a cell as displayed after its mean; "" if it is not shown."""
         return self.number(cell.sd) if self.sd and not isnan(cell.sd) else ""
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Runs side by side.
+    """A table of runs.
 
     Attributes
     ----------
@@ -123,11 +123,11 @@ class ResultTable:
     columns : tuple of ResultColumn
     rows : tuple of ResultRow
     notes : tuple of str
-        What has to be known of the numbers.
+        Notes on the numbers.
     mark_note : str
-        What the marks mean: reference, test, correction and how many hypotheses; "" without any test.
+        Legend of the marks: reference, test, correction and number of hypotheses; "" without tests.
     corner : str
-        What stands above the titles of the rows.
+        Title of the first column.
     """
 
     caption: str
@@ -138,12 +138,12 @@ class ResultTable:
     corner: str = "Method"
 
     def groups(self) -> list[tuple[str, int]]:
-        """Return what stands above the columns, and above how many; nothing where that is blank."""
+        """Return the group titles above the columns, with their widths; empty if there are none."""
         found = [(group, len(list(one))) for group, one in groupby(c.group for c in self.columns)]
         return found if any(group for group, _ in found) else []
 
     def notes_of(self, style: TableStyle) -> tuple[str, ...]:
-        """Return the notes of a table that is printed so."""
+        """Return the notes of a table in a style."""
         found = list(self.notes)
         if style.sd and any(not isnan(cell.sd) for row in self.rows for cell in row.cells):
             found.append("± is the standard deviation over the folds.")
@@ -154,7 +154,7 @@ class ResultTable:
         return tuple(found)
 
     def ranks(self, digits: int) -> list[tuple[Rank, ...]]:
-        """Return for each row which of its cells are the best and second of their columns, as rounded."""
+        """Return for each row which of its cells are best and second in their columns, after rounding."""
         columns = [
             _ranks([round(row.cells[at].mean, digits) for row in self.rows], column.higher_is_better)
             for at, column in enumerate(self.columns)
@@ -162,7 +162,7 @@ class ResultTable:
         return list(zip(*columns, strict=True)) if columns else [() for _ in self.rows]
 
     def styled(self, style: TableStyle) -> Iterator[tuple[ResultRow, list[tuple[ResultCell, Rank, str]]]]:
-        """Yield each row with its cells, the rank and the mark that they are to be printed with."""
+        """Yield each row with its cells, and the rank and mark to print."""
         for row, ranks in zip(self.rows, self.ranks(style.shown_digits), strict=True):
             yield (
                 row,
@@ -173,10 +173,10 @@ class ResultTable:
             )
 
     def numbers(self, style: TableStyle) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return header and rows as plain values, one line each: means, and what else is asked for.
+        """Return header and rows as plain values, one line per row: means, and other requested columns.
 
-        A column of deviations and one of corrected p stand behind each mean, where the style wants them and
-        there are any.
+        A column of deviations and one of corrected p follow each mean, if the style requires them and there
+        are any.
         """
         header = [self.corner]
         kinds = [

@@ -83,7 +83,7 @@ CATALOG: tuple[Method, ...] = (*SELECTORS, *RANKERS)
 
 
 def methods() -> tuple[Method, ...]:
-    """Return all methods that learn, selectors first; what is given (`GIVEN`) is found by its key."""
+    """Return all learning methods, selectors first, without given rankings and models (`GIVEN`)."""
     return CATALOG
 
 
@@ -92,8 +92,7 @@ def method(key: str) -> Method:
 
     Raises
     ------
-    PlanError
-        For a key that is not there; the text names those that are.
+    PlanError For an unknown key; the message lists the known keys.
     """
     for entry in (*methods(), *GIVEN):
         if entry.key == key:
@@ -104,7 +103,7 @@ def method(key: str) -> Method:
 
 
 def refusal_of_groups(entry: Method, n_groups: int) -> str:
-    """Return the sentence by which a method that does not honour groups of features is refused."""
+    """Return the message that a method does not support feature groups."""
     able = ", ".join(other.label for other in methods() if other.selects and other.groups)
     many = trn("the group of features", "the {n} groups of features", n_groups).format(n=n_groups)
     return tr(

@@ -22,10 +22,10 @@ _ROUNDING = 1e-12  # of a criterion before a step: less than this is only the ro
 
 
 class ScoreSource(Enum):
-    """What the numbers are that a step has of each feature.
+    """Source of a step's score of each feature.
 
-    A step does not name them itself: name and unit are the same for every step, and a study would keep them
-    as often as it has steps.
+    Name and unit are not part of a step, because they are the same for every step, and a study would store
+    them repeatedly.
     """
 
     CRITERION = "the criterion with the feature added: its drop is the score"
@@ -35,19 +35,19 @@ class ScoreSource(Enum):
 
 @dataclass(frozen=True)
 class CandidateScore:
-    """What a method compares its candidates by.
+    """Score by which a method compares candidates.
 
     Attributes
     ----------
     name : str
-        "drop in leave-query-out error", as the title of an axis.
+        Axis title: "drop in leave-query-out error".
     unit : str
-        "per document"; what the number is of, or in.
+        Unit or context: "per document".
     source : ScoreSource
     least : bool
-        Whether the candidate with the least score gets the step's place, rather than the greatest.
+        Whether the candidate with the smallest score is taken instead of the largest.
     from_zero : bool
-        Whether a candidate that is worth nothing has the score 0: a measure of ranking has no such zero.
+        Whether a worthless candidate has the score 0; ranking measures have no such zero.
     """
 
     name: str
@@ -63,23 +63,22 @@ class CandidateScore:
 
     @property
     def criterion(self) -> str:
-        """What a drop is one in: "leave-query-out error"; the name of any other score."""
+        """Underlying criterion of a drop: "leave-query-out error"; the name of any other score."""
         return self.name.removeprefix("drop in ")
 
     def of(self, step: Step, divisor: float = 1.0) -> Floats:
-        """Return the score of each feature in a step.
+        """Return the score of each feature at a step.
 
         Parameters
         ----------
         step : Step
             Of n features.
         divisor : float
-            What criteria are divided by, so that folds compare.
+            Divisor that makes criteria comparable between folds.
 
         Returns
         -------
-        ndarray of shape (n,)
-            NaN for what was no candidate; all NaN where the step compares none.
+        ndarray of shape (n,) NaN for features that were not candidates; all NaN if the step compares none.
         """
         n = step.coef.size
         if self.source is ScoreSource.WEIGHT:
@@ -92,14 +91,14 @@ class CandidateScore:
         return np.where(np.abs(drops) <= _ROUNDING * abs(step.before), 0.0, drops) / divisor
 
     def gains(self, scores: Floats) -> Floats:
-        """Return scores in the sense in which more is better."""
+        """Return scores for which larger is better."""
         return -scores if self.least else scores
 
 
 class StepKind(Enum):
-    """What the steps of a method are, and so what its curves are drawn over.
+    """Kind of a method's steps, and therefore the x axis of its curves.
 
-    Of iterations only the last one is a model to choose; of all others each is.
+    For iterations only the last one can be selected; for all other kinds every step can.
     """
 
     FEATURES = "number of features"
@@ -108,7 +107,7 @@ class StepKind(Enum):
 
     @property
     def limit(self) -> str:
-        """Name of the parameter that limits how many steps a path has."""
+        """Name of the parameter that limits the number of steps of a path."""
         return _LIMITS[self]
 
 
@@ -126,56 +125,55 @@ class Method:
     Attributes
     ----------
     key, label : str
-        For plans and the terminal; for people.
+        Key for plans and the terminal; label for users.
     family : str
-        "selector" for what chooses features, "ranker" for what ranks with the features it is given, "given"
-        for a ranking that is there already, "model" for a model that is.
+        "selector" for methods that select features, "ranker" for methods that rank with given features,
+        "given" for an existing ranking, "model" for an existing model.
     citation, title : str
         "Pahikkala et al. 2010", and the paper's title.
     summary : str
-        What it does, in a few sentences.
+        Description in a few sentences.
     criterion : str
-        What its criterion is, as an axis title; "" where it has none. Of one that is ``measured``: the
-        measure of which it is the negative, and as which it is shown.
+        Axis title of its criterion; "" without one. For ``measured`` methods: the measure whose negative is
+        the criterion, and which is shown instead.
     estimator : str
-        "module:Class"; imported when it is first used.
+        "module:Class"; imported on first use.
     parameters : tuple of Parameter
-        In the order of the form.
+        Parameters in the order of the form.
     formula : str
-        What it minimises or computes, with the paper's symbols; "" where words say it better.
+        Objective or definition, with the paper's symbols; "" if words are clearer.
     step_kind : StepKind
     per_document : bool
-        Whether the criterion is a sum over documents, to be divided by their number so that folds compare.
+        Whether the criterion is a sum over documents, which is divided by their number to compare folds.
     takes : tuple of str
-        Arguments of the estimator that are the plan's and not the method's: "convention", "seed", "groups".
+        Arguments of the estimator that come from the plan: "convention", "seed", "groups".
     library : tuple of str
-        Arguments of the estimator that no plan gives, for programs that call it.
+        Arguments of the estimator that plans cannot set, for programs that call it.
     learns_preferences : bool
-        Whether it learns from preferences between documents as well as from labels.
+        Whether it supports preferences between documents besides labels.
     permutes : bool
-        Whether its paths for many label vectors share their work, so that a permutation test takes seconds.
+        Whether paths for many label vectors share computations, so that a permutation test takes seconds.
     measured : bool
         Whether the criterion is the negative of a measure.
     candidate_score : CandidateScore or None
-        What it compares its candidates by at each step; None for a method that compares none.
+        Score by which it compares candidates; None if it compares none.
     left_out : bool
-        Whether its estimator predicts each query by the model learned without it.
+        Whether its estimator supports leave-query-out predictions.
     live : bool
         Whether a path is computed fast enough to follow a slider.
     drops_features : bool
-        Whether a ranker's models may go without some of the features that it is given.
+        Whether a ranker's models may omit some of the given features.
     compares_densities : bool
-        Whether it judges a feature by the densities of its values in each grade, which can be shown.
+        Whether it scores a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
-        What it cannot do without besides what is always there, and the extra that installs it; "" where
-        every installation has it.
+        Optional library that it needs, and the extra that installs it; "" if every installation contains it.
     ranks_with : str
-        For a selector: the label of the model that ranks with its features unless a final ranker is chosen;
-        "" where that model is called as the selector is.
+        For a selector: label of the model that ranks with its features without a final ranker; "" if it is
+        that of the selector.
     slow : bool
         Whether a run takes a minute or more on data of usual size.
     greatest_label : float
-        Labels above it are refused.
+        Maximum supported label.
     """
 
     key: str
@@ -213,32 +211,32 @@ class Method:
 
     @property
     def selects(self) -> bool:
-        """Whether it chooses features."""
+        """Whether it selects features."""
         return self.family == "selector"
 
     @property
     def given(self) -> bool:
-        """Whether nothing is learned: the ranking, or the model, is there already."""
+        """Whether it learns nothing: the ranking or the model is given."""
         return self.family in ("given", "model")
 
     @property
     def featureless(self) -> bool:
-        """Whether there are no features behind a ranking, but what was given."""
+        """Whether a ranking has no features, because it is given."""
         return self.family == "given"
 
     @property
     def uses_all(self) -> bool:
-        """Whether its models have all the features that it is given."""
+        """Whether its models use all given features."""
         return not self.selects and not self.drops_features
 
     @property
     def groups(self) -> bool:
-        """Whether it takes a group of features or leaves it, as a whole."""
+        """Whether it selects groups of features as a whole."""
         return "groups" in self.takes or self.uses_all
 
     @property
     def group_rule(self) -> str:
-        """By what it compares groups of features, as a sentence; "" where it honours none."""
+        """Score by which it compares groups of features, as a sentence; "" if it does not support groups."""
         if not self.selects or not self.groups:
             return ""
         if self.candidate_score is not None and self.candidate_score.source is ScoreSource.CRITERION:
@@ -247,12 +245,12 @@ class Method:
 
     @property
     def grids(self) -> tuple[Parameter, ...]:
-        """The parameters of which several values are tried."""
+        """Parameters with several values."""
         return tuple(p for p in self.parameters if p.kind is Kind.GRID)
 
     @property
     def lacking(self) -> str:
-        """Why it cannot be used here, as a sentence; "" where it can."""
+        """Reason why it cannot be used here, as a sentence; "" if it can."""
         if not self.module or find_spec(self.module) is not None:
             return ""
         package = f'"rankstudio[{self.extra}]"' if self.extra else self.module
@@ -261,7 +259,7 @@ class Method:
         )
 
     def refusal_of_labels(self, greatest: float) -> str:
-        """Return why it cannot learn from labels up to a greatest one, as a sentence; "" where it can."""
+        """Return the reason why it does not support labels up to a maximum, as a sentence; "" if it does."""
         if greatest <= self.greatest_label:
             return ""
         return tr("{label} needs labels up to {most:g}; the data have {found:g}.").format(
@@ -269,9 +267,9 @@ class Method:
         )
 
     def final_ranker(self, ranker: Method | None) -> str:
-        """Return what a final ranker of its features is called, None for the model it has itself.
+        """Return the label of a final ranker of its features, None for its own model.
 
-        A ranker of the name of its own model is another one: it is trained with settings of its own.
+        A ranker with the name of its own model is distinguished from it, because it has its own settings.
         """
         own = self.ranks_with or self.label
         if ranker is None:
@@ -279,7 +277,7 @@ class Method:
         return tr("{label}, separate settings").format(label=own) if ranker.label == own else ranker.label
 
     def parameter(self, name: str) -> Parameter:
-        """Return a parameter by name; PlanError names the ones there are."""
+        """Return a parameter by name; PlanError lists the known ones."""
         for p in self.parameters:
             if p.name == name:
                 return p
@@ -291,7 +289,7 @@ class Method:
         )
 
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all parameters in canonical form, defaults filled in, in the order of the catalog."""
+        """Return all parameters in canonical form, with defaults, in the order of the catalog."""
         for name in values:
             self.parameter(name)
         return {p.name: p.validate(values.get(p.name, p.default)) for p in self.parameters}
@@ -301,8 +299,7 @@ class Method:
 
         Raises
         ------
-        PlanError
-            Where something is not installed that it cannot do without.
+        PlanError If a required library is not installed.
         """
         if self.lacking:
             raise PlanError(self.lacking)

@@ -15,7 +15,7 @@ from rankstudio.engine.support.number_grid import format_grid, format_number, fo
 
 
 class Kind(Enum):
-    """What values a parameter takes, and so which field the form shows for it."""
+    """Kind of values of a parameter, which determines its field in the form."""
 
     GRID = "grid"  # one or several numbers: each is a run of its own, "2^0..2^10"
     INTEGER = "integer"
@@ -28,30 +28,29 @@ class Kind(Enum):
 
     @property
     def between(self) -> str:
-        """What stands between several values in a text: one value may have commas of its own."""
+        """Separator between several values in a text, because single values may contain commas."""
         return " | " if self in (Kind.FEATURES, Kind.COSTS) else ", "
 
 
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
-    """Return the values where several were given for a parameter, None where it is one.
+    """Return the values if several were given for a parameter, None for a single one.
 
-    Several are a list, or a text with commas: ``"50, 100"``, ``"1..5"``, ``"squared, hinge"``. Of features
-    and costs, one value of which is a list itself, they are a list of lists, or a text with bars:
-    ``"25, 39 | 7"``.
+    Several values are a list, or a comma-separated text: ``"50, 100"``, ``"1..5"``, ``"squared, hinge"``. For
+    features and costs, whose single values are lists, they are a list of lists, or a text with bars: ``"25,
+    39 | 7"``.
 
     Parameters
     ----------
     kind : Kind
-        Not that of a grid, all values of which are one value.
+        Kind other than a grid, whose values form one value.
     value : object
-        As a person, a file or a program gave it, or in canonical form.
+        Value from a user, a file or a program, or in canonical form.
     name : str
-        Of the parameter, for the error.
+        Name of the parameter, for the error message.
 
     Raises
     ------
-    ParameterError
-        For a range of numbers that is none.
+    ParameterError For an invalid range of numbers.
     """
     lists = kind in (Kind.FEATURES, Kind.COSTS)
     if isinstance(value, str):
@@ -100,46 +99,47 @@ GREATEST_INTEGER = 2**63 - 1
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a method, as data: form field, validation, tooltip and help derive from it.
+    """One parameter of a method as data, from which form field, validation, tooltip and help are derived.
 
     Attributes
     ----------
     name : str
-        The estimator's argument.
+        Argument of the estimator.
     label : str
-        Short, for the form: "λ".
+        Short label for the form: "λ".
     kind : Kind
-        Which values it takes.
+        Kind of its values.
     default : object
-        A tuple of numbers for a grid, a number or None, a choice's key, a bool, a measure's name, a tuple of
-        feature ids, or a tuple of (id, cost) pairs. Of all but a grid it is one value; a plan may give
-        several, a tuple of these.
+        Canonical default: a tuple of numbers for a grid, a number or None, a choice's key, a bool, a
+        measure's name, a tuple of feature ids, or a tuple of (id, cost) pairs. Except for grids it is a
+        single value; a plan may contain a tuple of several values.
     help : str
-        One or two sentences.
+        Description in one or two sentences.
     symbol, source : str
-        The paper's symbol, and where in the paper it stands.
+        The paper's symbol, and its place in the paper.
     option : str
-        The terminal's option.
+        Option in the terminal.
     low, high : float
-        Range of the numbers; ``low`` is excluded where ``open_low``.
+        Range of the numbers; ``low`` is excluded if ``open_low`` is True.
     choices : tuple of (key, label)
-        For ``Kind.CHOICE``.
+        Choices for ``Kind.CHOICE``.
     none_label : str
-        For a number that may be left out: what leaving it out means.
+        For an optional number: meaning of an empty value.
     none_names : tuple of str
-        What that was called before, in plans and studies that are kept.
+        Former names of an empty value, in stored plans and studies.
     ranks : bool
-        For a selector: whether this concerns only the model that ranks with the selected features. Where
-        another method ranks with them, it is not asked for.
+        For a selector: whether it concerns only the method's own ranking model. With a final ranker it is
+        then not used.
     only_with : tuple of (str, tuple), or ()
-        Another parameter of the method and the values of it with which this one counts; with all others it is
-        neither asked for nor given to the estimator.
+        Another parameter of the method, and its values for which this one has an effect; with other values it
+        is neither shown nor passed to the estimator.
     changes_criterion : bool
-        Whether the criterion is another one with each value, so that it does not choose among them.
+        Whether each value defines another criterion, so that the criterion cannot select among them.
     basic : bool
-        Whether a form shows it at first. What most runs leave at its default folds under "More options".
+        Whether forms show it in the first part. Parameters that most runs leave at their defaults are under
+        "More options".
     offers_several : bool
-        Whether a form offers to try several values. Where all of them give the same model, it does not.
+        Whether forms offer several values. They do not if all values give the same model.
     """
 
     name: str
@@ -164,7 +164,7 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """The range in words, for errors and tooltips."""
+        """Range in words, for errors and tooltips."""
         match self.kind:
             case Kind.GRID:
                 return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(bounds=self._bounds())
@@ -195,7 +195,7 @@ class Parameter:
         return text.format(low=self.low, high=high)
 
     def counts(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the parameter has an effect with these values of the other parameters."""
+        """Return whether the parameter has an effect, given the values of the others."""
         if not self.only_with:
             return True
         name, with_these = self.only_with
@@ -203,12 +203,11 @@ class Parameter:
         return any(one in with_these for one in (value if isinstance(value, tuple) else (value,)))
 
     def check(self, value: Any) -> Any:
-        """Return one value as a program gives it to the estimator, a number of a grid and no text for one.
+        """Validate one value from a program: a number of a grid, not a text.
 
         Raises
         ------
-        ParameterError
-            Where it is out of range; the text has the estimator's name for the parameter.
+        ParameterError If it is out of range; the message contains the estimator's name of the parameter.
         """
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
@@ -238,14 +237,13 @@ class Parameter:
         raise ParameterError(self.name, value, expected)
 
     def validate(self, value: Any) -> Any:
-        """Return the value in its canonical form, several values as a tuple of at least two.
+        """Return the value in canonical form, several values as a tuple of at least two.
 
-        Several are written as `apart` among the kinds of values tells; they stay in the order given.
+        Several values are written as described in `apart`; their order is kept.
 
         Raises
         ------
-        ParameterError
-            Where it is out of range; the text names the parameter, the range and the value.
+        ParameterError If it is out of range; the message names the parameter, the range and the value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
@@ -264,11 +262,11 @@ class Parameter:
         return values if len(values) > 1 else values[0]
 
     def several(self, value: Any) -> bool:
-        """Return whether a canonical value is a list of several values; a grid always is."""
+        """Return whether a canonical value contains several values; grids always do."""
         return self.kind is Kind.GRID or apart(self.kind, value) is not None
 
     def values(self, value: Any) -> tuple[Any, ...]:
-        """Return the values that a canonical value stands for, in the order in which they are tried."""
+        """Return the individual values of a canonical value, in order."""
         return tuple(value) if self.several(value) else (value,)
 
     def _validate_one(self, value: Any) -> Any:
@@ -372,7 +370,7 @@ class Parameter:
         return tuple(sorted(pairs))
 
     def format(self, value: Any) -> str:
-        """Return the value as a person reads it; as typed, but for the labels of choices."""
+        """Return the value for reading: as typed, with labels of choices."""
         if self.kind is Kind.GRID:
             return format_grid(value)
         if self.several(value):
@@ -380,13 +378,13 @@ class Parameter:
         return self._format_one(value)
 
     def written(self, value: Any) -> str:
-        """Return the value as it is typed, choices by their keys: what :meth:`validate` reads back."""
+        """Return the value as typed, with keys of choices, for :meth:`validate`."""
         if self.kind is Kind.CHOICE:
             return self.kind.between.join(self.values(value))
         return self.format(value)
 
     def said(self, value: Any) -> str:
-        """Return the value as a sentence says it, in the language of the process."""
+        """Return the value as part of a message, in the language of the process."""
         if self.kind is Kind.GRID:
             return self.format(value)
         return self.kind.between.join(self._said_one(one) for one in self.values(value))
@@ -397,7 +395,7 @@ class Parameter:
         return tr(self._format_one(one) or self.none_label) or tr("none")
 
     def name_of(self, one: Any) -> str:
-        """Return one of several values as a label: "2^3" of a grid, "all" for a number that is left out."""
+        """Return one of several values as a label: "2^3" for a grid, "all" for an empty number."""
         if self.kind is Kind.GRID:
             return format_power(one)
         return self._format_one(one) or self.none_label or "none"

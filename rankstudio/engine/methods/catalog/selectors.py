@@ -70,8 +70,8 @@ GREEDY_RANKRLS = Method(
             help=(
                 "Floating search also removes features that later ones have made redundant. Swap search "
                 "replaces features of each set as long as that lowers the error. Best search proves the "
-                "best set of each size, for few features. All take longer than forward search, and at "
-                "every size they are at least as good."
+                "best set of each size, for few features. All of these take longer than forward search, and "
+                "are at least as good at every size."
             ),
             source="Pudil et al. 1994; Pahikkala et al. 2010, section 5; Furnival and Wilson 1974",
             option="--search",
@@ -145,8 +145,8 @@ GREEDY_RANKRLS = Method(
             kind=Kind.CHOICE,
             default="pre",
             help=(
-                "How a candidate is evaluated: with all weights trained again, or with only "
-                "its own new weight (back-fitting, for very many features)."
+                "How a candidate is evaluated: with all weights retrained, or with only its own new weight "
+                "(back-fitting, for very many features)."
             ),
             source="Pahikkala et al. 2010, section 5",
             option="--fitting",
@@ -199,7 +199,7 @@ _FSM = (
         label="λ1",
         kind=Kind.GRID,
         default=(0.01, 0.1),
-        help="Penalty on pairs of similar features that both have weight. Every value is tried.",
+        help="Penalty on pairs of similar features with nonzero weights. Every value is tried.",
         symbol="λ₁",
         source="Lai et al. 2013, eq. (2)",
         option="--lambda1",
@@ -256,8 +256,8 @@ _FSM = (
         kind=Kind.SWITCH,
         default=False,
         help=(
-            "Replace a similarity matrix that is not positive semidefinite by the nearest one "
-            "that is. Otherwise the objective may not be convex, and a warning appears."
+            "Replace an indefinite similarity matrix by the nearest positive semidefinite matrix. "
+            "Otherwise the objective may not be convex, and a warning appears."
         ),
         option="--project",
         basic=False,
@@ -268,9 +268,8 @@ _FSM = (
         kind=Kind.NUMBER,
         default=1e-10,
         help=(
-            "Stops when an iteration changes the objective by at most this share. The paper's "
-            "value, 1e-4, stops so early that the order of the features differs from that at "
-            "the minimum."
+            "Stops when an iteration changes the objective by at most this share. With the paper's value, "
+            "1e-4, the order of the features can still differ from that at the minimum."
         ),
         symbol="ε",
         source="Lai et al. 2013, Algorithm 1",
@@ -297,7 +296,7 @@ FSMRANK = Method(
     formula="minimise over w ≥ 0:  λ₁/2 w'Aw + λ₂ Σ w_i/s_i + 1/p Σ max(0, 1 − y_ij w'(x_i − x_j))²",
     criterion="objective",
     step_kind=StepKind.ITERATIONS,
-    candidate_score=CandidateScore("size of the weight", "after the iteration", ScoreSource.WEIGHT),
+    candidate_score=CandidateScore("absolute weight", "after the iteration", ScoreSource.WEIGHT),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRank",
     parameters=(
         *_FSM[:5],
@@ -327,7 +326,7 @@ FSMSVM = Method(
     title="FSMRank: Feature Selection Algorithm for Learning to Rank",
     summary=("Orders the features by their FSMRank weights; RankSVM is trained for every size."),
     criterion="objective of RankSVM",
-    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMSVM",
     ranks_with="RankSVM",
     parameters=(
@@ -352,11 +351,11 @@ FSMRANK_TOP = Method(
     title="FSMRank: Feature Selection Algorithm for Learning to Rank",
     summary=(
         "Trains FSMRank with all features and truncates its model to the features with the "
-        "largest weights. The weights are not trained again."
+        "largest weights. The weights are not retrained."
     ),
     formula="f_k(x) = Σ_{i among the k greatest |w_i|} w_i x_i,  w of FSMRank",
     criterion="objective of FSMRank",
-    candidate_score=CandidateScore("size of the weight", "in FSMRank"),
+    candidate_score=CandidateScore("absolute weight", "in FSMRank"),
     estimator="rankstudio.engine.methods.selection.fsmrank:FSMRankTop",
     ranks_with="FSMRank",
     parameters=(
@@ -485,10 +484,7 @@ FS_BFS = Method(
         replace(
             SIZE,
             label="subsets",
-            help=(
-                "Maximum number of subsets. Models of every number of subsets up to this maximum are "
-                "compared."
-            ),
+            help=("Maximum number of subsets. Models with 1, 2, … subsets are compared, up to this maximum."),
             symbol="",
             source="Dang and Croft 2010, section 3",
             none_label="no limit",
@@ -620,7 +616,7 @@ RECURSIVE_ELIMINATION = Method(
     per_document=True,
     live=True,
     candidate_score=CandidateScore(
-        "size of the weight", "of the remaining features (the smallest is dropped)", least=True
+        "absolute weight", "of the remaining features (the smallest is dropped)", least=True
     ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
     ranks_with="RankRLS",

@@ -43,8 +43,8 @@ SIZE = Parameter(
     kind=Kind.INTEGER,
     default=None,
     help=(
-        "Maximum number of features to select; a group counts as one. Models of every size up to this "
-        "maximum are compared."
+        "Maximum number of features to select; a group counts as one. Models of all sizes up to this maximum "
+        "are compared."
     ),
     symbol="k",
     source="Pahikkala et al. 2010, Algorithm 1",
@@ -157,7 +157,7 @@ PAIRS = Parameter(
 def max_iter(
     default: int, high: int, what: str = "Maximum number of iterations.", source: str = ""
 ) -> Parameter:
-    """Return the parameter that bounds a method's iterations."""
+    """Return the parameter that limits a method's iterations."""
     return Parameter(
         name="max_iter",
         label="iterations",
@@ -174,7 +174,7 @@ def max_iter(
 
 
 def rounds(default: int, source: str) -> Parameter:
-    """Return the parameter that bounds the rounds of boosting."""
+    """Return the parameter that limits the rounds of boosting."""
     return Parameter(
         name="n_rounds",
         label="rounds",

@@ -17,14 +17,14 @@ COMBINATIONS = ("sum", "max")
 
 @dataclass(frozen=True, eq=False)
 class LabelledGraph:
-    """A directed graph with weights at its edges and labels at its vertices.
+    """A directed graph with weighted edges and labelled vertices.
 
     Attributes
     ----------
     adjacency : ndarray of shape (V, V)
-        A: the weight of the edge from each vertex to each other one, 0 where there is none.
+        A: weight of the edge between each pair of vertices, 0 for no edge.
     labels : sequence of collections, V of them
-        The labels of each vertex.
+        Labels of each vertex.
     """
 
     adjacency: Floats
@@ -38,17 +38,17 @@ def all_paths_kernel(
 ) -> Floats:
     """Compare graphs by the weights of all walks between their labels: Σ_ij G'_ij G''_ij.
 
-    For each graph W = (I - A)^-1 - I has the summed weight of all walks between two vertices, and G = LWL'
-    that between two labels, L being 1 where a vertex has a label.
+    For each graph, W = (I - A)^-1 - I is the total weight of all walks between two vertices, and G = LWL'
+    that between two labels, where L is 1 if a vertex has a label.
 
     Parameters
     ----------
     graphs : sequence of LabelledGraph
     combine : {"sum", "max"}, default "sum"
-        Whether the weights between vertices of two labels are summed, as in the paper, or G_ij is the
-        greatest L_ik W_kl L_jl, as in the program by which the paper's results were made (erratum, (2)).
+        Whether the weights between vertices of two labels are summed, as in the paper, or G_ij is the maximum
+        of L_ik W_kl L_jl, as in the program behind the paper's results (erratum, (2)).
     others : sequence of LabelledGraph, optional
-        Graphs to compare with; the same ones without them.
+        Graphs to compare with; by default the same graphs.
 
     Returns
     -------
@@ -57,13 +57,12 @@ def all_paths_kernel(
 
     Raises
     ------
-    DatasetError
-        For a graph whose weights are too large for the sum of all walks to be finite: the spectral radius
-        of A is to be less than 1.
+    DatasetError For a graph with weights too large for a finite sum of all walks: the spectral radius of A
+    must be less than 1.
 
     Notes
     -----
-    O(V³) a graph, and only the pairs of labels that a graph connects are kept of it.
+    O(V³) per graph; only the connected pairs of labels of each graph are stored.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def all_paths_kernel(
 
 
 def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
-    """Return W = (I - A)^-1 - I, the summed weight of all walks; DatasetError where it is infinite."""
+    """Return W = (I - A)^-1 - I, the total weight of all walks; DatasetError if it is infinite."""
     A = np.array(adjacency, dtype=np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
         raise DatasetError(

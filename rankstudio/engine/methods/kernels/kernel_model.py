@@ -38,16 +38,15 @@ class KernelModel:
         return found
 
     def slopes(self) -> Floats:
-        """Return how much a score rises with each feature: the root mean square slope, shape (n,)."""
+        """Return the importance of each feature: the root mean square slope of the score, shape (n,)."""
         return self.kernel.slopes(self.vectors, self.weights)
 
     def portable(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model in plain values, the features by their ids.
+        """Return the model as plain values, with features by their ids.
 
         Raises
         ------
-        OutputError
-            For a kernel that is a function of Python.
+        OutputError For a kernel that is a Python function.
         """
         if callable(self.kernel.function):
             raise OutputError("A kernel given as a Python function cannot be saved.")
@@ -72,7 +71,7 @@ class BasisStep(Step):
     Attributes
     ----------
     basis : ndarray of shape (r,)
-        Which, as grouped rows.
+        Rows of these documents in the grouped data.
     dual : ndarray of shape (r,)
         Their weights.
     """
@@ -83,9 +82,9 @@ class BasisStep(Step):
 
 @dataclass(frozen=True, eq=False)
 class KernelStep(BasisStep):
-    """A step whose model is a kernel's; ``coef`` tells how much a score rises with each feature.
+    """A step with a kernel model; ``coef`` is the importance of each feature.
 
-    That is the root mean square slope at the basis vectors.
+    It is the root mean square slope at the basis vectors.
     """
 
     linear: ClassVar[bool] = False
@@ -102,13 +101,13 @@ class KernelStep(BasisStep):
         return self.model.scores(np.ascontiguousarray(columns.T))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.model.portable(ids)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelIteration(Iteration):
-    """An iteration whose model is a kernel's; as :class:`KernelStep`."""
+    """An iteration with a kernel model, like :class:`KernelStep`."""
 
     linear: ClassVar[bool] = False
 
@@ -125,22 +124,22 @@ class KernelIteration(Iteration):
         return self.model.scores(np.ascontiguousarray(columns.T))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.model.portable(ids)
 
 
 def kernel_iteration(
     step: Iteration, kernel: Kernel, vectors: Floats, mapped: NystromFeatures
 ) -> KernelIteration:
-    """Return an iteration of a linear method on the features of a Nyström map as one of the kernel's.
+    """Return an iteration of a linear method on Nyström features as an iteration with a kernel model.
 
     Parameters
     ----------
     step : Iteration
-        Its weights are those of the features.
+        Iteration with weights of the Nyström features.
     kernel : Kernel
     vectors : ndarray of shape (r, n)
-        The basis vectors, which all iterations share.
+        Basis vectors, shared by all iterations.
     mapped : NystromFeatures
     """
     model = KernelModel(kernel, vectors, mapped.dual(step.coef))

@@ -25,11 +25,14 @@ from rankstudio.engine.support.blocks import solve_lower
 
 DEPENDENT = 1e-10
 """A basis vector is dropped whose squared distance from the span of the others, in the feature space of the
-kernel, is at most this share of its squared length."""
+kernel, is at most this share of its squared length.
+
+The square roots of those distances are divided by in L⁻¹K: with 1e-10 about five of sixteen digits are lost.
+Less would let in vectors of which nothing but rounding is new."""
 
 
 class DependentBasisWarning(UserWarning):
-    """Basis vectors that add nothing to the others, so that they were dropped."""
+    """Basis vectors were dropped because they depend linearly on others."""
 
 
 def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
@@ -40,15 +43,14 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
     ptr : ndarray of shape (Q + 1,)
         Query q has the documents ``ptr[q]:ptr[q + 1]``.
     n_basis : int
-        How many; all documents where there are no more.
+        Number of basis vectors; all documents if there are not more.
     way : {"uniform", "per_query"}
-        Each document alike, or as many from each query as from any other, as far as it has so many.
+        All documents with equal probability, or equal numbers per query, as far as possible.
     seed : int
 
     Returns
     -------
-    ndarray of shape (min(n_basis, m),)
-        Ascending.
+    ndarray of shape (min(n_basis, m),) Rows, ascending.
     """
     m, rng = int(ptr[-1]), np.random.default_rng(seed)
     if n_basis >= m:
@@ -65,7 +67,7 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
 
 
 def independent(gram: Floats) -> tuple[Ints, Floats]:
-    """Return basis vectors of which none depends on the others, and the Cholesky factor of their kernel.
+    """Return linearly independent basis vectors, and the Cholesky factor of their kernel.
 
     Parameters
     ----------
@@ -77,11 +79,11 @@ def independent(gram: Floats) -> tuple[Ints, Floats]:
     kept : ndarray of shape (s,)
         Positions, ascending.
     factor : ndarray of shape (s, s)
-        C, lower triangular, with CC' = K_RR of those kept.
+        C, lower triangular, with CC' = K_RR of the independent ones.
 
     Notes
     -----
-    O(r³); with pivots only where the plain factorisation meets a dependent vector.
+    O(r³); pivots are used only if the plain factorisation fails.
     """
     everything = np.arange(len(gram), dtype=np.int64)
     plain = _factor(gram)
@@ -108,10 +110,9 @@ def _factor(gram: Floats) -> Floats | None:
 
 
 def kernel_of(owner: Any) -> Kernel:
-    """Return the kernel of an estimator; ParameterError where a parameter is out of its range.
+    """Return the kernel of an estimator; ParameterError if a parameter is out of range.
 
-    It has ``kernel``, ``gamma``, ``degree`` and ``coef0``, all of which are checked whether or not this
-    kernel has them.
+    Its parameters are ``kernel``, ``gamma``, ``degree`` and ``coef0``, which are always validated.
     """
     function = owner.kernel
     if not callable(function) and function != PRECOMPUTED:
@@ -121,7 +122,7 @@ def kernel_of(owner: Any) -> Kernel:
 
 
 def basis_of(owner: Any) -> tuple[int | None, str, int]:
-    """Return ``n_basis``, ``basis`` and ``seed`` of an estimator; ParameterError as :func:`kernel_of`."""
+    """Return ``n_basis``, ``basis`` and ``seed`` of an estimator; ParameterError as in :func:`kernel_of`."""
     from rankstudio.engine.methods.base import MOST_SEED, between  # noqa: PLC0415 - scikit-learn
 
     seed = between("seed", owner.seed, 0, MOST_SEED)
@@ -145,7 +146,7 @@ class NystromFeatures:
     factor : ndarray of shape (r, r)
         C, lower triangular; E = C(I + AA')^1/2.
     directions, shares : ndarray of shape (r, h) and (h,)
-        U and (1 + σ²)^-1/2 - 1 of A = UΣV'; of shape (r, 0) and (0,) where A = 0 and E = C.
+        U and (1 + σ²)^-1/2 - 1 of A = UΣV'; of shape (r, 0) and (0,) if A = 0 and E = C.
     """
 
     features: Floats
@@ -181,23 +182,23 @@ class NystromFeatures:
         return np.asarray(solved).reshape(weights.shape)
 
     def without(self, rows: ArrayLike) -> NystromFeatures:
-        """Map the same documents without the basis vectors that are among some rows (Paper III, Theorem 1).
+        """Map the same documents without the basis vectors among some rows (Paper III, Theorem 1).
 
         Parameters
         ----------
         rows : array-like of int
-            Of the documents that are held out.
+            Rows of the held-out documents.
 
         Returns
         -------
-        NystromFeatures
-            Its features have the inner products K_ML K_LL^-1 K_LM, L the basis vectors that are left.
+        NystromFeatures Features with the inner products K_ML K_LL^-1 K_LM, where L are the remaining basis
+        vectors.
 
         Notes
         -----
-        O(m|H||R|) for H basis vectors among the rows, in place of O(m|R|²). With A = C_LL^-1 C_LH = UΣV' one
-        thin SVD gives K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as
-        K_ML C_LL^-T = Z_L + Z_H A'.
+        O(m|H||R|) for H basis vectors among the rows, instead of O(m|R|²). With A = C_LL^-1 C_LH = UΣV' one
+        thin SVD gives K_ML E^-T = Z_L + (Z_L U((I + Σ²)^-1/2 - I) + Z_H VΣ(I + Σ²)^-1/2) U', as K_ML C_LL^-T
+        = Z_L + Z_H A'.
         """
         if self.shares.size:
             raise ParameterError("rows", rows, "the rows of all held-out documents, in one call")
@@ -241,24 +242,20 @@ def nystrom_features(
     Parameters
     ----------
     kernel_rows : callable
-        From rows R (r,) of documents to K_RM (r, m).
+        Returns K_RM (r, m) for rows R (r,) of documents.
     ptr : ndarray of shape (Q + 1,)
-        Where the documents of each query begin.
+        Start of each query's documents.
     n_basis : int or None
-        How many; None for all.
-    way, seed
-        As in :func:`rankstudio.engine.methods.kernels.nystrom.basis_rows`.
+        Number of basis vectors; None for all. way, seed As in
+        :func:`rankstudio.engine.methods.kernels.nystrom.basis_rows`.
 
     Returns
     -------
-    NystromFeatures
-    str
-        What there is to say of basis vectors that were dropped; "" where none was.
+    NystromFeatures str Note on dropped basis vectors; "" if there are none.
 
     Raises
     ------
-    OutOfMemoryError
-        Where they do not fit in memory.
+    OutOfMemoryError If they do not fit into memory.
     """
     m = int(ptr[-1])
     refuse_too_large(m, n_basis)
@@ -296,9 +293,9 @@ def _kernel_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 
 
 def kernel_need(shape: DataShape, n_basis: int | None, exact: bool = False, others: int = 0) -> MemoryNeed:
-    """Return what a kernel model of all documents needs; ``exact`` as of :func:`refuse_too_large`.
+    """Return the memory of a kernel model of all documents; ``exact`` as in :func:`refuse_too_large`.
 
-    Where there is room, what so many other kernel functions made of the documents is kept besides.
+    If memory allows, the maps of a number of other kernel functions are cached, too.
     """
     needed = _n_bytes(shape.m, n_basis, exact)
     kept = min(2e9, 8.0 * others * shape.m * min(shape.m, n_basis or shape.m))
@@ -321,9 +318,9 @@ def _fitting(m: int, free: float) -> int:
 
 
 def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
-    """Raise OutOfMemoryError where a model of m documents does not fit in memory.
+    """Raise OutOfMemoryError if a model of m documents does not fit into memory.
 
-    ``exact`` says that all documents are decomposed at once, which takes five matrices of m × m.
+    ``exact`` means that all documents are decomposed at once, which needs five m × m matrices.
     """
     free = memory.available()
     r = m if n_basis is None else min(n_basis, m)
@@ -340,8 +337,8 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
 class NystromMap(Estimator):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, of some documents R (thesis, section 5.6).
 
-    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors, with
-    b = C^-T w (Paper III, section 2.2): any linear method learns with a kernel on them.
+    A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors, with b =
+    C^-T w (Paper III, section 2.2), so any linear method can learn with a kernel on them.
 
     Parameters
     ----------
@@ -354,16 +351,16 @@ class NystromMap(Estimator):
     coef0 : float, default 1.0
         c.
     n_basis : int, optional
-        Basis vectors, |R|; all documents without it.
+        Number of basis vectors, |R|; all documents by default.
     basis : {"uniform", "per_query"}, default "uniform"
-        Whether they are drawn from all documents alike, or as many from each query.
+        Whether they are drawn from all documents with equal probability, or in equal numbers per query.
     seed : int, default 0
-        Of that draw.
+        Seed of the draw.
 
     Attributes
     ----------
     basis_ : ndarray of shape (r,)
-        R, rows of X. Vectors that depend on others are dropped, with a ``DependentBasisWarning``.
+        R, rows of X. Linearly dependent vectors are dropped, with a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
         X_R.
     factor_ : ndarray of shape (r, r)
@@ -423,17 +420,16 @@ class NystromMap(Estimator):
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **parameters: Any) -> Floats:
-        """Draw basis vectors and return the features of the same documents; parameters as for fit."""
+        """Draw basis vectors and return the features of the same documents; parameters as in fit."""
         return self._fit(X, parameters.get("qid")).features
 
     def map(self, X: ArrayLike, *, qid: ArrayLike | None = None) -> NystromFeatures:
-        """Draw basis vectors and return the documents with what it takes to remove some again.
+        """Draw basis vectors and return the documents in a form from which basis vectors can be removed.
 
         Returns
         -------
-        NystromFeatures
-            Its ``without(rows)`` removes the basis vectors among held-out documents, and its ``dual(w)``
-            returns the weights of the kernel functions.
+        NystromFeatures Its ``without(rows)`` removes the basis vectors among held-out documents, and its
+        ``dual(w)`` returns the weights of the kernel functions.
         """
         return self._fit(X, qid)
 

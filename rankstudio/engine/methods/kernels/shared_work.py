@@ -25,16 +25,16 @@ Work = TypeVar("Work", bound=_Sized)
 
 @dataclass
 class KernelWork:
-    """What was made of some data and of parts of their features, whose columns each key begins with.
+    """Cached results for some data and for subsets of their features; keys start with the columns.
 
     Attributes
     ----------
     decompositions : dict
-        Decompositions and maps, by what they depend on.
+        Decompositions and maps by key.
     left_out : tuple or None
-        The predictions of left-out queries that were made last, (m,), and by what.
+        Most recent predictions of left-out queries, (m,), and their key.
     basis_vectors : WeakValueDictionary
-        Documents that are basis vectors of a model, by their rows.
+        Documents that are basis vectors of a model, by rows.
     """
 
     decompositions: dict[Hashable, _Sized] = field(default_factory=dict)
@@ -43,9 +43,9 @@ class KernelWork:
 
 
 def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
-    """Return what there is of data by a key, made when it is first asked for, and kept while there is room.
+    """Return the result for a key, computed on first use, and cached if memory allows.
 
-    Data with some of the features keep theirs at the data they come from, so that a path of selections is
+    Data with some of the features store their results with the original data, so that a path of selections is
     decomposed once for every λ.
     """
     kept: dict[Hashable, Any] = data.shared.origin.of(KernelWork).decompositions
@@ -60,10 +60,9 @@ def shared(data: QueryData, key: Hashable, make: Callable[[], Work]) -> Work:
 
 
 def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floats]) -> Floats:
-    """Return the predictions (m,) that were made of data last, where that was by this key, else make them.
+    """Return the most recent predictions (m,) for this key, computed if necessary.
 
-    No others are kept: a path with some for each of its steps and settings would take memory in their
-    product.
+    Only one result is cached: caching every step and setting of a path would need too much memory.
     """
     work, whole = data.shared.origin.of(KernelWork), (data.shared.columns, key)
     if work.left_out is None or work.left_out[0] != whole:
@@ -72,9 +71,9 @@ def left_out_predictions(data: QueryData, key: Hashable, make: Callable[[], Floa
 
 
 def basis_vectors(data: QueryData, basis: Ints) -> Floats:
-    """Return the documents that are the basis vectors, ``data.X[basis]``: one array for all models of them.
+    """Return the basis vectors, ``data.X[basis]``: one array for all models with them.
 
-    It is kept as long as a model has it.
+    It is cached as long as a model uses it.
     """
     kept = data.shared.origin.of(KernelWork).basis_vectors
     key = data.shared.columns, basis.tobytes()

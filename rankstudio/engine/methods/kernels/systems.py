@@ -27,12 +27,12 @@ _VALUES = 1 << 18  # of what is multiplied at once
 
 @dataclass(frozen=True, eq=False)
 class KernelSystem(ABC):
-    """RankRLS with a kernel, its one eigendecomposition done.
+    """RankRLS with a kernel, after its eigendecomposition.
 
     Attributes
     ----------
     factor : QueryFactor
-        What the loss sees, of p rows.
+        Factor of the loss, with p rows.
     values : ndarray of shape (k,)
         Λ, none negative.
     rows : ndarray of shape (p, k)
@@ -51,7 +51,7 @@ class KernelSystem(ABC):
         """Return the weights of the kernel functions of the basis vectors, (r,) or (r, v)."""
 
     def left_out(self, regularizations: Sequence[float]) -> Floats:
-        """Predict each query by the model learned without it and its basis vectors.
+        """Predict each query by the model trained without it and its basis vectors.
 
         Parameters
         ----------
@@ -61,13 +61,13 @@ class KernelSystem(ABC):
         Returns
         -------
         ndarray of shape (L, m) or (L, m, v)
-            Scores of the documents. Where the loss is that of centring they are centred inside each query.
+            Scores of the documents. For the centring loss they are centred within each query.
 
         Notes
         -----
-        O(k(|q| + |H|)²) for a query of |q| documents with |H| basis vectors and a λ, and with basis vectors
-        O(k³) where that is less; threads share the queries, and change no bit. Where there is one query,
-        nothing is left to learn from, and all scores are 0.
+        O(k(|q| + |H|)²) for a query of |q| documents with |H| basis vectors and a λ, or with basis vectors
+        O(k³) if that is less; threads share the queries, with identical results. With a single query there is
+        no training data left, and all scores are 0.
         """
         outputs = as_columns(self.along)
         count, ptr, documents = len(regularizations), self.factor.ptr, self.factor.documents
@@ -99,7 +99,7 @@ class KernelSystem(ABC):
     @property
     @abstractmethod
     def n_bytes(self) -> int:
-        """How much memory it takes."""
+        """Memory in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class DualSystem(KernelSystem):
     Attributes
     ----------
     scores : ndarray of shape (m, p), optional
-        KMU, where the loss is not that of centring.
+        KMU, unless the loss is that of centring.
     """
 
     scores: Floats | None = None
@@ -122,8 +122,7 @@ class DualSystem(KernelSystem):
 
         Raises
         ------
-        DatasetError
-            Where the kernel is not positive semidefinite.
+        DatasetError If the kernel is not positive semidefinite.
         """
         seen = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         values, vectors = np.linalg.eigh(seen)
@@ -156,7 +155,7 @@ class DualSystem(KernelSystem):
 
     @property
     def n_bytes(self) -> int:
-        """How much memory it takes."""
+        """Memory in bytes."""
         return self.rows.nbytes + (0 if self.scores is None else self.scores.nbytes)
 
 
@@ -170,7 +169,7 @@ class ReducedSystem(KernelSystem):
         [ I - W_q D W_q'   W_q D B_H' ] [e]   [ N_q - W_q D τ ]
         [ -B_H D W_q'      B_H D B_H' ] [μ] = [ -B_H D τ      ]
 
-    which says that θ leaves N_q - e of the query and has weights Bθ of which those of H are 0.
+    which means that θ leaves N_q - e of the query and that the weights Bθ of H are 0.
 
     Attributes
     ----------
@@ -179,7 +178,7 @@ class ReducedSystem(KernelSystem):
     weights : ndarray of shape (r, k)
         B = C^-T V.
     scores : ndarray of shape (m, k), optional
-        ZV, where the loss is not that of centring.
+        ZV, unless the loss is that of centring.
     """
 
     basis: Ints
@@ -188,7 +187,7 @@ class ReducedSystem(KernelSystem):
 
     @classmethod
     def of(cls, mapped: Floats, inverse: Floats, basis: Ints, factor: QueryFactor) -> ReducedSystem:
-        """Decompose what a Nyström map gave, O(mr²).
+        """Decompose the result of a Nyström map, O(mr²).
 
         Parameters
         ----------
@@ -226,22 +225,22 @@ class ReducedSystem(KernelSystem):
 
     @property
     def n_bytes(self) -> int:
-        """How much memory it takes."""
+        """Memory in bytes."""
         return self.rows.nbytes + self.weights.nbytes + (0 if self.scores is None else self.scores.nbytes)
 
 
 @dataclass(frozen=True, eq=False)
 class QueryFactor:
-    """The loss Σ_q ||M_q'f_q - N_q||² of scores f; a constant may be missing.
+    """The loss Σ_q ||M_q'f_q - N_q||² of scores f, up to a constant.
 
     Attributes
     ----------
     documents : ndarray of shape (Q + 1,)
         Query q has the documents ``documents[q]:documents[q + 1]``.
     targets : ndarray of shape (p,) or (p, v)
-        N, the rows of one query after those of another; v outputs.
+        N, query by query; v outputs.
     blocks : tuple of ndarray of shape (documents of q, p_q), optional
-        M_q. Without them it is S_q = I - 11'/|q|, which takes the mean off: the magnitude-preserving cost.
+        M_q. By default S_q = I - 11'/|q|, which subtracts the mean: the magnitude-preserving cost.
     """
 
     documents: Ints
@@ -255,13 +254,13 @@ class QueryFactor:
 
     @cached_property
     def ptr(self) -> Ints:
-        """Where the rows of M' begin that are of each query, shape (Q + 1,)."""
+        """Start of each query's rows of M', shape (Q + 1,)."""
         if self.blocks is None:
             return self.documents
         return np.append(0, np.cumsum([block.shape[1] for block in self.blocks])).astype(np.int64)
 
     def of(self, values: Floats) -> Floats:
-        """Return M'Z (p, c) of values Z (m, c) a document."""
+        """Return M'Z (p, c) of values Z (m, c) per document."""
         if self.blocks is None:
             return centre(values, self.documents)
         out = np.empty((int(self.ptr[-1]), values.shape[1]))
@@ -285,7 +284,7 @@ class QueryFactor:
 
 
 def as_columns(values: Floats) -> Floats:
-    """Return one output (m,) as a matrix (m, 1), several (m, v) as they are."""
+    """Return one output (m,) as a matrix (m, 1), several outputs (m, v) unchanged."""
     return values[:, None] if values.ndim == 1 else values
 
 
@@ -294,16 +293,16 @@ _STEPS = 3  # of refinement; one is enough as a rule
 
 
 class LeftOutSolution(NamedTuple):
-    """What is known of a left-out query.
+    """Solution for a left-out query.
 
     Attributes
     ----------
     theta : ndarray of shape (L, k, v)
-        The models learned without it.
+        Models trained without it.
     left_out : ndarray of shape (L, p, v)
-        e, what they leave of its targets.
+        e, the residuals of its targets.
     mu : ndarray of shape (L, h, v)
-        The multipliers of its basis vectors' weights.
+        Multipliers of its basis vectors' weights.
     """
 
     theta: Floats
@@ -312,7 +311,7 @@ class LeftOutSolution(NamedTuple):
 
 
 class LeftOutSystem:
-    """Λ + λI bordered by a query's rows W_q, which are taken off, and by the weights B_H that are to be 0.
+    """Λ + λI bordered by the subtracted rows W_q of a query, and by the weights B_H constrained to 0.
 
     Parameters
     ----------
@@ -327,11 +326,11 @@ class LeftOutSystem:
 
     Notes
     -----
-    Where a basis vector depends on others nearly, to a share g of its squared length, Z has a column that
-    tells them apart, and B entries of g^-1/2. What of the model is known well is then the small difference of
-    what is not: at λ = 2^-15 the predictions were off by 7e-6. Residuals show it, because W_q and B_H are
-    exact to rounding, and a step of refinement brings the digits back. What is left is what the values of the
-    kernel do not determine, each of them being rounded.
+    If a basis vector depends on others up to a share g of its squared length, Z has a column that separates
+    them, and B has entries of g^-1/2. Well-determined parts of the model are then small differences of
+    undetermined ones: at λ = 2^-15 the predictions were off by 7e-6. Residuals detect this, because W_q and
+    B_H are exact up to rounding, and a step of iterative refinement restores the digits. The remaining error
+    is due to the rounding of the kernel values.
     """
 
     def __init__(self, rows: Floats, held: Floats, values: Floats, grid: Floats) -> None:
@@ -345,7 +344,7 @@ class LeftOutSystem:
     def solve(self, along: Floats, targets: Floats) -> LeftOutSolution:
         """Return the solution for τ (k, v) and the query's N_q (p, v).
 
-        It is refined for each λ where a correction is larger than the decomposition's error, which stays.
+        It is refined for each λ with a correction larger than the decomposition's error, which remains.
         """
         found = self._solve(along, targets, np.zeros((len(self._held), 1)))
         for _ in range(_STEPS):
@@ -386,9 +385,9 @@ class LeftOutSystem:
 def long_query(
     rows: Floats, held: Floats, values: Floats, grid: Floats, along: Floats, targets: Floats
 ) -> Floats:
-    """Return θ (L, k, v) without a query of more rows than there are unknowns, O((k + h)³).
+    """Return θ (L, k, v) without a query with more rows than unknowns, O((k + h)³).
 
-    Of (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0; parameters as of :class:`LeftOutSystem`.
+    Solution of (Λ + λI - W_q'W_q) θ - B_H'μ = τ - W_q'N_q, B_Hθ = 0; parameters as in :class:`LeftOutSystem`.
     """
     left = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(len(values))
     right = along - rows.T @ targets

@@ -26,44 +26,43 @@ _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at l
 
 
 class AdaRank(LinearRanker):
-    """AdaRank boosts single features for a measure of whole rankings (Xu & Li 2007, Figure 1).
+    """AdaRank boosts single features for a listwise measure (Xu & Li 2007, Figure 1).
 
-    With E(q, f) the measure of query q ranked by f, every round takes the feature with the greatest
-    sum_q P(q) E(q, x_k), adds it with the weight
+    With E(q, f) the measure of query q ranked by f, every round takes the feature with the largest sum_q P(q)
+    E(q, x_k), adds it with the weight
 
         α = ½ ln( sum_q P(q) (1 + E(q, x_k)) / sum_q P(q) (1 - E(q, x_k)) ),
 
-    and weighs queries anew by P(q) ∝ exp(-E(q, f)) with f the sum so far. The model is linear in the
-    features. The weak ranker's part of a score is the value of its feature as it is, so features should be
-    on one scale.
+    and reweights the queries by P(q) ∝ exp(-E(q, f)) with f the sum so far. The model is linear in the
+    features. A weak ranker contributes the unscaled value of its feature, so features should be on one scale.
 
     Parameters
     ----------
     measure : str, default "NDCG@10"
-        A measure of :func:`rankstudio.engine.evaluate` of which more is better.
+        A measure of :func:`rankstudio.engine.evaluate` for which larger is better.
     n_rounds : int, default 100
-        Weak rankers, 1 to 100,000.
+        Number of weak rankers, 1 to 100,000.
     direction : {"both", "descending"}, default "both"
-        Whether weak rankers may also rank from a feature's least value up; in the paper they do not.
+        Whether weak rankers may also rank in ascending order; in the paper they do not.
     convention : str, default "letor4"
         Convention of the measure.
     repeats : bool, default False
-        Whether a feature may be taken more than once. The paper says nothing against it; but as soon as the
-        same feature comes twice, neither the ranking nor the weights of the queries change, and it comes in
-        every round from then on. On OHSUMED that is after a few rounds, and averages are those that LETOR
-        3.0 published only without repeats.
+        Whether a feature may be used more than once. The paper does not exclude it, but after the first
+        repetition neither the ranking nor the query weights change, and every later round selects the same
+        feature. On OHSUMED that happens after a few rounds, and averages equal those published in LETOR 3.0
+        only without repeats.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        The weights of the features, summed over rounds.
+        Weights of the features, summed over rounds.
     value_ : float
-        The measure of the training documents.
+        Measure of the training documents.
 
     Notes
     -----
-    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) a round. It ends early with
-    a model that ranks every query perfectly, or where every feature was taken.
+    O(nm log m) once for m documents, n features and Q queries; O(nQ + m log m) per round. It stops early with
+    a model that ranks every query perfectly, or when every feature is used.
 
     Examples
     --------
@@ -98,7 +97,7 @@ class AdaRank(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a round; its criterion is the measure, to be lowered and so negative."""
+        """Yield one step per round; its criterion is the negative measure."""
         wanted, n = find_measure(self.measure), data.X.shape[1]
         n_rounds = self.checked("n_rounds")
         if not wanted.higher_is_better:
@@ -131,13 +130,13 @@ class AdaRank(LinearRanker):
 
 @dataclass(frozen=True)
 class AdaRankWork:
-    """The work of boosting on a shard: what each weak ranker reaches there, and then the model.
+    """The work of boosting on a shard: the measures of all weak rankers, and then the model.
 
     Attributes
     ----------
     measure, convention : str
     signs : tuple of float
-        The directions of weak rankers.
+        Directions of the weak rankers.
     """
 
     replayed: ClassVar[bool] = False
@@ -147,7 +146,7 @@ class AdaRankWork:
     signs: tuple[float, ...]
 
     def begin(self, data: QueryData, scratch: Scratch) -> _Reached:
-        """Return a state that has measured every weak ranker."""
+        """Return a state with the measures of every weak ranker."""
         return _Reached(self, data, scratch.empty(len(self.signs) * data.X.shape[1], data.ptr.size - 1))
 
 

@@ -99,11 +99,11 @@ def most_violated(
         1 + 1/2 + … + 1/k at k.
     first, last : int
     order : ndarray of shape (m,)
-        The documents of each query, the relevant ones first; sorted by score here, each part by itself.
+        Documents of each query, relevant ones first; each part is sorted by score here.
     losses : ndarray of shape (Q,)
-        Receives 1 - AP(y); 0 where all documents of a query are relevant or none is.
+        Receives 1 - AP(y); 0 if all documents of a query are relevant or none is.
     slopes : ndarray of shape (m,)
-        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, y* being any perfect ranking.
+        Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any perfect ranking y*.
     """
     longest = np.diff(ptr[first : last + 1]).max()
     values, sums = np.empty(longest), np.empty(longest + 1)
@@ -133,19 +133,18 @@ def most_violated(
 class AveragePrecisionLoss:
     """Mean over queries of max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*), a convex function of the scores Xw.
 
-    Ψ is that of :class:`rankstudio.engine.methods.rankers.svm_map.SVMMAP`, w'Ψ the same with scores in
-    place of x.
+    Ψ is that of :class:`rankstudio.engine.methods.rankers.svm_map.SVMMAP`; w'Ψ has scores instead of x.
 
     Parameters
     ----------
     relevant : ndarray of shape (m,), bool
     queries : Queries
-        Of the m documents.
+        Queries of the m documents.
 
     Attributes
     ----------
     n_queries : int
-        Q', the queries that have relevant documents and others; the mean is over them.
+        Q', the number of queries with both relevant and other documents, over which the mean is taken.
     """
 
     def __init__(self, relevant: Bools, queries: Queries) -> None:
@@ -163,7 +162,7 @@ class AveragePrecisionLoss:
         Parameters
         ----------
         scores : ndarray of shape (m,)
-            Best centred inside each query: the loss is the same and the sums round less.
+            Scores, ideally centred within each query: the loss is the same and the sums round less.
 
         Returns
         -------
@@ -180,7 +179,7 @@ class AveragePrecisionLoss:
         return Tangent(offset + dot(slopes, scores), offset, slopes)
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the plane's offset and slopes (m,) for the sum over queries in place of the mean."""
+        """Return the plane's offset and slopes (m,) for the sum over queries instead of the mean."""
         losses, slopes = np.empty(self._n_relevant.size), np.empty(scores.size)
 
         def work(_: int, first: int, last: int) -> None:
@@ -206,9 +205,7 @@ class AveragePrecisionPlanes(Linear):
     Parameters
     ----------
     X : ndarray of shape (m, n)
-        Features, grouped by query.
-    relevant, queries
-        As of :class:`AveragePrecisionLoss`.
+        Features, grouped by query. relevant, queries As in :class:`AveragePrecisionLoss`.
     """
 
     def __init__(self, X: Floats, relevant: Bools, queries: Queries) -> None:
@@ -226,18 +223,18 @@ class AveragePrecisionPlanes(Linear):
         return self._loss.tangent(scores)
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the plane where all scores are 0."""
+        """Return the plane at scores of 0."""
         yield from ()
         return self._loss.tangent(np.zeros(self.X.shape[0]))
 
 
 class ShardedAveragePrecision:
-    """The same planes by sums over shards, as a ``PlaneProblem``: weights (n,) stand for scores.
+    """The same planes from sums over shards, as a ``PlaneProblem``; weights (n,) represent scores.
 
     Parameters
     ----------
     session : ShardSession
-        Of a :class:`FunctionWork` of :func:`average_precision_sums`.
+        Session of a :class:`FunctionWork` of :func:`average_precision_sums`.
     n_features : int
     """
 
@@ -246,11 +243,11 @@ class ShardedAveragePrecision:
         self.n_features = n_features
 
     def scores(self, w: Floats) -> Floats:
-        """Return the weights, which stand for their scores."""
+        """Return the weights, which represent their scores."""
         return w
 
     def weigh(self, slopes: Floats) -> Floats:
-        """Return the gradient, which stands for slopes."""
+        """Return the gradient, which represents slopes."""
         return slopes
 
     def line(self, scores: Floats, d: Floats) -> TangentLine:
@@ -264,14 +261,14 @@ class ShardedAveragePrecision:
         return Tangent(share * float(loss), share * float(offset), share * slopes)
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the plane where all scores are 0."""
+        """Return the plane at scores of 0."""
         return (yield from self.tangent(np.zeros(self.n_features)))
 
 
 def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Floats, Floats]:
     """Return a shard's loss, offset and number of queries at weights (n,), and its slope (n,).
 
-    ``least`` is the label from which on a document is relevant.
+    ``least`` is the lowest relevant label.
     """
     queries = Queries(data.ptr)
     linear, loss = Linear(data.X, queries), AveragePrecisionLoss(data.y >= least, queries)
@@ -282,13 +279,13 @@ def average_precision_sums(least: float, data: QueryData, w: Floats) -> tuple[Fl
 
 @contextmanager
 def planes_of(data: TrainingData, least: float) -> Iterator[PlaneProblem]:
-    """Provide the planes of some data: of one shard on the threads there are, of several by their sums.
+    """Provide the planes of some data: on threads for one shard, as sums for several shards.
 
     Parameters
     ----------
     data : TrainingData
     least : float
-        The label from which on a document is relevant.
+        Lowest relevant label.
     """
     if data.several:
         with data.session(FunctionWork(partial(average_precision_sums, least))) as session:

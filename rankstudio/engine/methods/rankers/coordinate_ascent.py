@@ -35,41 +35,42 @@ _MEASURING = 35.0  # nanoseconds for the score of a document
 
 
 class CoordinateAscent(LinearRanker):
-    """Coordinate ascent raises a ranking measure of the training documents, one weight at a time.
+    """Coordinate ascent maximises a ranking measure of the training documents, one weight at a time.
 
     Every iteration visits all features in a random order. Along each weight, changes by ±2^-11 … ±2^4 and to
-    zero are tried, of weights whose absolute values sum to 1, and the best is taken if it is better than
-    no change (Metzler & Croft 2007, section 4). As the measure is no smooth function, the search starts
-    several times, from equal weights first and from random ones then, and the best model of all is kept.
+    zero are tried, for weights whose absolute values sum to 1, and the best one is taken if it is better than
+    no change (Metzler & Croft 2007, section 4). Because the measure is not smooth, the search starts several
+    times, first from equal weights, then from random ones, and the best model is kept.
 
     Parameters
     ----------
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     n_restarts : int, default 3
-        How often to start, 1 to 1000.
+        Number of starts, 1 to 1000.
     max_iter : int, default 25
-        Iterations a start at most, 1 to 10,000.
+        Maximum number of iterations per start, 1 to 10,000.
     tolerance : float, default 1e-3
-        A start ends with an iteration that raises the measure by no more than this; greater than 0.
+        A start stops after the first iteration that improves the measure by at most this much; greater than
+        0.
     convention : str, default "letor4"
         Convention of the measure.
     seed : int, default 0
-        Of orders and random starts, 0 to 2^32 - 1. The same seed gives the same model on every machine.
+        Seed of orders and random starts, 0 to 2^32 - 1. Equal seeds give the same model on every machine.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        The weights; features that are constant inside every query have 0.
+        Weights; 0 for features that are constant within every query.
     value_ : float
-        The measure of the training documents.
+        Measure of the training documents.
     n_iter_ : int
-        Iterations taken, of all starts together.
+        Number of iterations of all starts together.
 
     Notes
     -----
-    The absolute values of the weights, each times the feature's standard deviation inside queries, sum to 1.
-    O(33 n m log |q|) an iteration for m documents, n features and queries of |q| documents, on all threads.
+    The absolute weights, each times the standard deviation of its feature within queries, sum to 1. O(33 n m
+    log |q|) per iteration for m documents, n features and queries of |q| documents, on all threads.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class CoordinateAscent(LinearRanker):
         return shard_need(shape, states=kept) if shape.sharded else whole_need(shape).plus(kept)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step an iteration: the best model so far, and its measure as the criterion to lower."""
+        """Yield one step per iteration: the best model so far, with its negative measure as the criterion."""
         n_restarts = self.checked("n_restarts")
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
@@ -148,13 +149,13 @@ def _start(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
 
 @contextmanager
 def ascent_search(data: TrainingData, measure: str, convention: str) -> Iterator[Waiting[AscentSearch]]:
-    """Provide what returns the search on some data.
+    """Provide the function that returns the search on some data.
 
     Parameters
     ----------
     data : TrainingData
     measure, convention : str
-        What to raise; a measure of which less is better is lowered.
+        Measure to maximise; errors are minimised.
     """
     wanted = find_measure(measure)
     with data.session(AscentWork(wanted.name, convention)) as session:
@@ -173,15 +174,15 @@ def _squares(data: QueryData) -> tuple[Floats]:
 class Ascent(AscentSearch):
     """A measure as a function of a linear model's weights, and the search along one of them.
 
-    Values are those of the very scores that ``predict`` returns.
+    Values use exactly the scores that ``predict`` returns.
 
     Parameters
     ----------
     session : ShardSession
-        Of :class:`AscentWork`.
+        Session of :class:`AscentWork`.
     scale : ndarray of shape (n,)
     sign : float
-        -1.0 for a measure of which less is better.
+        -1.0 for a measure for which lower is better.
     """
 
     def __init__(self, session: ShardSession, scale: Floats, sign: float) -> None:
@@ -193,7 +194,7 @@ class Ascent(AscentSearch):
         return float((yield from self.changed(coef, 0, np.zeros(0)))[0])
 
     def changed(self, coef: Floats, feature: int, changes: Floats) -> Waiting[Floats]:
-        """Return the value of a model with each of some changes of one weight; without one, its own."""
+        """Return the value of a model after each of some changes of one weight, or its own value."""
         total, count = yield from self._session.sum((coef, feature, changes), "measuring models")
         worst = np.full(total.shape, -np.inf)
         return np.asarray(np.divide(self._sign * total, count, out=worst, where=count > 0))
@@ -214,7 +215,7 @@ class AscentWork:
     convention: str
 
     def begin(self, data: QueryData, scratch: Scratch) -> _Measuring:
-        """Return a state that keeps a row for each feature, where there is room for them."""
+        """Return a state with transposed features, if memory allows."""
         return _Measuring(self, scratch.keeps(_kept(*data.X.shape)))
 
 

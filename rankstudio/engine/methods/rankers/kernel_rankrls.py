@@ -70,16 +70,16 @@ class _Decomposed:
 
 
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
-    """Kernel RankRLS fits a ranker that is a sum of kernel functions, by least squares on pairs.
+    """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
-    Minimises RankRLS's loss, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||², over
-    f = Σ_i b_i k(·, x_i): over all training documents (Pahikkala et al. 2009, section 3.2), or over some of
-    them, the basis vectors (section 3.5, eqs. (40)-(42)).
+    Minimises the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||²,
+    over f = Σ_i b_i k(·, x_i): over all training documents (Pahikkala et al. 2009, section 3.2), or over some
+    of them, the basis vectors (section 3.5, eqs. (40)-(42)).
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear", "precomputed"} or callable, default "rbf"
-        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x'. For "precomputed" X has the kernel's values between its
+        exp(-γ||x - x'||²), (γ x'x' + c)^d, x'x'. For "precomputed", X contains the kernel values between its
         documents, and for ``predict`` those between the new documents (rows) and the training documents. A
         callable takes documents (a, n) and (b, n) and returns values (a, b).
     gamma : float, default 2^-6
@@ -91,36 +91,34 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     regularization : float, default 1.0
         λ > 0.
     n_basis : int, optional
-        How many basis vectors; all documents, exactly, where it is not given.
+        Number of basis vectors; by default all documents, which is exact.
     basis : {"uniform", "per_query"}, default "uniform"
-        Whether basis vectors are drawn from all documents alike, or as many from each query.
+        Whether basis vectors are drawn from all documents with equal probability, or in equal numbers per
+        query.
     seed : int, default 0
-        Of that draw.
-    cost, ties, weighting
-        The loss of a pair, as :class:`rankstudio.engine.RankRLS` has them.
+        Seed of the draw. cost, ties, weighting Loss of a pair, as in :class:`rankstudio.engine.RankRLS`.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (r,)
         b.
     basis_ : ndarray of shape (r,)
-        Rows of X that are the basis vectors. Some that depend on the others are dropped, with a
-        ``DependentBasisWarning``.
+        Rows of X of the basis vectors. Linearly dependent ones are dropped, with a ``DependentBasisWarning``.
     basis_vectors_ : ndarray of shape (r, n)
-        Those rows; none of a precomputed kernel.
+        Basis vectors; none for a precomputed kernel.
     coef_ : ndarray of shape (n,)
-        How much a score rises with each feature: the root mean square slope at 500 basis vectors at most,
-        |w| for the linear kernel. Of a precomputed kernel, whose columns are documents, their weights.
+        Importance of each feature: the root mean square slope of the score at up to 500 basis vectors, |w|
+        for the linear kernel. For a precomputed kernel, whose columns are documents, their weights.
     criterion_ : float
-        The leave-query-out squared error, summed over documents: each query's by the model learned without
-        it *and* its basis vectors; with another cost or weighting the loss of the pairs of left-out queries.
-        Of one ranking, whose documents are of one query, the leave-pair-out error; NaN with basis vectors.
+        Leave-query-out squared error, summed over documents, each query predicted by the model trained
+        without it *and* its basis vectors; with another cost or weighting, the loss of the pairs of left-out
+        queries. For a single query, the leave-pair-out error; NaN with fewer basis vectors than documents.
 
     Notes
     -----
-    Exact: O(m³ + m²n) for m documents, once for every λ, then O(m² + m sum_q |q|²) a λ with the
-    leave-query-out error; five m × m matrices of memory. With r basis vectors: O(mr² + mrn) once, then
-    O(r²) a λ, and O(r sum_q (|q| + |H_q|)²) for the error.
+    Exact: O(m³ + m²n) for m documents, once for every λ, then O(m² + m sum_q |q|²) per λ with the
+    leave-query-out error; five m × m matrices of memory. With r basis vectors: O(mr² + mrn) once, then O(r²)
+    per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
 
     Examples
     --------
@@ -209,20 +207,19 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         y : array-like of shape (m,), optional
         qid : array-like of shape (m,), optional
         regularization : sequence of float, optional
-            Several λ to predict with at once, from one decomposition; the estimator's own without them.
+            Several λ for predictions from one decomposition; by default the estimator's own.
         preferences : Preferences, optional
-            In place of y, as for :meth:`fit`.
+            Preferences instead of y, as in :meth:`fit`.
 
         Returns
         -------
-        ndarray of shape (m,), or (L, m) for L values of λ
-            Scores, centred inside each query, in the order of the rows of X. The basis vectors of a query
+        ndarray of shape (m,), or (L, m) for L values of λ Scores, centred within each query, in the order of
+        the rows of X. The basis vectors of a query
             are left out with it.
 
         Raises
         ------
-        DatasetError
-            For documents of one query only: no other is left to learn from.
+        DatasetError For documents of a single query, because no training data would remain.
         """
         kernel = kernel_of(self)
         own = [self.checked("regularization")]

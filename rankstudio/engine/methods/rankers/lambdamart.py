@@ -35,10 +35,10 @@ _SIZES = re.compile(r"(?m)^tree_sizes=.*$")
 
 
 def defined(text: str) -> str:
-    """Return LightGBM's text of a model with 0 for the weight of each leaf that is a whole tree.
+    """Return LightGBM's text of a model with weight 0 for every leaf that is a whole tree.
 
-    LightGBM sets no such weight and writes what is in memory there, or nothing: equal models would have other
-    bytes. Nothing reads it. The sizes of the trees, in bytes, are said before them.
+    LightGBM does not initialise this weight, so equal models could have different bytes. The weight is never
+    used. The text first lists the sizes of the trees in bytes.
     """
     if "\nnum_leaves=1\n" not in text:
         return text
@@ -58,15 +58,15 @@ class _Grown:
 
 @dataclass(frozen=True, eq=False)
 class TreeStep(Step):
-    """A round of boosting. ``coef`` holds what the splits on each feature have gained so far, in total.
+    """A round of boosting. ``coef`` contains the total gain so far of the splits on each feature.
 
-    That tells how much a feature is used; it is not the model, which is not linear: :meth:`scores` is.
+    It is the importance of a feature; the model is nonlinear: see :meth:`scores`.
 
     Attributes
     ----------
     grown : object
-        The model of the whole run, to which later rounds add trees: one for all steps, of which the first
-        ``number`` trees are this step's. The binned training data are let go when the run ends.
+        The model of the whole run, to which later rounds add trees; all steps share it, and its first
+        ``number`` trees are those of this step. The binned training data are released at the end of the run.
     """
 
     linear: ClassVar[bool] = False
@@ -98,55 +98,54 @@ class TreeStep(Step):
 
 
 class LambdaMART(LinearRanker):
-    """LambdaMART boosts regression trees for NDCG (Burges 2010), by LightGBM.
+    """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
-    Every round grows one tree on the paper's λ_i: summed over the pairs of document i with those of its
-    query that have another label, the slope of the pair's logistic loss times how much NDCG would change if
-    the two swapped places. The trees are LightGBM's, leaf by leaf on binned features (objective
-    ``lambdarank``); what is not among the parameters below is as LightGBM has it.
+    Every round grows one tree on the paper's λ_i: the sum over the pairs of document i with those of its
+    query that have another label, of the slope of the pair's logistic loss times the change of NDCG if the
+    two were swapped. The trees are grown by LightGBM, leaf by leaf on binned features (objective
+    ``lambdarank``), with LightGBM's defaults for all parameters that are not listed below.
 
     Parameters
     ----------
     n_rounds : int, default 300
         Trees, 1 to 10,000.
     learning_rate : float, default 0.1
-        What a tree's answer is multiplied with; greater than 0, up to 1.
+        Factor for the output of each tree; greater than 0, up to 1.
     num_leaves : int, default 31
-        Leaves of a tree at most, 2 to 131,072.
+        Maximum number of leaves per tree, 2 to 131,072.
     min_data_in_leaf : int, default 20
-        Documents in a leaf at least, 1 to 1,000,000,000.
+        Minimum number of documents per leaf, 1 to 1,000,000,000.
     ndcg_at : int, default 10
-        k of the NDCG@k that is raised, 1 to 10,000: of each pair, one document is among the first k of the
-        ranking so far (LightGBM's ``lambdarank_truncation_level``).
+        k of the NDCG@k to maximise, 1 to 10,000: only pairs with a document among the first k of the current
+        ranking count (LightGBM's ``lambdarank_truncation_level``).
     feature_fraction : float, default 1.0
-        Share of the features, drawn anew for each tree, that it may use; greater than 0, up to 1.
+        Share of the features available to each tree, drawn at random; greater than 0, up to 1.
     seed : int, default 0
-        Of that draw, and of the sample of 200,000 documents from which LightGBM finds the bins of larger
+        Seed of that draw, and of the sample of 200,000 documents from which LightGBM finds the bins of larger
         data; 0 to 2,147,483,647.
 
     Attributes
     ----------
     booster_ : lightgbm.Booster
-        The model, without the training data.
+        Model without the training data.
     coef_ : ndarray of shape (n,)
-        Total gain of the splits on each feature, not normalised: how much it is used. The model is not
-        linear.
+        Total gain of the splits on each feature, not normalised: its importance. The model is not linear.
     feature_importances_ : ndarray of shape (n,)
-        ``coef_`` as shares of its sum; all 0 for a model without a split.
+        ``coef_`` divided by its sum; all 0 for a model without a split.
     n_iter_ : int
         Trees grown.
 
     Notes
     -----
-    O(mnd) a round at most for m documents, n features and trees of depth d, and O(k) pairs a document for
-    the derivatives. The same data, parameters and seed give the same bits with any number of threads: each
-    feature's histogram is summed by one thread, in the order of the rows (``force_col_wise``; LightGBM's
-    row-wise sums depend on the number of threads, ``deterministic`` or not). It ends early where no split
-    gains anything, unless the next tree may draw other features. Data of several shards are binned shard by
-    shard: a byte a value is kept, and the model is that of all documents at once.
+    At most O(mnd) per round for m documents, n features and trees of depth d, and O(k) pairs per document for
+    the derivatives. Equal data, parameters and seeds give the same bits with any number of threads: each
+    feature's histogram is summed by one thread, in row order (``force_col_wise``; LightGBM's row-wise sums
+    depend on the number of threads, ``deterministic`` or not). It stops early if no split has a gain, unless
+    the next tree may draw other features. Data with several shards are binned shard by shard, at one byte per
+    value, and the model is that of all documents at once.
 
-    Labels are whole numbers from 0 to 30, and no query has more than 10,000
-    documents: those are LightGBM's limits.
+    Labels are whole numbers from 0 to 30, and queries have at most 10,000 documents: these are limits of
+    LightGBM.
 
     Examples
     --------
@@ -192,19 +191,17 @@ class LambdaMART(LinearRanker):
         return MemoryNeed(read + kept, reading=reading, kept=kept)
 
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
-        """Yield one step a tree.
+        """Yield one step per tree.
 
-        Its criterion is minus the NDCG@k of the training documents, which the λ_i stand for, in LightGBM's
-        convention: a query without a relevant document counts 1.
+        Its criterion is the negative NDCG@k of the training documents, in LightGBM's convention: a query
+        without a relevant document counts 1.
 
         Raises
         ------
         MissingExtraError
             Without LightGBM.
-        ParameterError
-            For a parameter outside its range.
-        DatasetError
-            For labels or queries that LightGBM does not take.
+        ParameterError For a parameter out of range. DatasetError For labels or queries beyond LightGBM's
+        limits.
         """
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
@@ -332,7 +329,7 @@ def _without_data(text: str) -> Any:
 
 
 def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
-    """Return the rows of data as a list of ``lightgbm.Sequence``, one a shard.
+    """Return the rows of data as a list of ``lightgbm.Sequence``, one per shard.
 
     Parameters
     ----------

@@ -25,35 +25,35 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class ListNet(LinearRanker):
     """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
 
-    Minimises sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||², where the top-one probabilities are
-    P_y(i) = exp(y_i) / sum_j exp(y_j) of the labels and P_w(i) the same of the scores w'x_i, both inside the
-    query (Cao et al. 2007, theorem 8 and eq. (5), with a linear model in place of the neural network). The
-    objective is smooth and convex; L-BFGS takes it to its minimum, where the paper descends along the
-    gradient of one query after the other. The paper has no λ; it makes the minimum unique.
+    Minimises sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||², where the top-one probabilities are P_y(i) =
+    exp(y_i) / sum_j exp(y_j) of the labels and P_w(i) the same of the scores w'x_i, both within the query
+    (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead of the neural network). The objective
+    is smooth and convex; L-BFGS minimises it, while the paper follows the gradient of one query after the
+    other. The paper has no λ, which makes the minimum unique.
 
     Parameters
     ----------
     regularization : float, default 1.0
         λ > 0.
     tol : float, default 1e-6
-        Ends where the gradient's length is at most this share of its length at w = 0; greater than 0.
+        Stops when the gradient norm is at most this share of its initial value; greater than 0.
     max_iter : int, default 500
-        Iterations at most, 1 to 100,000.
+        Maximum number of iterations, 1 to 100,000.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
         The weights.
     objective_ : float
-        The objective there.
+        Minimum of the objective.
     gradient_norm_ : float
-        The gradient's length there over that at w = 0.
+        Gradient norm at the minimum, relative to that at w = 0.
     n_iter_ : int
         Iterations taken.
 
     Notes
     -----
-    O(mn) an iteration for m documents and n features.
+    O(mn) per iteration for m documents and n features.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class ListNet(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step an iteration, with the objective as its criterion."""
+        """Yield one step per iteration, with the objective as its criterion."""
         tol, max_iter = self.checked("tol"), self.checked("max_iter")
         features = tuple(range(data.X.shape[1]))
         with top_one_cross_entropy(training_data(data), self.checked("regularization")) as objective:
@@ -113,7 +113,7 @@ class ListNet(LinearRanker):
 
 @contextmanager
 def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator[Objective]:
-    """Provide ListNet's objective: from weights (n,) to its value and gradient (n,), O(mn)."""
+    """Provide ListNet's objective, which returns value and gradient (n,) at weights (n,), O(mn)."""
     with data.session(ListNetWork()) as session:
 
         def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
@@ -131,7 +131,7 @@ class ListNetWork:
     replayed: ClassVar[bool] = False
 
     def begin(self, data: QueryData, scratch: Scratch) -> _ListNetState:
-        """Return a state that knows the probabilities of the labels."""
+        """Return a state with the probabilities of the labels."""
         return _ListNetState(data.y, data.ptr)
 
 

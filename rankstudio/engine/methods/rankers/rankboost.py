@@ -34,7 +34,7 @@ _ROUNDING = 1e-12  # |r| below which a threshold does nothing but for rounding
 
 @dataclass(frozen=True)
 class Threshold:
-    """A weak ranker: ``weight`` where the feature's value is above ``theta``, else 0."""
+    """A weak ranker: ``weight`` if the feature's value is above ``theta``, otherwise 0."""
 
     feature: int
     theta: float
@@ -43,15 +43,15 @@ class Threshold:
 
 @dataclass(frozen=True, eq=False)
 class BoostStep(Step):
-    """A round of boosting. ``coef`` holds the sums of the weights of each feature's thresholds.
+    """A round of boosting. ``coef`` contains the sum of the weights of each feature's thresholds.
 
-    Those tell how much a feature is used; they are not the model, which is not linear: :meth:`scores` is.
+    It is the importance of a feature; the model is nonlinear: see :meth:`scores`.
 
     Attributes
     ----------
     history : sequence of Threshold
-        The weak rankers of the whole run, to which later rounds add: one list for all steps, because a
-        copy for each would take memory in the square of their number.
+        Weak rankers of the whole run, to which later rounds append: all steps share one list, because copies
+        would need quadratic memory.
     """
 
     linear: ClassVar[bool] = False
@@ -60,7 +60,7 @@ class BoostStep(Step):
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:
-        """The weak rankers up to this round."""
+        """Weak rankers up to this round."""
         return tuple(self.history[: self.number])
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
@@ -84,34 +84,33 @@ def _scores(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
 
 
 class RankBoost(LinearRanker):
-    """RankBoost boosts thresholds on single features, h(x) = 1 where x_j > θ, else 0 (Freund et al. 2003).
+    """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
 
-    Pairs are documents of one query with different labels, all of equal weight at first. Every round takes
-    the feature and threshold with the greatest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
-    weight α = ½ ln((1 + r) / (1 - r)) (their third method, section 3.2), negative where low values are
-    better. All values are tried as thresholds of a feature with up to 65,536 of them, whatever the number of
-    documents; of one with more, the values at 255 ranks as far from each other as they can be, and a
-    :class:`rankstudio.engine.errors.FewerThresholdsWarning` says so.
+    Pairs are documents of one query with different labels, initially all of equal weight. Every round takes
+    the feature and threshold with the largest |r|, r = sum over pairs D(x0, x1) (h(x1) - h(x0)), with the
+    weight α = ½ ln((1 + r) / (1 - r)) (their third method, section 3.2), negative if low values are better.
+    For a feature with up to 65,536 different values, all of them are tried as thresholds; otherwise the
+    values at 255 evenly spaced ranks, with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
     Parameters
     ----------
     n_rounds : int, default 300
-        Weak rankers, 1 to 100,000.
+        Number of weak rankers, 1 to 100,000.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        Sum of the weights of each feature's thresholds: how much it is used. The model is not linear.
+        Sum of the weights of each feature's thresholds: its importance. The model is not linear.
     thresholds_ : tuple of Threshold
-        The weak rankers.
+        Weak rankers.
     loss_ : float
-        Mean of exp(H(x0) - H(x1)) over the pairs, H being the scores.
+        Mean of exp(H(x0) - H(x1)) over the pairs, where H are the scores.
 
     Notes
     -----
-    O(nm log m) once and O(nm) a round for m documents and n features; pairs are never listed. It ends early
-    where no threshold is better than none, or where one puts every pair in order. A round adds up a number
-    for each threshold, and two bytes are kept for each value.
+    O(nm log m) once and O(nm) per round for m documents and n features; pairs are never enumerated. It stops
+    early if no threshold is better than none, or if one orders every pair correctly. A round sums one number
+    per threshold; two bytes are kept per value.
 
     Examples
     --------
@@ -139,7 +138,7 @@ class RankBoost(LinearRanker):
         return whole_need(shape, 2.0).plus(bins)  # thresholds, and what is between them
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a round, with the mean loss of the pairs as its criterion."""
+        """Yield one step per round, with the mean loss of the pairs as its criterion."""
         n_rounds = self.checked("n_rounds")
         history: list[Threshold] = []
         coef, features = np.zeros(data.X.shape[1]), dict[int, None]()
@@ -272,7 +271,7 @@ class RankBoostWork:
     replayed: ClassVar[bool] = True
 
     def begin(self, data: QueryData, scratch: Scratch) -> _BoostedShard:
-        """Return a state that has to hear the thresholds first."""
+        """Return a state that first needs the thresholds."""
         return _BoostedShard(data, scratch)
 
 

@@ -79,55 +79,53 @@ class _OneRanking:
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
-    Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² + λ||w||²
-    (Pahikkala et al. 2010, eq. (3)), so w = (X^'X^ + λI)^-1 X^'y^ with ^ centring inside each query
-    (eq. (5)). Other losses of a pair are those of Pahikkala et al. (2009), section 2.4, and the minimum is
-    w = (X'MM'X + λI)^-1 X'MN (eq. (28)).
+    Minimises sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - w'(x_i - x_j))² + λ||w||² (Pahikkala et al. 2010, eq.
+    (3)), so w = (X^'X^ + λI)^-1 X^'y^ with ^ for centring within each query (eq. (5)). Other losses of a pair
+    are those of Pahikkala et al. (2009), section 2.4, with the minimum w = (X'MM'X + λI)^-1 X'MN (eq. (28)).
 
     Parameters
     ----------
     regularization : float, default 1.0
         λ > 0.
     solver : {"auto", "direct", "cg"}, default "auto"
-        "direct" decomposes X^'X^. "cg" takes conjugate gradients, O(entries of X) each, and makes no matrix:
-        for sparse X of scipy with any number of features. "auto" takes it where X is sparse.
+        "direct" decomposes X^'X^. "cg" uses conjugate gradients, O(entries of X) each, without any matrix:
+        for SciPy sparse X with any number of features. "auto" uses it if X is sparse.
     tol : float, default 1e-10
-        Of conjugate gradients: they end where the residual of the normal equations is at most this share of
+        For conjugate gradients, which stop when the residual of the normal equations is at most this share of
         X^'y^.
     max_iter : int, default 1000
-        Conjugate gradients at most.
+        Maximum number of conjugate gradients.
     cost : {"magnitude", "unit", "inverse"}, default "magnitude"
         The loss of a pair whose labels differ by d > 0 and whose scores differ by g: (d - g)², (1 - g)² or
         (1 - g/d)² (eqs. (21), (20) and (22)).
     ties : bool, optional
-        Whether pairs of equal labels count, with g²; for the cost "magnitude" alone. Without it they do where
-        they can.
+        Whether pairs of equal labels count, with g²; only for the cost "magnitude". By default they count if
+        possible.
     weighting : {"size", "pairs", "none"}, default "size"
         Whether a query's loss is divided by its number of documents, by its number of pairs, or not at all.
     pairs : {"query", "all", "pointwise"}, default "query"
-        "all": pairs of documents of different queries count too (section 5.1), and ``weighting`` is by the
+        "all": pairs of documents of different queries count, too (section 5.1), and ``weighting`` uses the
         documents or pairs of all queries together. "pointwise": regression on the labels of the documents
-        with a bias that is not regularised; its weights are those of "all" with the default cost.
+        with an unregularised intercept; its weights are those of "all" with the default cost.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,) or (v, n)
-        The weights; a row an output for labels y of shape (m, v).
+        Weights; one row per output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
-        The leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
-        inside left-out queries; of one ranking, whose documents are of one query, the leave-pair-out error,
-        or with ``pairs="pointwise"`` the leave-one-out error (see
-        :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`); of conjugate gradients, which leave no
-        query out, the minimised sum; NaN after :meth:`partial_fit`.
+        Leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
+        within left-out queries. For a single query, the leave-pair-out error, or the leave-one-out error with
+        ``pairs="pointwise"``, see :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised
+        sum for conjugate gradients, which leave no query out; NaN after :meth:`partial_fit`.
     n_iter_ : int
-        Conjugate gradients taken; 1 without.
+        Number of conjugate gradients; 1 without.
 
     Notes
     -----
     O(mn² + n³) for X^'X^, its eigendecomposition and the rows in its basis, shared by every λ; then O(n²) for
     the weights and O(sum of |q| n min(|q|, n)) for the leave-query-out error. More than 65,536 documents are
-    learned from by shards, which may be larger than memory, with pairs inside queries: O(n²) memory besides a
-    shard, and O(mn²) for each λ. Queries are left out by shards, too.
+    processed in shards, which may be larger than memory, with pairs within queries: O(n²) memory besides a
+    shard, and O(mn²) for each λ. Leave-query-out errors are also computed by shards.
 
     Examples
     --------
@@ -184,7 +182,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield the only step, with all features; one step per iteration of conjugate gradients.
 
-        Learning by shards gives signs of life before it.
+        Learning by shards yields progress events before it.
         """
         regularization = self.checked("regularization")
         data = training_data(data)
@@ -230,16 +228,16 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         qid: ArrayLike | None = None,
         preferences: Preferences | None = None,
     ) -> Self:
-        """Learn from documents, labels and queries; parameters as for :meth:`steps`.
+        """Fit to documents, labels and queries; parameters as in :meth:`steps`.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
         y : array-like of shape (m,) or (m, v)
-            Labels; v outputs are learned from one factorisation.
+            Labels; v outputs share one factorisation.
         qid : array-like of shape (m,), optional
         preferences : Preferences, optional
-            Between rows of X of one query each, in place of y.
+            Preferences, each between rows of X of one query, instead of y.
 
         Returns
         -------
@@ -265,16 +263,16 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         qid: ArrayLike | None = None,
         preferences: Preferences | None = None,
     ) -> Self:
-        """Learn from further queries too, beside those of :meth:`fit` and of earlier calls.
+        """Fit to further queries, in addition to those of :meth:`fit` and earlier calls.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
         y : array-like of shape (m,) or (m, v)
         qid : array-like of shape (m,), optional
-            Their queries, all of whose documents come in one call; without it they are one query.
+            Query ids; all documents of a query must be in one call. By default all documents are one query.
         preferences : Preferences, optional
-            In place of y, as for :meth:`fit`.
+            Preferences instead of y, as in :meth:`fit`.
 
         Returns
         -------
@@ -282,13 +280,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Raises
         ------
-        DatasetError
-            For a query that was there before.
+        DatasetError For a query of an earlier call.
 
         Notes
         -----
-        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights are those
-        of one ``fit`` on everything, up to rounding.
+        O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights equal those
+        of one ``fit`` on all data, up to rounding.
         """
         outputs = several_outputs(y)
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
@@ -373,12 +370,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         return self.pairs == "pointwise"
 
     def held_out_loss(self) -> tuple[str, str]:
-        """Return the loss of held-out documents of one ranking; ParameterError for one that it is not for.
+        """Return the loss of held-out documents of one ranking; ParameterError for unsupported losses.
 
         Returns
         -------
         loss, weighting : str
-            As :class:`rankstudio.engine.methods.holdout.HeldOutPredictor` has them.
+            As in :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`.
         """
         cost = self.pair_cost()
         weighting = held_out_weighting(cost)
@@ -402,19 +399,18 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         y : array-like of shape (m,) or (m, v), optional
         qid : array-like of shape (m,), optional
         preferences : Preferences, optional
-            In place of y, as for :meth:`fit`.
+            Preferences instead of y, as in :meth:`fit`.
         regularization : sequence of float, optional
-            Several λ to predict with at once; the estimator's own without them.
+            Several λ for predictions; by default the estimator's own.
 
         Returns
         -------
-        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ
-            Scores, centred inside each query, in the order of the rows of X.
+        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ Scores, centred within each
+        query, in the order of the rows of X.
 
         Raises
         ------
-        DatasetError
-            For documents of one query only: no other is left to learn from.
+        DatasetError For documents of a single query, because no training data would remain.
         """
         outputs = several_outputs(y)
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
@@ -464,30 +460,29 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
 
 def weights(statistics: QueryStatistics, regularization: float) -> Floats:
-    """Return w = (T + λI)^-1 T[:, y] from the eigendecomposition of T that every λ shares, shape (n,)."""
+    """Return w = (T + λI)^-1 T[:, y] from the eigendecomposition of T, which every λ shares, shape (n,)."""
     values, vectors = statistics.eigen
     coef: Floats = vectors @ ((vectors.T @ statistics.total[:-1, -1]) / (values + regularization))
     return coef
 
 
 def leave_query_out_models(statistics: QueryStatistics, regularization: float) -> Floats:
-    """Learn without each query in turn.
+    """Train without each query in turn.
 
     Parameters
     ----------
     statistics : QueryStatistics
-        Of the training data.
+        Statistics of the training data.
     regularization : float
         λ > 0.
 
     Returns
     -------
-    ndarray of shape (Q, n)
-        The weights in row q were learned from all queries but q.
+    ndarray of shape (Q, n) Weights; row q was trained on all queries except q.
 
     Notes
     -----
-    O(Qn³) time, and no term in the number of documents.
+    O(Qn³) time, independent of the number of documents.
     """
     from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 

@@ -22,19 +22,19 @@ from rankstudio.engine.support.threads import pool, worthwhile
 
 SOLVERS = ("auto", "direct", "cg")
 
-_MOST_ITERATIONS = 10_000_000
+_MOST_ITERATIONS = 10_000_000  # without rounding n would do; a greater number is taken for a slip
 
 
 @dataclass(frozen=True)
 class ConjugateGradients:
-    """When conjugate gradients are taken, and when they end.
+    """Use and stopping rule of conjugate gradients.
 
     Attributes
     ----------
     solver : str
         "auto", "direct" or "cg".
     tol : float
-        They end where the residual of the normal equations is at most this share of X^'y^.
+        They stop when the residual of the normal equations is at most this share of X^'y^.
     max_iter : int
     """
 
@@ -44,7 +44,7 @@ class ConjugateGradients:
 
     @classmethod
     def of(cls, solver: Any, tol: Any, max_iter: Any) -> ConjugateGradients:
-        """Check the parameters; ParameterError where one is out of its range."""
+        """Check the parameters; ParameterError if one is out of range."""
         if solver not in SOLVERS:
             raise ParameterError("solver", solver, f"one of {', '.join(SOLVERS)}")
         number = isinstance(tol, float | int | np.floating) and not isinstance(tol, bool)
@@ -53,7 +53,7 @@ class ConjugateGradients:
         return cls(solver, float(tol), between("max_iter", max_iter, 1, _MOST_ITERATIONS))
 
     def serve(self, data: GivenData) -> bool:
-        """Return whether gradients are used for such data; ParameterError for "direct" where X is sparse."""
+        """Return whether gradients are used for such data; ParameterError for "direct" with sparse X."""
         sparse = isinstance(data, SparseQueryData)
         if sparse and self.solver == "direct":
             raise ParameterError("solver", self.solver, "auto or cg where X is sparse")
@@ -62,13 +62,13 @@ class ConjugateGradients:
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Iterator[Iteration]:
-        """Minimise ||y^ - X^w||² + λ||w||², one :class:`Iteration` a step.
+        """Minimise ||y^ - X^w||² + λ||w||², with one :class:`Iteration` per step.
 
         Parameters
         ----------
         data : QueryData or SparseQueryData
         labels : ndarray of shape (m,)
-            Centred inside each query, y^.
+            Labels, centred within each query, y^.
         regularization : float
             λ > 0.
 
@@ -79,7 +79,7 @@ class ConjugateGradients:
 
         Notes
         -----
-        O(entries of X + n) time an iteration and in memory.
+        O(entries of X + n) time per iteration, and memory.
         """
         everything = tuple(range(data.X.shape[1]))
         large = isinstance(data, SparseQueryData) and worthwhile(6.0 * data.X.nnz)  # an iteration
@@ -96,7 +96,7 @@ class ConjugateGradients:
                 yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
 
     def warn_unless_converged(self, last: Iteration) -> None:
-        """Give a ConvergenceWarning where the last iteration is not close enough to the minimum."""
+        """Issue a ConvergenceWarning if the last iteration is not close enough to the minimum."""
         if not last.converged:
             from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - where it is needed
 

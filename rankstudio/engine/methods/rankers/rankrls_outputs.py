@@ -31,14 +31,14 @@ class OutputModels:
     Parameters
     ----------
     data : QueryData
-        Documents; its labels are not looked at.
+        Documents; their labels are not used.
     regularization : float
         λ > 0.
 
     Notes
     -----
-    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n for |q| where that is less. Then
-    O((m + n)n) for the weights of an output, and O(mn + sum of |q|²) for its residuals.
+    O(mn² + n³) once, and O(|q|³ + n|q|²) for each query, or with n instead of |q| if that is less. Then O((m
+    + n)n) for the weights of an output, and O(mn + sum of |q|²) for its residuals.
     """
 
     def __init__(self, data: QueryData, regularization: float) -> None:
@@ -56,7 +56,7 @@ class OutputModels:
         return coefs
 
     def residuals(self, labels: Floats) -> Floats:
-        """Return what the models without each query leave of its centred labels, both of shape (m, v)."""
+        """Return the residuals (m, v) of the models without each query for its centred labels (m, v)."""
         rest: Floats = labels - self._X @ self.weights(labels)
         for (first, last), solve in zip(pairwise(self._ptr.tolist()), self._left_out(), strict=True):
             rest[first:last] = solve(rest[first:last])
@@ -82,7 +82,7 @@ def _inverse(rows: Floats) -> Callable[[Floats], Floats]:
 
 
 def several_outputs(y: Any) -> Floats | None:
-    """Return labels of several outputs, shape (m, v) with v > 1; None for any others."""
+    """Return labels of several outputs, shape (m, v) with v > 1; otherwise None."""
     try:
         shape = np.shape(y)
     except ValueError:  # rows of different lengths, which validation refuses
@@ -93,18 +93,18 @@ def several_outputs(y: Any) -> Floats | None:
 
 
 def query_ids(qid: ArrayLike | None) -> frozenset[Any]:
-    """Return the different queries; none where there is no qid."""
+    """Return the distinct queries; none without qid."""
     return frozenset() if qid is None else frozenset(np.unique(checked_ids(qid)).tolist())
 
 
 def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = None) -> Floats:
-    """Return labels minus their mean inside each query, in the order of the grouped rows.
+    """Return labels minus their mean within each query, in the order of the grouped rows.
 
     Parameters
     ----------
     data : QueryData or SparseQueryData
     outputs : ndarray of shape (m, v), optional
-        Labels in the order of the rows of X; those of ``data`` where it is not given.
+        Labels in the order of the rows of X; by default those of ``data``.
     """
     if outputs is None:
         return data.centred_labels if isinstance(data, SparseQueryData) else data.centred[1]
@@ -116,12 +116,12 @@ def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = N
 def fit_outputs(
     data: QueryData | SparseQueryData, outputs: Floats, regularization: float, gradients: ConjugateGradients
 ) -> tuple[Floats, Floats, int, Sums | None]:
-    """Learn a model for each output, labels of shape (m, v).
+    """Train a model for each output, labels of shape (m, v).
 
     Returns
     -------
-    weights (v, n), criteria (v,), iterations, sums
-        The last two are 1 and the sums of the products, or the most gradients taken and None.
+    weights (v, n), criteria (v,), iterations, sums The last two are 1 and the sums of the products, or the
+    maximum number of gradients and None.
     """
     labels = centred_labels(data, outputs)
     if gradients.serve(data) or isinstance(data, SparseQueryData):
@@ -139,7 +139,7 @@ def fit_outputs(
 
 
 def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regularization: float) -> Floats:
-    """Predict each document with the models learned without its query, shape (m, v), centred."""
+    """Predict each document by the models trained without its query, shape (m, v), centred."""
     labels = centred_labels(data, outputs)
     rest = OutputModels(dense(data), regularization).residuals(labels)
     return dense(data).in_original_order(labels - rest)
@@ -148,12 +148,11 @@ def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regular
 def added(
     before: Sums | None, known: frozenset[Any], data: QueryData, outputs: Floats | None, ids: frozenset[Any]
 ) -> Sums:
-    """Return the sums with those of further queries.
+    """Return the sums extended by further queries.
 
     Raises
     ------
-    DatasetError
-        For a query that was there before, or another number of outputs.
+    DatasetError For a query of an earlier call, or another number of outputs.
     """
     both = sorted(map(str, known & ids))
     if both:

@@ -35,12 +35,12 @@ _AT_ONCE = 1 << 22  # numbers of Gram matrices that are cut out of others at a t
 
 
 class SumsOfProducts:
-    """Asks for [X^ y^]'[X^ y^], shape (n + 1, n + 1)."""
+    """Requests [X^ y^]'[X^ y^], shape (n + 1, n + 1)."""
 
     columns: ClassVar[None] = None
 
     def of(self, rows: QueryData) -> Floats:
-        """Return those of some queries."""
+        """Return the products of some queries."""
         X, y = rows.centred
         n = X.shape[1]
         products = np.empty((n + 1, n + 1))
@@ -66,12 +66,12 @@ class _Rotated:
 
 @dataclass(frozen=True, eq=False)
 class LeaveQueryOut:
-    """Asks for the leave-query-out squared error, shape (1,).
+    """Requests the leave-query-out squared error, shape (1,).
 
     Attributes
     ----------
     coef : ndarray of shape (n,)
-        Learned from all queries, w.
+        Weights trained on all queries, w.
     values, vectors : ndarray of shape (n,) and (n, n)
         Eigenvalues and eigenvectors of X^'X^.
     regularization : float
@@ -86,7 +86,7 @@ class LeaveQueryOut:
     regularization: float
 
     def of(self, rows: QueryData) -> Floats:
-        """Add up the squared residuals of some queries."""
+        """Sum the squared residuals of some queries."""
         from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
         X, y = rows.centred
@@ -121,14 +121,14 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class NestedErrors:
-    """Asks for the leave-query-out squared errors of models along an order, shape (k,).
+    """Requests the leave-query-out squared errors of models along an order, shape (k,).
 
     Attributes
     ----------
     columns : ndarray of shape (k,)
         The order.
     factor, along : ndarray
-        As :class:`rankstudio.engine.arithmetic.nested_rankrls.NestedFactor` has them.
+        As in :class:`rankstudio.engine.arithmetic.nested_rankrls.NestedFactor`.
     regularization : float
         λ.
     """
@@ -139,11 +139,11 @@ class NestedErrors:
     regularization: float
 
     def of(self, rows: QueryData) -> Floats:
-        """Return those of some queries."""
+        """Return the errors of some queries."""
         return left_out_errors(rows, self.columns, self.factor, self.along, self.regularization)
 
     def narrowed(self) -> NestedErrors:
-        """Return what is asked of rows that have the features of the order alone."""
+        """Return the request for rows with only the features of the order."""
         return replace(self, columns=np.arange(self.columns.size))
 
 
@@ -152,14 +152,14 @@ Message = SumsOfProducts | LeaveQueryOut | NestedErrors
 
 @dataclass(frozen=True)
 class RankRLSWork:
-    """The part of a shard, with the rows of a cost.
+    """Part of a shard in the work, with the rows of a cost.
 
     Attributes
     ----------
     cost : PairCost
     by_blocks : bool
-        Whether rows are made for some megabytes of whole queries at a time. Otherwise they are kept with the
-        documents for the next λ.
+        Whether rows are computed for a few megabytes of whole queries at a time. By default they are cached
+        with the documents for the next λ.
     """
 
     replayed: ClassVar[bool] = False
@@ -168,11 +168,11 @@ class RankRLSWork:
     by_blocks: bool
 
     def begin(self, data: QueryData, scratch: Scratch) -> RankRLSWork:
-        """Return itself: nothing is kept between messages."""
+        """Return the work itself: no state is kept between messages."""
         return self
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Add up over the queries of the shard."""
+        """Sum over the queries of the shard."""
         with STEADY:  # small products, which lose much where threads wait for a processor
             if not self.by_blocks:
                 return (message.of(PairRows.of(data, self.cost)),)
@@ -188,12 +188,12 @@ class RankRLSWork:
 
 
 def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
-    """Yield the model of one λ, and signs of life before it.
+    """Yield the model for one λ, after progress events.
 
     Notes
     -----
-    O(mn²) for the sums, which all λ share with their eigendecomposition, O(n³), and the rows in its basis
-    where there is one shard; then for each λ the sum of |q| n min(|q|, n) for the error.
+    O(mn²) for the sums, which all λ share with their eigendecomposition, O(n³), and the rows in its basis for
+    a single shard; then for each λ the sum of |q| n min(|q|, n) for the error.
     """
     total, values, vectors = yield from once(data.shared.of(_Sums).decomposed, cost, _decomposed(data, cost))
     n = values.size
@@ -212,8 +212,8 @@ def nested_steps(
 
     Notes
     -----
-    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each, as
-    :func:`rankstudio.engine.arithmetic.nested_rankrls.left_out_errors` has it.
+    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each, as in
+    :func:`rankstudio.engine.arithmetic.nested_rankrls.left_out_errors`.
     """
     data = training_data(data)
     total = yield from _products(data, cost)
@@ -228,7 +228,7 @@ def nested_steps(
 
 
 def products_of(data: TrainingData, cost: PairCost) -> tuple[Floats, Floats]:
-    """Return X^'X^ (n, n) and X^'y^ (n,) of data that :func:`model_steps` has learned from."""
+    """Return X^'X^ (n, n) and X^'y^ (n,) of the training data of :func:`model_steps`."""
     total = data.shared.of(_Sums).decomposed[cost].total
     return total[:-1, :-1], total[:-1, -1]
 
@@ -283,20 +283,20 @@ def _summed_products(data: TrainingData, cost: PairCost) -> Generator[WorkProgre
 
 @dataclass(frozen=True, eq=False)
 class LeftOutRankRLS:
-    """The models learned without each query in turn, for whoever has the documents of some queries.
+    """Models trained without each query, for scoring the documents of some queries.
 
     Attributes
     ----------
     columns : tuple of int
-        The features, ascending.
+        Columns of the features, ascending.
     total : ndarray of shape (k + 1, k + 1)
-        [X^ y^]'[X^ y^] of them over all queries.
+        [X^ y^]'[X^ y^] of these features over all queries.
     regularization : float
         λ > 0.
     cost : PairCost
     by_blocks : bool
-        As of :class:`RankRLSWork`. Otherwise the Gram matrices of all features are kept with the documents
-        where they are no larger than some times these.
+        As in :class:`RankRLSWork`. By default the Gram matrices of all features are cached with the documents
+        if they are not much larger than these.
     """
 
     columns: tuple[int, ...]
@@ -306,7 +306,7 @@ class LeftOutRankRLS:
     by_blocks: bool
 
     def scores(self, data: QueryData) -> Floats:
-        """Score the documents of some queries, each by the model learned without it, shape (m,).
+        """Score the documents of some queries, each by the model trained without it, shape (m,).
 
         Equal documents of a query have equal scores. O(mk² + Qk³).
         """
@@ -318,7 +318,7 @@ class LeftOutRankRLS:
         return scores
 
     def predictions(self, data: QueryData, regularizations: Sequence[float]) -> Floats:
-        """Return the scores centred inside each query for each λ, shape (L, m)."""
+        """Return the scores centred within each query for each λ, shape (L, m)."""
         scores = np.empty((len(regularizations), len(data.y)))
         for queries, grams in self._grams(data):
             block = _some(data, queries, self.columns)
@@ -387,9 +387,9 @@ def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = Non
 def left_out_models(
     data: TrainingData, columns: Sequence[int], regularization: float, cost: PairCost
 ) -> Generator[WorkProgress, None, LeftOutRankRLS]:
-    """Return what scores the documents of a shard by the models of some features learned without each query.
+    """Return a scorer of a shard's documents by models of some features trained without each query.
 
-    One pass over the data, O(mn²), for all features and λ together, which is kept.
+    One pass over the data, O(mn²), shared by all features and λ.
     """
     total = yield from _products(data, cost)
     chosen = sorted(columns)

@@ -33,59 +33,57 @@ if TYPE_CHECKING:
 
 
 class RankSVM(ConvergingRanker, PreferenceLearner):
-    """RankSVM fits a linear ranking support vector machine.
+    """RankSVM fits a linear support vector machine on pairs of documents.
 
-    Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of documents of one query with
-    y_i > y_j, p = 2 for the squared hinge (RankSVM-Primal: Chapelle & Keerthi 2010) and p = 1 for the hinge
-    (Joachims 2002; thesis of Airola 2011, section 4.2.2). Where it learns from preferences, these are the
-    pairs, the loss of each multiplied by its weight; their magnitudes do not count.
+    Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of documents of one query with y_i >
+    y_j, p = 2 for the squared hinge (RankSVM-Primal: Chapelle & Keerthi 2010) and p = 1 for the hinge
+    (Joachims 2002; thesis of Airola 2011, section 4.2.2). Preferences, if given, replace these pairs; the
+    loss of each is multiplied by its weight, and magnitudes are ignored.
 
     Parameters
     ----------
     C : float, default 1.0
-        Weight of a pair's loss against the squared norm, greater than 0.
+        Weight of a pair's loss relative to the squared norm, greater than 0.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         p = 2 or p = 1.
     solver : {"auto", "newton", "bundle"}, default "auto"
-        "newton" takes truncated Newton steps; for the hinge, on smoother versions of it whose width shrinks
-        as the duality gap asks. "bundle" is the cutting-plane method of the thesis, for the hinge alone;
-        it needs many more iterations where C is large. "auto" takes a few planes where C is small, and
-        Newton steps from there on.
+        "newton" uses truncated Newton steps; for the hinge, on smoothed versions of it whose width decreases
+        with the duality gap. "bundle" is the cutting-plane method of the thesis, only for the hinge; it needs
+        many more iterations for large C. "auto" uses a few planes if C is small, and then Newton steps.
     tol : float, default 1e-6
-        Stops where the duality gap is at most this share of the objective, and of what it has fallen by
-        since w = 0.
+        Stops when the duality gap is at most this share of the objective, and of its reduction from w = 0.
     max_iter : int, default 1000
-        Newton steps or cutting planes at most.
+        Maximum number of Newton steps or cutting planes.
     kernel : {"linear", "rbf", "poly"} or callable, default "linear"
-        With another kernel than the linear one it learns on the Nyström map of the basis vectors (thesis,
-        section 4.2.2), w'w being the squared norm in the kernel's space; the callable, γ, d and c are those
-        of :class:`rankstudio.engine.KernelRankRLS`.
+        Kernels other than the linear one use the Nyström map of the basis vectors (thesis, section 4.2.2),
+        and w'w is the squared norm in the kernel's space; callables, γ, d and c are those of
+        :class:`rankstudio.engine.KernelRankRLS`.
     gamma : float, default 2^-6
     degree : int, default 3
     coef0 : float, default 1.0
     n_basis : int, optional
-        How many basis vectors; all documents without it. The linear kernel has none.
+        Number of basis vectors; by default all documents. The linear kernel has no basis vectors.
     basis : {"uniform", "per_query"}, default "uniform"
     seed : int, default 0
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
-        The weights; of another kernel than the linear one how much a score rises with each feature, the root
-        mean square slope at the basis vectors.
+        Weights; for other kernels the importance of each feature, the root mean square slope of the score at
+        the basis vectors.
     dual_coef_, basis_, basis_vectors_ : ndarray
-        Of another kernel than the linear one, as :class:`rankstudio.engine.KernelRankRLS` has them.
+        For kernels other than the linear one, as in :class:`rankstudio.engine.KernelRankRLS`.
     objective_ : float
-        The minimised sum.
+        Minimum of the objective.
     gap_ : float
-        Duality gap: ``objective_`` is at most this much above the minimum.
+        Duality gap: an upper bound of the distance of ``objective_`` from the minimum.
     n_iter_ : int
         Iterations taken.
 
     Notes
     -----
     O(mn + m log m) for an iteration's loss, gradient and each product with the Hessian, for m documents, n
-    features and any number of distinct labels; with r basis vectors O(mr² + mrn) first, and r in place of n.
+    features and any number of distinct labels; with r basis vectors O(mr² + mrn) first, and r instead of n.
 
     Examples
     --------
@@ -133,7 +131,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one :class:`Iteration` a Newton step or cutting plane, its criterion the objective."""
+        """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
         kernel, settings = self._kernel()
         if kernel.function == "linear":
             yield from super().work(data)

@@ -19,44 +19,45 @@ _RELEVANT = 1.0  # from this label on, as for LETOR's MAP
 class SVMMAP(ConvergingRanker):
     """SVM-MAP fits a structural support vector machine for average precision (Yue et al. 2007).
 
-    Minimises ½ w'w + C/Q' sum_q ξ_q over the Q' queries with both relevant documents, of labels from 1 up,
-    and others: the paper's Optimization Problem 1, where every query is such a one. The average precision of
-    the rest is the same for all w, so they carry no constraint and are not counted. The slack of a query is
+    Minimises ½ w'w + C/Q' sum_q ξ_q over the Q' queries with both relevant documents (labels from 1 up) and
+    others: the paper's Optimization Problem 1, in which every query is of this kind. The average precision of
+    other queries is the same for all w, so they add no constraint and are not counted. The slack of a query
+    is
 
         ξ_q = max_y 1 - AP(y) + w'Ψ(y) - w'Ψ(y*),    Ψ(y) = 1/(RN) sum_{i, j} y_ij (x_i - x_j),
 
-    over all rankings y of its documents, with i over its R relevant documents and j over its N others,
-    y_ij = 1 where y has i above j and -1 where not, and y* a ranking with all relevant documents first. It is
-    at least 1 - AP of the ranking by w.
+    over all rankings y of its documents, with i over its R relevant documents and j over its N others, y_ij =
+    1 if y ranks i above j and -1 otherwise, and y* a ranking with all relevant documents first. It is at
+    least 1 - AP of the ranking by w.
 
     Parameters
     ----------
     C : float, default 10.0
-        Weight of the mean slack against the squared norm, greater than 0.
+        Weight of the mean slack relative to the squared norm, greater than 0.
     tol : float, default 1e-4
-        Stops where the duality gap is at most this share of the objective, and of what it has fallen by
-        since w = 0; greater than 0.
+        Stops when the duality gap is at most this share of the objective, and of its reduction from w = 0;
+        greater than 0.
     max_iter : int, default 1000
-        Cutting planes at most, 1 to 1,000,000.
+        Maximum number of cutting planes, 1 to 1,000,000.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
         The weights.
     objective_ : float
-        The minimised sum.
+        Minimum of the objective.
     gap_ : float
-        Duality gap: ``objective_`` is at most this much above the minimum.
+        Duality gap: an upper bound of the distance of ``objective_`` from the minimum.
     n_iter_ : int
-        Cutting planes taken.
+        Number of cutting planes.
 
     Notes
     -----
-    Cutting planes are under the mean slack, all queries together: the one-slack form with margin rescaling of
-    Joachims, Finley & Yu (2009), whose minimum is that of the paper's slack for each query. The most violated
-    ranking of d documents takes O(d log d) where Algorithm 2 of the paper takes O(d log d + RN), so a plane
-    costs O(mn + m log m) for m documents and n features, and its line search some more O(m log m).
-    Data in which no query has both relevant documents and others give one step, a model of zeros.
+    Cutting planes bound the mean slack of all queries together: the one-slack form with margin rescaling of
+    Joachims, Finley & Yu (2009), which has the same minimum as the paper's slack per query. The most violated
+    ranking of d documents takes O(d log d), compared with O(d log d + RN) for Algorithm 2 of the paper, so a
+    plane costs O(mn + m log m) for m documents and n features, and its line search a few more O(m log m). If
+    no query has both relevant documents and others, the only step is a model of zeros.
 
     Examples
     --------

@@ -25,20 +25,20 @@ TIE = 64 * float(np.finfo(np.float64).eps)
 
 
 class Selector(LinearRanker):
-    """Base of the methods that choose features: transformers of scikit-learn, as its own selectors are.
+    """Base class of selectors: scikit-learn transformers, like scikit-learn's own selectors.
 
-    What they have in common with those is scikit-learn's: it is imported when it is called.
+    Shared functionality comes from scikit-learn, which is imported on first use.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
         Weights of the model with all selected features, 0 for the others.
     support_ : ndarray of shape (n,), bool
-        Which features are selected.
+        Mask of the selected features.
     selection_order_ : ndarray of shape (k,)
-        Their 0-based columns, the first selected first.
+        0-based columns in the order of selection.
     coef_path_ : ndarray of shape (k, n)
-        The model with the first 1, 2, … k of them.
+        Models with the first 1, 2, … k of them.
     """
 
     support_: Bools
@@ -54,7 +54,7 @@ class Selector(LinearRanker):
         self.support_[self.selection_order_] = True
 
     def get_support(self, indices: bool = False) -> Bools | Ints:
-        """Return which features are selected: a mask, or their columns in ascending order."""
+        """Return the selected features: a mask, or their columns in ascending order."""
         check_is_fitted(self)
         return np.flatnonzero(self.support_) if indices else self.support_
 
@@ -68,15 +68,15 @@ class Selector(LinearRanker):
         return _as_selector().transform(self, X)
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike, **arguments: Any) -> Any:
-        """Select features, and return those of the same documents; parameters as for ``fit``."""
+        """Select features, and return those of the same documents; parameters as in ``fit``."""
         return self.fit(X, y, **arguments).transform(X)
 
     def inverse_transform(self, X: ArrayLike) -> Any:
-        """Return the selected features among all, shape (m, n), 0 for the others."""
+        """Return the documents with unselected features set to 0, shape (m, n)."""
         return _as_selector().inverse_transform(self, X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Have ``transform`` return arrays, "default", or frames of "pandas" or "polars"."""
+        """Set the output of ``transform``: arrays, "default", or frames of "pandas" or "polars"."""
         if transform is not None:
             self._sklearn_output_config = {"transform": transform}
         return self
@@ -100,14 +100,14 @@ def _as_selector() -> Any:
 
 
 class GrowingSelector(Selector):
-    """Base of the selectors that take one step a size, each with the features selected so far.
+    """Base class of selectors with one step per size, each with the features selected so far.
 
-    A subclass writes ``learn`` or ``work``, and has a parameter ``n_features_to_select``.
+    Subclasses implement ``learn`` or ``work``, and have a parameter ``n_features_to_select``.
 
     Attributes
     ----------
     criterion_path_ : ndarray of shape (k,)
-        The criterion after each step.
+        Criterion after each step.
     """
 
     n_features_to_select: int | None
@@ -130,17 +130,17 @@ class GrowingSelector(Selector):
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """What a selector found out about some data.
+    """Result of a selector for some data.
 
     Attributes
     ----------
     features : ndarray of shape (k,)
-        The columns selected, the first one first.
+        Selected columns in order.
     candidates : ndarray of shape (n,) or (k, n)
-        The score of each feature, where it is the same at every step, or its score at each of them; NaN for
-        what was no candidate.
+        Score of each feature, if it is the same at every step, or its score at each step; NaN for features
+        that were not candidates.
     found : Mapping
-        Attributes of the fitted selector, by name: scores and the like.
+        Attributes of the fitted selector by name, such as scores.
     """
 
     features: Ints
@@ -148,13 +148,13 @@ class Ordering:
     found: Mapping[str, Any] = field(default_factory=dict)
 
     def compared(self, place: int) -> Floats:
-        """Return the scores of the candidates for a place of the order, counted from 0, shape (n,)."""
+        """Return the scores of the candidates at a position of the order, from 0, shape (n,)."""
         if self.candidates.ndim == 2:
             return np.array(self.candidates[place])
         return without(self.candidates, self.features[:place])
 
     def joined(self, groups: ColumnGroups, k: int) -> Ordering:
-        """Return the order of all features as one of the first k groups, by the best of each one's features.
+        """Return the order of features as an order of the first k groups, by the best feature of each.
 
         Every feature has the score of its group.
         """
@@ -173,21 +173,21 @@ class _Orderings:
 
 
 class PathSelector(GrowingSelector):
-    """Base of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
+    """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    A subclass writes :meth:`order_features`. Its parameters include ``n_features_to_select`` and
-    ``regularization``. What it finds is kept with the data, and serves every λ.
+    Subclasses implement :meth:`order_features`. Its parameters include ``n_features_to_select`` and
+    ``regularization``. Their order is cached with the data, for every λ.
 
-    The criterion of every step is the leave-query-out error of RankRLS with the features selected so far:
-    selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
-    chosen without a validation part.
+    The criterion of every step is the leave-query-out error of RankRLS with the features selected so far.
+    Selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
+    selected without a validation part.
 
     Attributes
     ----------
     coef_, support_, selection_order_, coef_path_ : ndarray
         As in :class:`rankstudio.engine.methods.selection.base.Selector`; the weights are those of RankRLS.
     criterion_path_ : ndarray of shape (k,)
-        The leave-query-out error, summed over documents, after each step.
+        Leave-query-out error after each step, summed over documents.
     """
 
     regularization: float
@@ -199,18 +199,18 @@ class PathSelector(GrowingSelector):
 
     @property
     def orders_by_lambda(self) -> bool:
-        """Whether the order, too, depends on λ."""
+        """Whether the order also depends on λ."""
         return False
 
     def order_features(self, data: TrainingData, k: int) -> Generator[WorkProgress, None, Ordering]:
-        """Find the first k features, with signs of life on the way."""
+        """Find the first k features, with progress events."""
         raise NotImplementedError
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a selected feature or group: RankRLS with it and all before it."""
+        """Yield one step per selected feature or group: RankRLS with it and all earlier ones."""
         # scipy is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.methods.shards.sums import models_in_order  # noqa: PLC0415
 
@@ -244,10 +244,10 @@ class PathSelector(GrowingSelector):
 
 
 def best_first(scores: Floats, k: int) -> Ints:
-    """Return the columns of the k greatest scores, of equal ones the lowest column first.
+    """Return the columns of the k largest scores; ties go to the lowest column.
 
-    Scores are equal that differ by rounding only, as in greedy RankRLS: sums over queries in another order
-    have other last bits, and must not decide.
+    Scores that differ only by rounding count as ties, as in greedy RankRLS, because sums over queries in
+    another order differ in their last bits.
     """
     order = np.argsort(-scores, kind="stable").astype(np.int64)
     known = np.abs(scores[np.isfinite(scores)])
@@ -262,7 +262,7 @@ def best_first(scores: Floats, k: int) -> Ints:
 
 
 def without(scores: Floats, features: Ints | list[int]) -> Floats:
-    """Return scores with NaN for the features that are candidates no more."""
+    """Return scores with NaN for features that are no longer candidates."""
     left = np.array(scores, dtype=np.float64)
     left[features] = np.nan
     return left

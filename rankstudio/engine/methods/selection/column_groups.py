@@ -17,14 +17,14 @@ Columns = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class ColumnGroups:
-    """The groups among n features, a feature of none being a group by itself.
+    """Groups of n features; an ungrouped feature is a group by itself.
 
     Attributes
     ----------
     groups : tuple of tuple of int
-        The columns of each of the g groups, ascending; the group whose first column is lowest comes first.
+        Columns of each of the g groups, ascending; groups are ordered by their first columns.
     of_column : ndarray of shape (n,)
-        The position of each column's group.
+        Position of each column's group.
     """
 
     groups: tuple[Columns, ...]
@@ -32,12 +32,11 @@ class ColumnGroups:
 
     @classmethod
     def of(cls, n: int, groups: Sequence[Sequence[int]]) -> Self:
-        """Complete some groups of n features with the features that are in none.
+        """Extend groups of n features by the ungrouped features.
 
         Raises
         ------
-        ParameterError
-            For an empty group, a column that is not there, or one that stands twice.
+        ParameterError For an empty group, or an invalid or repeated column.
         """
         given = [tuple(sorted(int(column) for column in group)) for group in groups]
         every = [column for group in given for column in group]
@@ -58,37 +57,37 @@ class ColumnGroups:
 
     @property
     def joint(self) -> tuple[Columns, ...]:
-        """The groups of several columns."""
+        """Groups with several columns."""
         return tuple(group for group in self.groups if len(group) > 1)
 
     @property
     def representatives(self) -> Ints:
-        """The first column of each group, shape (g,)."""
+        """First column of each group, shape (g,)."""
         return np.array([group[0] for group in self.groups], dtype=np.int64)
 
     def containing(self, columns: Iterable[int]) -> Columns:
-        """Return the positions of the groups that have some columns, each once, in the order of these."""
+        """Return the positions of the groups of some columns, each once, in column order."""
         return tuple(dict.fromkeys(int(self.of_column[column]) for column in columns))
 
     def columns(self, positions: Iterable[int]) -> Columns:
-        """Return the columns of some groups, one group after the other."""
+        """Return the columns of some groups, group by group."""
         return tuple(column for position in positions for column in self.groups[position])
 
     def ends(self, columns: Ints) -> list[int]:
-        """Return where each group ends in columns that stand group by group, counted from 1."""
+        """Return the end of each group in columns sorted by group, counted from 1."""
         of = self.of_column[columns]
         return [*(np.flatnonzero(of[1:] != of[:-1]) + 1).tolist(), columns.size]
 
     def sums(self, values: Floats) -> Floats:
-        """Return what the values of each group's columns add up to, shape (g,)."""
+        """Return the sum of the values of each group's columns, shape (g,)."""
         return np.asarray(np.bincount(self.of_column, values, len(self.groups)), dtype=np.float64)
 
     def greatest(self, n_groups: int) -> int:
-        """Return how many columns so many groups have at most."""
+        """Return the maximum number of columns of a number of groups."""
         return sum(sorted(map(len, self.groups), reverse=True)[:n_groups])
 
     def by_column(self, step: Step) -> Step:
-        """Return a step of a search among groups as one of features; each has its group's candidate score."""
+        """Return a step over groups as a step over features, each with its group's candidate score."""
         candidates = step.candidates[self.of_column] if step.candidates.size else step.candidates
         coef = step.coef if step.selected else np.zeros(self.of_column.size)
         return replace(step, selected=self.columns(step.selected), candidates=candidates, coef=coef)

@@ -30,23 +30,23 @@ _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, t
 
 @dataclass(frozen=True, eq=False)
 class GradeDensities:
-    """The kernel density estimates of one feature, a grade each, as expected divergence compares them.
+    """Kernel density estimates of one feature, one per grade, as compared by expected divergence.
 
     Attributes
     ----------
     grades : ndarray of shape (R,)
-        The labels, ascending.
+        Labels, ascending.
     places : ndarray of shape (P,)
-        The different values at which densities are compared, ascending.
+        Distinct values at which densities are compared, ascending.
     counts : ndarray of shape (P,)
-        How many documents have each of them.
+        Number of documents with each value.
     densities : ndarray of shape (R, P)
-        The density of each grade there. Normalised ones sum to one over the documents: those of a row, each
-        times its count.
+        Density of each grade at these values. Normalised densities of a row, each times its count, sum to
+        one.
     known : ndarray of shape (R,), bool
-        Whether the grade has a density: "released" ones have none where all values are equal.
+        Whether the grade has a density: "released" ones have none if all values are equal.
     bandwidths : ndarray of shape (R,)
-        h; 0 where all values are equal.
+        h; 0 if all values are equal.
     divergence : float
         d of the feature.
     """
@@ -63,35 +63,35 @@ class GradeDensities:
 class ExpectedDivergence(PathSelector):
     """FS-ED orders features by ψ(f) = s(f) + d(f), importance and expected divergence.
 
-    s(f) is NDCG@10 of ranking the training documents by f alone, high values first. d(f) tells how
-    differently f is distributed over the grades r_0 < r_1 < …, distant grades counting more (eq. (2)):
+    s(f) is NDCG@10 of ranking the training documents by f alone, high values first. d(f) measures how much
+    the distribution of f differs between the grades r_0 < r_1 < …; distant grades count more (eq. (2)):
 
         d(f) = sum_{m < n} (n - m) JS(f^{r_m}, f^{r_n}),
 
     with JS the Jensen-Shannon divergence in nats (eq. (3)) of the kernel density estimates (eq. (4)) of the
-    training documents of either grade, both taken at the feature's values in the validation part.
+    training documents of the two grades, evaluated at the feature's values in the validation part.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all without it.
+        Number of features to select, k; all by default.
     density : {"normalised", "released"}, default "normalised"
-        "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and weighs
-        as s does; the bandwidth is Silverman's rule as the authors write it, h = 1.06 sd M^(-1/5) with M
-        documents of the grade and their standard deviation sd. "released": what the authors' program does.
-        The densities stay as they are, JS is summed over the validation values, and h = 1.06 sd, because its
-        M^(-1/5) is a division of whole numbers that yields M^0. d(f) then grows with the number of
-        validation documents and all but replaces s(f).
+        "normalised": each density sums to one over the validation values, so JS lies in [0, ln 2] and has a
+        weight comparable with s; the bandwidth is Silverman's rule as stated by the authors, h = 1.06 sd
+        M^(-1/5) with M documents of the grade and their standard deviation sd. "released": like the authors'
+        program. The densities are not normalised, JS is summed over the validation values, and h = 1.06 sd,
+        because its M^(-1/5) is an integer division that yields M^0. d(f) then grows with the number of
+        validation documents and dominates s(f).
     kde : {"fast", "exact"}, default "fast"
-        "fast" is a Gauss transform, O(M + V) for M training and V validation values, with densities off by
-        less than 1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's greatest possible value; "exact"
-        sums kernels one by one, O(MV) over different values.
+        "fast" is a Gauss transform, O(M + V) for M training and V validation values, with an error below
+        1e-14 + 5e-16 range / h times 1 / (h √(2π)), a density's maximum possible value; "exact" sums kernels
+        one by one, O(MV) over distinct values.
     convention : str, default "letor4"
-        Convention of NDCG@10. In LETOR 4.0's, queries of fewer than 10 documents count 0.
+        Convention of NDCG@10. In LETOR 4.0's convention, queries with fewer than 10 documents count 0.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best of them; k counts a group as one.
+        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
 
     Attributes
     ----------
@@ -102,11 +102,10 @@ class ExpectedDivergence(PathSelector):
 
     Notes
     -----
-    The paper does not say what the density is of a grade with less than two different values. Here,
-    "normalised", each of its values counts for the validation value next to it, which is the limit as h goes
-    to 0; so does each value of a grade that is so far from all validation values that its density is 0 in
-    floating point. "released" has no such limit, and pairs with such a grade count 0. A constant feature has
-    d = 0 in both.
+    The paper does not define the density of a grade with fewer than two distinct values. Here, "normalised",
+    each of its values counts for the nearest validation value, which is the limit for h → 0; the same holds
+    for a grade so far from all validation values that its density underflows to 0. "released" has no such
+    limit, and pairs with such a grade count 0. A constant feature has d = 0 in both.
 
     O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
     of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
@@ -153,11 +152,10 @@ class ExpectedDivergence(PathSelector):
 
         Parameters
         ----------
-        X, y, qid
-            As for :meth:`steps`.
+        X, y, qid As in :meth:`steps`.
         X_validation : array-like of shape (V, n), optional
-            Documents at whose values the densities are compared; their labels are not needed. Without it
-            the training documents themselves.
+            Documents at whose values the densities are compared; their labels are not used. By default the
+            training documents.
 
         Returns
         -------
@@ -173,11 +171,11 @@ class ExpectedDivergence(PathSelector):
         qid: ArrayLike | None = None,
         X_validation: ArrayLike | None = None,
     ) -> Iterator[Step]:
-        """Learn step by step; parameters as for :meth:`fit`."""
+        """Train step by step; parameters as in :meth:`fit`."""
         yield from self.learn(_with_validation(self._group(X, y, qid), X_validation))
 
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
-        """Return the densities of a feature, in a column of the data, that are compared when it is scored."""
+        """Return the densities compared to score a feature, given by its column."""
         density, kde = self.checked("density"), self.checked("kde")
         at = data.X if data.validation is None else data.validation
         return grade_densities(
@@ -216,8 +214,7 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
 
     Raises
     ------
-    DatasetError
-        For more than 64 different labels.
+    DatasetError For more than 64 distinct labels.
     """
     data = QueryData(X, y, np.array([0, y.size]), validation=at)
     return finish(_diverging(training_data(data), normalised=normalised, exact=exact))
@@ -269,16 +266,16 @@ def _check_grades(grades: Floats) -> None:
 def grade_densities(
     values: Floats, y: Floats, at: Floats, *, normalised: bool = True, exact: bool = False
 ) -> GradeDensities:
-    """Estimate the densities of one feature that expected divergence compares.
+    """Estimate the densities of one feature for expected divergence.
 
     Parameters
     ----------
     values, y : ndarray of shape (m,)
-        Of the training documents: the feature, and the labels.
+        Values of the feature and labels of the training documents.
     at : ndarray of shape (V,)
-        The feature at the documents at whose values densities are compared.
+        Values of the feature at which the densities are compared.
     normalised, exact : bool
-        As for :func:`divergences`.
+        As in :func:`divergences`.
     """
     grades, grade = np.unique(y, return_inverse=True)
     return _compared(values, grade, grades, at, normalised, exact)

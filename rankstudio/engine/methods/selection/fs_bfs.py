@@ -41,55 +41,54 @@ class _Partitions:
 
 
 class FSBFS(PathSelector):
-    """FS-BFS partitions features into subsets by best-first search and combines each into one new feature.
+    """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
-    The search begins at every single feature left. It opens the node with the best measure, makes a node
-    of it with every feature left added, learns each one's combination by coordinate ascent on the measure
-    of the training documents, and ends when ``patience`` nodes in a row have brought nothing better. The
-    best node is a subset: its combination sum_i w_i x_i becomes a new feature, its features leave, and the
-    search begins again. A step is one more subset; RankRLS ranks with the new features so far.
+    The search starts from every remaining single feature. It opens the node with the best measure, creates a
+    node with every remaining feature added, learns each one's combination by coordinate ascent on the measure
+    of the training documents, and stops after ``patience`` nodes in a row without an improvement. The best
+    node is a subset: its combination sum_i w_i x_i becomes a new feature, its features are removed, and the
+    search starts again. Each step adds a subset; RankRLS ranks with the new features so far.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many new features, that is subsets, to make at most; until no feature is left without it.
+        Maximum number of new features, that is subsets; by default until no feature remains.
     subset_size : int, default 5
-        Features of a subset at most, p from 1 up.
+        Maximum number of features of a subset, p from 1 up.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     patience : int, default 5
-        Nodes opened in a row without a better one before the search ends, R from 1 to 1000.
+        Number of nodes opened in a row without an improvement before the search stops, R from 1 to 1000.
     max_iter : int, default 25
-        Iterations of coordinate ascent for a node at most, 1 to 10,000.
+        Maximum number of iterations of coordinate ascent per node, 1 to 10,000.
     tolerance : float, default 1e-3
-        Coordinate ascent ends with an iteration that raises the measure by no more; greater than 0.
+        Coordinate ascent stops after the first iteration that improves the measure by at most this much;
+        greater than 0.
     convention : str, default "letor4"
         Convention of the measure.
     seed : int, default 0
-        Of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
+        Seed of the orders in which coordinate ascent visits features, 0 to 2^32 - 1.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the new features, each scaled to a standard deviation of 1
-        inside queries.
+        λ > 0 of the RankRLS that ranks with the new features, each scaled to a standard deviation of 1 within
+        queries.
 
     Attributes
     ----------
     subsets_ : tuple of tuple of int
-        The 0-based columns of each subset, in the order in which they came in.
+        0-based columns of each subset, in the order of their addition.
     combinations_ : ndarray of shape (t, n)
-        The weights of each subset's combination.
+        Weights of each subset's combination.
     subset_scores_ : ndarray of shape (t,)
-        The measure of the training documents ranked by each.
+        Measure of the training documents ranked by each combination.
     selection_order_ : ndarray
-        The columns of all subsets, one subset after the other.
-    coef_, support_, criterion_path_, coef_path_
-        As in :class:`rankstudio.engine.methods.selection.base.PathSelector`, in terms of the
-        features themselves.
+        Columns of all subsets, subset by subset. coef_, support_, criterion_path_, coef_path_ As in
+        :class:`rankstudio.engine.methods.selection.base.PathSelector`, in terms of the original features.
 
     Notes
     -----
-    Coordinate ascent goes on from the parent's combination, with weight 0 for the new feature. A node opened
-    costs up to n line searches of O(m log |q|) and a few sweeps, so this takes far longer than the filters.
-    Features that are constant inside every query are in no subset, as long as there is any other.
+    Coordinate ascent starts from the parent's combination, with weight 0 for the new feature. Opening a node
+    costs up to n line searches of O(m log |q|) and a few sweeps, so this takes far longer than filters.
+    Features that are constant within every query are in no subset as long as others remain.
 
     Examples
     --------
@@ -128,7 +127,7 @@ class FSBFS(PathSelector):
         self.regularization = regularization
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a subset: RankRLS with the new features made so far."""
+        """Yield one step per subset: RankRLS with the new features so far."""
         data = training_data(data)
         most = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
@@ -203,7 +202,7 @@ class FSBFS(PathSelector):
         self.subset_scores_ = np.array([node.value for node in nodes])
 
     def transform(self, X: ArrayLike) -> Any:
-        """Return the new features of X, shape (m, t), in the order in which they were made."""
+        """Return the new features of X, shape (m, t), in order."""
         check_is_fitted(self)
         validate_data(self, X, reset=False, dtype=np.float64)
         return super().transform(X)
@@ -213,7 +212,7 @@ class FSBFS(PathSelector):
         return new
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
-        """Refuse: sums of features do not tell what the features were."""
+        """Raise an error: sums of features cannot be inverted."""
         raise NotImplementedError("FS-BFS: features cannot be recovered from their combinations.")
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
@@ -235,19 +234,19 @@ def _telling(looking: Generator[object, None, Node], share: float) -> Waiting[No
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A subset of features with the combination that coordinate ascent found for it.
+    """A subset of features with its combination from coordinate ascent.
 
     Attributes
     ----------
     features : tuple of int
-        0-based columns, in the order in which they came in.
+        0-based columns, in the order of their addition.
     coef : ndarray of shape (n,)
         Weights of the combination, 0 for all other features.
     value : float
-        The measure of the training documents ranked by it; the greater, the better.
+        Measure of the training documents ranked by it; larger is better.
     reached : Mapping of int to float
-        Of a node that a search ended with: the best measure of any node in which a feature had weight, for
-        each feature that was left.
+        For the final node of a search: the best measure of any node in which a feature had weight, for each
+        remaining feature.
     """
 
     features: tuple[int, ...]
@@ -262,17 +261,17 @@ class BestFirstSearch:
     Parameters
     ----------
     ascent : AscentSearch
-        The measure of the training documents.
+        Search for the measure of the training documents.
     size : int
-        How many features a subset has at most, p.
+        Maximum number of features of a subset, p.
     patience : int
-        The search ends after so many nodes in a row were opened without a better one, R.
+        Number of nodes opened in a row without an improvement before the search stops, R.
     tolerance : float
-        Coordinate ascent ends with a sweep that raises the measure by no more than this.
+        Coordinate ascent stops after the first sweep that improves the measure by at most this much.
     max_iter : int
-        Sweeps of coordinate ascent at most.
+        Maximum number of sweeps of coordinate ascent.
     rng : numpy.random.Generator
-        Of the orders of the sweeps.
+        Generator of the orders of the sweeps.
     """
 
     def __init__(
@@ -302,10 +301,10 @@ class BestFirstSearch:
     def best_subset(
         self, left: list[int], singles: dict[int, Node]
     ) -> Generator[WorkProgress | None, None, Node]:
-        """Find the best node among subsets of the features left; equal ones: the first met.
+        """Find the best node among subsets of the remaining features; ties go to the first one found.
 
-        It yields after every node made, so that whoever waits can stop waiting. Features whose
-        weight came out as 0 are not in it: they stay for other subsets.
+        It yields after every node, so that the caller can stop. Features with a final weight of 0 are not
+        included and remain available.
         """
         turn = count()
         queue = [(-singles[f].value, next(turn), singles[f]) for f in left]

@@ -23,12 +23,12 @@ from rankstudio.engine.support.work import Note, Value, Waiting, WorkProgress, f
 
 
 class IndefiniteSimilarityWarning(UserWarning):
-    """The matrix of similarities is not positive semidefinite, so the objective may not be convex."""
+    """The similarity matrix is not positive semidefinite, so the objective may not be convex."""
 
 
 @dataclass(frozen=True, eq=False)
 class FSMStep(Step):
-    """One iteration of FSMRank; ``selected`` are the features in use, the greatest weight first.
+    """One iteration of FSMRank; ``selected`` are the features with weight, largest weight first.
 
     Attributes
     ----------
@@ -49,37 +49,38 @@ class _Similarities:
 class FSMRank(Selector):
     """FSMRank selects features and learns their weights jointly, by convex optimisation (Lai et al. 2013).
 
-    Minimises, over non-negative weights w of the n features and of their negatives,
+    Minimises, over nonnegative weights w of the n features and of their negatives,
 
         λ1/2 w'Aw + λ2 sum_i w_i / s_i + 1/p sum over pairs of max(0, 1 - w'(x_i - x_j))²       (eq. (2)),
 
-    s_i the importance of a feature, A_ij the similarity of two, and p the number of pairs of documents of
-    one query with different labels. A weight of the model is that of the feature minus that of its negative.
+    where s_i is the importance of a feature, A_ij the similarity of two features, and p the number of pairs
+    of documents of one query with different labels. The weight of a feature in the model is its weight minus
+    that of its negative.
 
     Parameters
     ----------
     lambda1 : float, default 0.1
-        λ1, from 0 up: the penalty on similar features that both have weight.
+        λ1, from 0 up: penalty on pairs of similar features with nonzero weights.
     lambda2 : float, default 1e-4
-        λ2, from 0 up: the penalty on weight, the greater the less important the feature.
+        λ2, from 0 up: penalty on weight, larger for less important features.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
         s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the feature alone; 1.
-        A feature without importance, such as a constant one, is out.
+        Features without importance, such as constant ones, are excluded.
     similarity : {"pearson", "kendall", "none"}, default "pearson"
         A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity.
     project : bool, default False
-        Replace an A that is not positive semidefinite by the nearest one that is. Absolute correlations
-        need not be, and then the objective may not be convex; without the projection there is a warning.
+        Replace an indefinite A by the nearest positive semidefinite matrix. Absolute correlations may be
+        indefinite, and then the objective may not be convex; without the projection there is a warning.
     solver : {"nesterov", "subgradient"}, default "nesterov"
-        Algorithm 1, or the projected subgradient method the paper compares it with, which is far slower.
+        Algorithm 1, or the projected subgradient method that the paper compares it with, which is far slower.
     tol : float, default 1e-10
-        Algorithm 1 stops where an iteration changes the objective by at most this share of it. The paper's
-        1e-4 stops up to some thousandths above the minimum, with other features first than the minimum has.
-        The default is the loosest power of ten that comes within 1e-5 of it on every fold of MQ2008, with the
-        λ of the catalog and with λ1 = 0.5, λ2 = 0: within 2e-6, where 1e-9 leaves 1.5e-5. The first ten
-        features are those of the minimum in 33 of these 35 fits, in its order wherever their weights differ
-        by more than 2 %, but for λ1 = 0.01 with λ2 up to 1e-4. There like features share their weight in ways
-        that the objective hardly tells apart, and ``max_iter`` ends the search.
+        Algorithm 1 stops when an iteration changes the objective by at most this share. The paper's 1e-4
+        stops up to a few thousandths above the minimum, with another order of the first features. The default
+        is the loosest power of ten that reaches the minimum within 1e-5 on every fold of MQ2008, with the λ
+        of the catalog and with λ1 = 0.5, λ2 = 0: within 2e-6, compared with 1.5e-5 for 1e-9. The first ten
+        features are those of the minimum in 33 of these 35 fits, in the same order if their weights differ by
+        more than 2 %, except for λ1 = 0.01 with λ2 up to 1e-4. There similar features share their weight in
+        ways that hardly change the objective, and ``max_iter`` ends the search.
     max_iter : int, default 400
         T.
 
@@ -88,20 +89,20 @@ class FSMRank(Selector):
     coef_ : ndarray of shape (n,)
         The weights.
     objective_ : float
-        The minimised sum.
+        Minimum of the objective.
     n_iter_ : int
         Iterations taken.
     support_ : ndarray of shape (n,), bool
-        Which features have weight.
+        Mask of the features with weight.
     selection_order_ : ndarray of shape (k,)
-        The features with weight, the greatest |weight| first (section IV.D).
+        Features with weight, the largest |weight| first (section IV.D).
     coef_path_ : ndarray of shape (k, n)
-        Models with the first 1, 2, … k of them, their weights unchanged (section IV.D).
+        Models with the first 1, 2, … k of them, with unchanged weights (section IV.D).
 
     Notes
     -----
-    The paper takes features scaled to [0, 1]; other scales work, the Lipschitz constant is found by the line
-    search. O(mn²) for A, then O(mn + m log m) an iteration for m documents: no list of pairs.
+    The paper uses features scaled to [0, 1]; other scales work, because the line search finds the Lipschitz
+    constant. O(mn²) for A, then O(mn + m log m) per iteration for m documents, without a list of pairs.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class FSMRank(Selector):
         return sums_need(shape, PAIRS)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one :class:`FSMStep` an iteration; its criterion is the objective."""
+        """Yield one :class:`FSMStep` per iteration; its criterion is the objective."""
         data = training_data(data)
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
@@ -173,9 +174,9 @@ class FSMRank(Selector):
     def objectives(
         self, data: TrainingData, coefs: Sequence[Floats]
     ) -> Generator[WorkProgress, None, list[float]]:
-        """Return the objective of some models, shape (n,) each; a weight is the feature's or its negative's.
+        """Return the objective of some models (n,); a weight is that of the feature or of its negative.
 
-        The data are those of :meth:`work`, which has warned of similarities that are not convex.
+        The data are those of :meth:`work`, which warns of similarities that are not convex.
         """
         data = training_data(data)
         penalties = yield from _without_notes(self._penalties(data))
@@ -205,6 +206,7 @@ class FSMRank(Selector):
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])
+        # Entries up to 1 bound the norm by n, of which an eigenvalue is off by some eps: 1e-10 n is above.
         if least >= -1e-10 * matrix.shape[0]:
             return matrix
         if project:
@@ -225,9 +227,10 @@ class FSMRank(Selector):
 
 
 def top_features(last: Step) -> Iterator[Step]:
-    """Yield one step a feature with weight, the greatest |weight| first: the model cut down to those so far.
+    """Yield the model truncated to 1, 2, … features, the largest |weight| first.
 
-    The weights stay as they are (section IV.D). The criterion is NaN: the objective does not fit cut models.
+    The weights are unchanged (section IV.D). The criterion is NaN, because the objective does not apply to
+    truncated models.
     """
     coef = np.zeros_like(last.coef)
     order = by_weight(last.coef)
@@ -238,7 +241,7 @@ def top_features(last: Step) -> Iterator[Step]:
 
 
 def by_weight(coef: Floats) -> Ints:
-    """Return the features with weight, the greatest |weight| first and of equal ones the first column."""
+    """Return the features with weight, the largest |weight| first; ties go to the first column."""
     order = np.argsort(-np.abs(coef), kind="stable").astype(np.int64)
     chosen: Ints = order[: np.count_nonzero(coef)]
     return chosen
@@ -257,20 +260,19 @@ def _without_notes(work: Generator[WorkProgress, None, Value]) -> Generator[Work
 
 
 class FSMRankTop(GrowingSelector):
-    """FSMRank cut to the k features of the greatest weight, whose weights stay as they are.
+    """FSMRank truncated to the k features with the largest weights, which are unchanged.
 
     "We learn a ranking model w on all the features, and sort the features decreasingly by their weights in w.
     [...] we can easily construct a model containing k features, by simply combining the top k features (using
-    their associated weights in w)" (Lai et al. 2013, section IV.D). Nothing is learned anew for any k:
-    :class:`rankstudio.engine.FSMSVM` does that.
+    their associated weights in w)" (Lai et al. 2013, section IV.D). No model is retrained for any k;
+    :class:`rankstudio.engine.FSMSVM` retrains.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select at most, k; all that FSMRank gives a weight where it is not given, and
-        never more than those.
+        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight.
     lambda1, lambda2 : float, default 0.1 and 1e-4
-        Of FSMRank, as are the parameters that follow.
+        Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
     similarity : {"pearson", "kendall", "none"}, default "pearson"
     project : bool, default False
@@ -282,19 +284,19 @@ class FSMRankTop(GrowingSelector):
     coef_ : ndarray of shape (n,)
         FSMRank's weights of the selected features, 0 for the others.
     support_ : ndarray of shape (n,), bool
-        Which features are selected.
+        Mask of the selected features.
     selection_order_ : ndarray of shape (k,)
-        Their 0-based columns, the greatest |weight| first.
+        0-based columns, the largest |weight| first.
     criterion_path_ : ndarray of shape (k,)
-        FSMRank's objective of each cut model: of the one with all weights it is the minimum.
+        FSMRank's objective of each truncated model; with all weights it is the minimum.
     coef_path_ : ndarray of shape (k, n)
-        The model with the first 1, 2, … k of them.
+        Models with the first 1, 2, … k of them.
     n_iter_ : int
-        Iterations that FSMRank took.
+        Number of iterations of FSMRank.
 
     Notes
     -----
-    FSMRank's cost, and the objective once for every k.
+    The cost of FSMRank, plus one evaluation of the objective for every k.
 
     Examples
     --------
@@ -332,9 +334,9 @@ class FSMRankTop(GrowingSelector):
         return sums_need(shape, PAIRS)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a selected feature: FSMRank's weights of it and all before it.
+        """Yield one step per selected feature: FSMRank's weights of it and all earlier ones.
 
-        Where FSMRank leaves every weight at 0, the one step is the model without a feature.
+        If FSMRank leaves every weight at 0, the only step is the model without features.
         """
         data = training_data(data)
         n = data.X.shape[1]
@@ -359,9 +361,9 @@ class _LastSteps:
 def last_step(
     parameters: dict[str, Any], data: TrainingData
 ) -> Generator[WorkProgress, None, tuple[FSMRank, Step]]:
-    """Return FSMRank with those of some parameters that are its own, and its last step.
+    """Return FSMRank with its own ones among some parameters, and its last step.
 
-    It is found once for all that begin with it.
+    It is computed once for all methods that start with it.
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(**{name: value for name, value in parameters.items() if name in names})
@@ -390,12 +392,11 @@ class FSMSVM(GrowingSelector):
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select at most, k; all that FSMRank gives a weight where it is not given, and
-        never more than those.
+        Maximum number of features, k; by default, and at most, all to which FSMRank gives weight.
     C : float, default 1.0
-        Of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
+        C of RankSVM, greater than 0: ½ w'w + C sum over pairs of the squared hinge.
     lambda1, lambda2 : float, default 0.1 and 1e-4
-        Of FSMRank, as are the parameters that follow.
+        Parameters of FSMRank, like the following ones.
     importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
     similarity : {"pearson", "kendall", "none"}, default "pearson"
     project : bool, default False
@@ -407,19 +408,19 @@ class FSMSVM(GrowingSelector):
     coef_ : ndarray of shape (n,)
         RankSVM's weights with all selected features, 0 for the others.
     support_ : ndarray of shape (n,), bool
-        Which features are selected.
+        Mask of the selected features.
     selection_order_ : ndarray of shape (k,)
-        Their 0-based columns, the greatest weight of FSMRank first.
+        0-based columns, the largest weight of FSMRank first.
     criterion_path_ : ndarray of shape (k,)
-        RankSVM's objective after each step; it falls with every feature.
+        RankSVM's objective after each step; it decreases with every feature.
     coef_path_ : ndarray of shape (k, n)
-        The model after each step.
+        Model after each step.
     n_iter_ : int
-        Iterations that FSMRank took.
+        Number of iterations of FSMRank.
 
     Notes
     -----
-    FSMRank's cost, then a few times O(mk + m log m) for the model with k features of m documents.
+    The cost of FSMRank, plus a few times O(mk + m log m) for the model with k features of m documents.
 
     Examples
     --------
@@ -459,9 +460,9 @@ class FSMSVM(GrowingSelector):
         return sums_need(shape, PAIRS)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a selected feature: RankSVM with it and all before it.
+        """Yield one step per selected feature: RankSVM with it and all earlier ones.
 
-        Where FSMRank leaves every weight at 0, the one step is the model without a feature.
+        If FSMRank leaves every weight at 0, the only step is the model without features.
         """
         data = training_data(data)
         n = data.X.shape[1]
@@ -499,20 +500,18 @@ def importance(data: QueryData, kind: str) -> Floats:
         Documents, n features.
     kind : {"pearson", "ndcg", "map", "none"}
         |Pearson's correlation| with the labels over all documents (Lai et al. 2013, section III.B); NDCG@10
-        or MAP of ranking by the feature alone, from the greatest value down and from the least one up; or
-        1 for all.
+        or MAP of ranking by the feature alone, in descending and in ascending order; or 1 for all.
 
     Returns
     -------
-    ndarray of shape (2n,)
-        From 0 to 1; the second half is that of the negatives. 0 for a feature with one value everywhere,
-        of which none of these is defined.
+    ndarray of shape (2n,) Importance from 0 to 1; the second half is that of the negatives. 0 for constant
+    features, for which none of these is defined.
     """
     return finish(weighing_features(training_data(data), kind))
 
 
 def weighing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Do what :func:`importance` does, with signs of life."""
+    """Compute :func:`importance`, with progress events."""
     if kind == "none":
         both = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
@@ -527,7 +526,7 @@ def weighing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 
 
 def similarity(data: QueryData, kind: str) -> Floats:
-    """Return the similarity of each two features, shape (n, n), from 0 to 1 with ones on the diagonal.
+    """Return the similarity of each pair of features, shape (n, n), from 0 to 1 with ones on the diagonal.
 
     Parameters
     ----------
@@ -541,7 +540,7 @@ def similarity(data: QueryData, kind: str) -> Floats:
 
 
 def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
-    """Do what :func:`similarity` does, with signs of life."""
+    """Compute :func:`similarity`, with progress events."""
     if kind == "none":
         return np.eye(data.X.shape[1])
     if kind == "kendall":
@@ -554,7 +553,7 @@ def comparing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
 
 
 def nearest_positive_semidefinite(matrix: Floats) -> Floats:
-    """Return the positive semidefinite matrix that is nearest in the Frobenius norm."""
+    """Return the nearest positive semidefinite matrix in the Frobenius norm."""
     values, vectors = np.linalg.eigh(matrix)
     nearest: Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return nearest
@@ -570,7 +569,7 @@ class _Correlations:
 def correlating(data: TrainingData) -> Waiting[tuple[Floats, Bools]]:
     """Return Pearson's correlations of the features and the labels (n + 1, n + 1), in two passes.
 
-    Also which features have more than one value (n,). Both are kept.
+    Also return which features have more than one value (n,). Both are cached.
     """
     kept = data.shared.of(_Correlations)
     if kept.found is None:

@@ -23,20 +23,20 @@ _MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
 class GAS(PathSelector):
     """GAS greedily selects features that are important and dissimilar (Geng et al. 2007).
 
-    The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij x_i x_j over x in {0, 1}^n with k
-    ones (Geng et al. 2007, eq. (3)): after feature i was taken, w_j -= 2 c e_ij for those left. The
-    importance w is the measure of ranking the training documents by the feature alone, in whichever of both
-    directions is better; the similarity e is |Kendall's τ-b| averaged over queries (see
+    The greedy solution of maximising sum_i w_i x_i - c sum_{i≠j} e_ij x_i x_j over x in {0, 1}^n with k ones
+    (Geng et al. 2007, eq. (3)): after feature i is selected, w_j -= 2 c e_ij for the remaining ones. The
+    importance w is the measure of ranking the training documents by the feature alone, in the better
+    direction; the similarity e is |Kendall's τ-b| averaged over queries (see
     :class:`rankstudio.engine.methods.selection.kendall.KendallSimilarity`).
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all without it.
+        Number of features to select, k; all by default.
     importance : {"map", "ndcg@10"}, default "map"
-        The measure of importance.
+        Measure of importance.
     c : float, default 0.1
-        Weight of similarity against importance, from 0 up; with 0 the features are ordered by importance.
+        Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
     convention : str, default "letor4"
         Convention of the measure.
     regularization : float, default 1.0
@@ -45,17 +45,17 @@ class GAS(PathSelector):
     Attributes
     ----------
     importance_ : ndarray of shape (n,)
-        w before the first feature was taken.
+        Initial w.
     scores_ : ndarray of shape (n,)
-        What was left of w when the feature was taken, or at the end where it was not.
+        Value of w when the feature was selected, or at the end if it was not.
     directions_ : ndarray of shape (n,)
-        1.0 where high values go first, -1.0 where low ones do.
+        1.0 if high values rank first, -1.0 for low values.
 
     Notes
     -----
     O(nm log m + knm log |q|) for m documents, n features and queries of |q| documents; 8nm bytes. Equally
-    important features are taken in the order of their columns; those that are constant inside every query,
-    like no other and so never lowered, after all others. The attributes of the path are those of
+    important features are selected in column order; features that are constant within every query have no
+    similarity and come last. The attributes of the path are those of
     :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples

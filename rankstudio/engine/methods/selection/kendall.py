@@ -20,17 +20,17 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class KendallSimilarity:
     """|Kendall's τ-b| between features, averaged over queries.
 
-    τ-b and not τ-a, because the features of ranking data are full of ties: by τ-a a feature that is 0 for
-    half of a query would be little like itself, by τ-b every feature that varies has the similarity 1 with
-    itself and with whatever ranks the same way or the opposite way. Queries in which one of the two features
-    is constant say nothing about them and are left out of the mean; without any other query it is 0.
+    τ-b is used instead of τ-a, because features of ranking data have many ties: by τ-a a feature that is 0
+    for half of a query would be dissimilar to itself, by τ-b every varying feature has similarity 1 with
+    itself and with features that rank the same or the opposite way. Queries in which one of the two features
+    is constant are left out of the mean; without any other query it is 0.
 
     Parameters
     ----------
     data : QueryData
         Documents, n features.
     scratch : Scratch, optional
-        What gives the room for them; memory without it.
+        Provider of the arrays; memory by default.
 
     Notes
     -----
@@ -57,7 +57,7 @@ class KendallSimilarity:
             kernels.tied_pairs(self._ranks[j], self._order[j], self._ptr, self._tied[j])
 
     def sums(self, feature: int, others: Ints) -> Floats:
-        """Return the sums over queries of |τ-b|, and in how many it is defined, shape (2, len(others))."""
+        """Return sums over queries of |τ-b| and the numbers of queries with it, shape (2, len(others))."""
         out = np.empty((2, others.size))
         with pool(worthwhile(36.0 * others.size * self._ranks.shape[1])) as (executor, workers):
             cuts = np.array_split(np.arange(others.size), workers)
@@ -85,9 +85,9 @@ Between = Callable[[int, Ints], Waiting[Floats]]
 
 @contextmanager
 def kendall_similarity(data: TrainingData) -> Iterator[Between]:
-    """Provide a function (feature, others) that yields signs of life, and returns the similarities.
+    """Provide a function (feature, others) that yields progress events and returns the similarities.
 
-    Those of one feature with some others, shape (len(others),).
+    Similarities of one feature with some others, shape (len(others),).
     """
     with data.session(KendallWork()) as session:
 
@@ -100,12 +100,12 @@ def kendall_similarity(data: TrainingData) -> Iterator[Between]:
 
 @dataclass(frozen=True)
 class KendallWork:
-    """The work of comparing features on a shard; its state is their ranks."""
+    """The work of comparing features on a shard; its state contains their ranks."""
 
     replayed: ClassVar[bool] = False
 
     def begin(self, data: QueryData, scratch: Scratch) -> _KendallState:
-        """Return a state that has ranked the features."""
+        """Return a state with the ranks of the features."""
         return _KendallState(KendallSimilarity(data, scratch))
 
 

@@ -20,29 +20,29 @@ class L1Path(PathSelector):
     """The L1 path orders features by their entry into the lasso path.
 
     The lasso minimises ||y^ - X^ w||² / 2 + α ||w||_1, pairwise least squares with a penalty on the absolute
-    weights (^ is centring inside each query). Its exact path over all α comes from least angle regression
-    (Efron et al. 2004) on the Gram matrix. A feature's place is that of the greatest α at which it came
-    into the model, even if it left it again. Features the path never takes in, among them combinations of
-    those that are in the model already, come last in the order of their columns.
+    weights (^ is centring within each query). Its exact path over all α comes from least angle regression
+    (Efron et al. 2004) on the Gram matrix. A feature's position is determined by the largest α at which it
+    entered the model, even if it left again. Features that never enter, such as linear combinations of others
+    in the model, come last in column order.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all without it.
+        Number of features to select, k; all by default.
     scaling : {"unit", "none"}, default "unit"
-        "unit": X^'s columns have length 1 for the lasso, so that a feature's scale does not matter; "none":
-        they are as they are, and features with small values come late.
+        "unit": X^'s columns have length 1 for the lasso, so that scales do not matter; "none": they are
+        unscaled, and features with small values come late.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
 
     Attributes
     ----------
     alphas_ : ndarray of shape (n,)
-        The α at which each feature first comes in, NaN where it never does.
+        α at which each feature first enters, NaN if it never does.
     lasso_alphas_ : ndarray of shape (t,)
-        The knots of the path, falling; it ends with the one after the k-th feature came in.
+        Knots of the path, decreasing; it ends with the one after the k-th feature entered.
     lasso_coefs_ : ndarray of shape (t, n)
-        The lasso's weights at the knots, for the features as they are.
+        Weights of the lasso at the knots, for unscaled features.
 
     Notes
     -----
@@ -132,7 +132,7 @@ _MOST_KNOTS = 50  # times the number of features; hardly ever more than two
 
 
 def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, Floats]:
-    """Follow the minimum of w'Gw/2 - r'w + α ||w||_1 from the greatest α that matters down.
+    """Follow the minimum of w'Gw/2 - r'w + α ||w||_1 from the largest relevant α downwards.
 
     Parameters
     ----------
@@ -141,27 +141,27 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
     right : ndarray of shape (n,)
         r.
     most : int
-        The path ends after so many different features came in.
+        Number of distinct features after which the path ends.
 
     Returns
     -------
     alphas : ndarray of shape (t,)
-        The knots, falling.
+        Knots, decreasing.
     weights : ndarray of shape (t, n)
-        The minimum at each.
+        Minimum at each knot.
     entered : ndarray of shape (n,)
-        The α at which each feature first came in, NaN where it never did.
+        α at which each feature first entered, NaN if it never did.
 
     Notes
     -----
-    The homotopy of Osborne et al. (2000), least angle regression with the lasso's change (Efron et al. 2004,
-    section 3.1). A feature that is a combination of those in the model does not come in beside them: without
-    it the minimum is one all the same. O(n² + |A|³) a knot with |A| features in the model.
+    The homotopy of Osborne et al. (2000), least angle regression with the lasso modification (Efron et al.
+    2004, section 3.1). A linear combination of the features in the model does not enter, because the minimum
+    is reached without it. O(n² + |A|³) per knot with |A| features in the model.
 
-    scikit-learn's ``lars_path_gram`` has the same path of independent features without ties. It leaves the
-    minimum where two correlations are equal (G = I, r = (1, 1)) and where features depend on each other:
-    by a quarter of the greatest α on MSLR-WEB10K, whose 136 features hold sums of others, and by 4 % of it
-    on MQ2008 (scikit-learn 1.9).
+    scikit-learn's ``lars_path_gram`` gives the same path for independent features without ties. It deviates
+    from the minimum for equal correlations (G = I, r = (1, 1)) and for dependent features: by a quarter of
+    the largest α on MSLR-WEB10K, whose 136 features include sums of others, and by 4 % of it on MQ2008
+    (scikit-learn 1.9).
     """
     n = right.size
     w, entered = np.zeros(n), np.full(n, np.nan)
@@ -203,7 +203,7 @@ def lasso_path(gram: Floats, right: Floats, most: int) -> tuple[Floats, Floats, 
 
 
 def independent(gram: Floats, active: list[int], feature: int) -> bool:
-    """Return whether a feature is no combination of the active ones."""
+    """Return whether a feature is linearly independent of the active ones."""
     beside = gram[active, feature]
     own = float(gram[feature, feature])
     if active:

@@ -21,39 +21,41 @@ _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
 """Of the greatest importance: two that differ by no more are equal but for the rounding of a solution, or for
 what is left of the duality gap."""
 _TOL, _MAX_ITER = 1e-10, 1000
+"""Of RankSVM, whose weights are compared: ½||w - w*||² is at most the gap, so that a gap of 1e-10 of the
+objective leaves weights off by a hundred-thousandth of √objective."""
 
 
 class RecursiveElimination(PathSelector):
     """Recursive feature elimination repeatedly removes the least important feature of a ranker.
 
-    Guyon et al. 2002, section 4, with RankRLS or RankSVM in place of the classifying support vector machine.
-    The last feature left is the first of the path. Features that are constant inside every query go first,
-    later columns before earlier ones; so do features of equal importance.
+    Guyon et al. 2002, section 4, with RankRLS or RankSVM instead of the classification support vector
+    machine. The last remaining feature is the first of the path. Features that are constant within every
+    query are removed first, later columns before earlier ones, as are features of equal importance.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all without it.
+        Number of features to select, k; all by default.
     ranker : {"rankrls", "ranksvm"}, default "rankrls"
-        Whose weights decide: RankRLS's, or those of RankSVM with the squared hinge.
+        Model whose weights decide: RankRLS, or RankSVM with the squared hinge.
     importance : {"weight", "scaled"}, default "weight"
-        "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j| times the feature's
-        standard deviation inside queries, for features on scales of their own.
+        "weight": |w_j|, for features on one scale as in LETOR. "scaled": |w_j| times the feature's standard
+        deviation within queries, for features on different scales.
     C : float, default 0.01
-        Of RankSVM, greater than 0; RankRLS has no use for it.
+        C of RankSVM, greater than 0; not used for RankRLS.
     regularization : float, default 1.0
-        λ > 0 of the RankRLS that ranks with the selected features, and of that whose weights decide.
+        λ > 0 of the RankRLS that ranks with the selected features, and of the one whose weights decide.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n,)
-        1 for the feature that was left last, n for the one that was dropped first.
+        1 for the last remaining feature, n for the first dropped one.
 
     Notes
     -----
-    RankRLS: O(mn² + n⁴) for m documents and n features, the fourth power being a twelfth of it in BLAS-3.
-    RankSVM: n fits of a few times O(mn + m log m). The
-    attributes of the path are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    RankRLS: O(mn² + n⁴) for m documents and n features, where the fourth power has the factor 1/12 and runs
+    in BLAS-3. RankSVM: n fits of a few times O(mn + m log m). The attributes of the path are those of
+    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

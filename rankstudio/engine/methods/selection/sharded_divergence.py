@@ -27,16 +27,16 @@ _WHAT = "estimating densities"
 
 @dataclass(frozen=True, eq=False)
 class GradeStatistics:
-    """What bandwidths of the R grades of n features are made of.
+    """Statistics for the bandwidths of the R grades of n features.
 
     Attributes
     ----------
     grades : ndarray of shape (R,)
-        The labels, ascending.
+        Labels, ascending.
     counts : ndarray of shape (R,)
-        Documents of each.
+        Number of documents of each grade.
     least, greatest, deviations : ndarray of shape (R, n)
-        Of the values of its documents.
+        Minimum, maximum and standard deviation of the values of its documents.
     """
 
     grades: Floats
@@ -48,7 +48,7 @@ class GradeStatistics:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes one bandwidth wide, for some features: from a grade's least value to its greatest.
+    """Boxes one bandwidth wide, for some features: from a grade's smallest value to its largest.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Boxes:
         The features.
     origins, bandwidths : ndarray of shape (R, b)
     numbers : ndarray of shape (R, b)
-        How many; 0 for a grade without a density.
+        Number of boxes; 0 for a grade without a density.
     """
 
     grades: Floats
@@ -67,7 +67,7 @@ class Boxes:
     numbers: Ints
 
     def split(self, moments: Floats) -> list[list[Floats]]:
-        """Return the moments (boxes, TERMS) of each grade and feature, of all in a row."""
+        """Return the moments (boxes, TERMS) of each grade and feature, concatenated."""
         ends = np.cumsum(self.numbers.ravel())[:-1]
         parts = np.split(moments.reshape(-1, kernels.TERMS), ends)
         width = self.columns.size
@@ -86,19 +86,19 @@ def grade_statistics(data: TrainingData, grades: Floats) -> Generator[WorkProgre
 def compared_by_moments(
     data: TrainingData, of: GradeStatistics, bandwidths: Floats, normalised: bool, thin: float
 ) -> Generator[WorkProgress, None, Floats]:
-    """Return the expected divergence of each feature (n,), NaN for those that moments cannot tell.
+    """Return the expected divergence of each feature (n,), NaN if moments cannot determine it.
 
     Parameters
     ----------
     data : TrainingData
     of : GradeStatistics
     bandwidths : ndarray of shape (R, n)
-        0 for a grade of one value.
+        0 for grades with a single value.
     normalised : bool
-        Whether densities sum to one. Those that cannot be, as one is 0 or small everywhere or is that of one
-        value, are what moments cannot tell.
+        Whether densities are normalised to a sum of one. Moments cannot determine pairs with a density that
+        is 0 or small everywhere, or that of a single value.
     thin : float
-        Which densities are small: less than this share of the greatest possible, on average.
+        Threshold of small densities, as a share of the maximum possible value, on average.
     """
     at = _documents_to_compare(data)
     n_at = at.X.shape[0]

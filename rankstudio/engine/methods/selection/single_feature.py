@@ -24,35 +24,35 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 class SingleFeatureRanking(PathSelector):
     """The single-feature filter orders features by how well each alone ranks the training documents.
 
-    Features that are constant inside every query come last, whatever the order of the file is worth.
+    Features that are constant within every query come last, regardless of the measure of the file's order.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all without it.
+        Number of features to select, k; all by default.
     measure : str, default "NDCG@10"
         Any measure of :func:`rankstudio.engine.evaluate`.
     direction : {"best", "descending"}, default "best"
-        "best": a feature may also rank from its least value up, where that is better. "descending": high
-        values first, always.
+        "best": a feature may also rank in ascending order, if that is better. "descending": always high
+        values first.
     convention : str, default "letor4"
         Convention of the measure.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best of them; k counts a group as one.
+        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n,)
-        The measure of each feature.
+        Measure of each feature.
     directions_ : ndarray of shape (n,)
-        1.0 where high values go first, -1.0 where low ones do. ``directions_[j] * X[:, j]`` ranks.
+        1.0 if high values rank first, -1.0 for low values. ``directions_[j] * X[:, j]`` ranks.
 
     Notes
     -----
-    O(nm log m) for m documents and n features, besides RankRLS along the path. The attributes of the path
-    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
+    those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -102,27 +102,27 @@ class SingleFeatureRanking(PathSelector):
 def measuring_features(
     data: TrainingData, measure: str, convention: str = DEFAULT, both_directions: bool = True
 ) -> Waiting[tuple[Floats, Floats]]:
-    """Measure the ranking that each feature alone makes.
+    """Measure the ranking by each feature alone.
 
     Parameters
     ----------
     data : TrainingData
-        The documents to rank.
+        Documents to rank.
     measure, convention : str
-        What to measure.
+        Measure and its convention.
     both_directions : bool
-        Whether a feature may also rank from its least value up.
+        Whether a feature may also rank in ascending order.
 
     Returns
     -------
     values : ndarray of shape (n,)
         Averages over queries.
     directions : ndarray of shape (n,)
-        1.0 or, where the least value up is better, -1.0.
+        1.0, or -1.0 if the ascending order is better.
 
     Notes
     -----
-    O(nm log m). Documents with the same value stay as they stand in the data, in both directions.
+    O(nm log m). Documents with equal values keep their order in the data, in both directions.
     """
     values, turned = yield from directed_measures(data, measure, convention, both_directions)
     if turned is None:
@@ -134,7 +134,7 @@ def measuring_features(
 def directed_measures(
     data: TrainingData, measure: str, convention: str = DEFAULT, turned: bool = True
 ) -> Waiting[tuple[Floats, Floats | None]]:
-    """Return the measure of each feature from the greatest value down, and where asked from the least up."""
+    """Return the measure of each feature in descending order, and on request in ascending order."""
     what, name = "measuring features", find_measure(measure).name
     signs = (1.0, -1.0) if turned else (1.0,)
     n = data.X.shape[1]
@@ -168,19 +168,19 @@ def _measure_sums(
 class MutualInformation(PathSelector):
     """The mutual information filter orders features by the mutual information of binned values and labels.
 
-    Bins hold about equally many documents. The value of a feature counts as it is, not against the others of
-    its query, and a relation that rises and falls counts as much as one that only rises.
+    Bins hold about equally many documents. Values count in absolute terms, not relative to other documents of
+    the query, and a non-monotonic relation counts as much as a monotonic one.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select, k; all without it.
+        Number of features to select, k; all by default.
     n_bins : int, default 10
-        Bins of a feature, 2 to 1000. Equal values share a bin, so there may be fewer.
+        Number of bins of a feature, 2 to 1000. Equal values share a bin, so there may be fewer.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
-        0-based columns that are selected together, by the score of the best of them; k counts a group as one.
+        0-based columns that are selected together, by the score of the best one; a group counts as one of k.
 
     Attributes
     ----------
@@ -190,8 +190,8 @@ class MutualInformation(PathSelector):
 
     Notes
     -----
-    O(nm log m) for m documents and n features, besides RankRLS along the path. The attributes of the path
-    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
+    those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------

@@ -24,15 +24,15 @@ _MOST_COUNTS = 2_000_000  # that a shard answers with
 def order_statistics(
     data: TrainingData, ranks: Ints, what: str, features: Ints | None = None
 ) -> Generator[WorkProgress, None, Floats]:
-    """Return the values of some ranks, from 0 for the least, of each feature, shape (n, ranks).
+    """Return the values of some ranks, from 0 for the smallest, of each feature, shape (n, ranks).
 
-    They are values of the documents, those that sorting would find. Where ``features`` are given there are
-    rows for those columns alone.
+    They are values of documents, equal to those found by sorting. With ``features`` there are only rows for
+    those columns.
 
     Notes
     -----
-    O(n m log m) a pass, and 8 passes; up to 64 where many ranks are asked for. One pass of O(nm) where there
-    is a single shard.
+    O(n m log m) per pass, with 8 passes; up to 64 passes for many ranks. A single pass of O(nm) for a single
+    shard.
     """
     features = np.arange(data.X.shape[1]) if features is None else features
     if not data.several:
@@ -80,15 +80,15 @@ _FINDING = "finding thresholds"
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Ascending thresholds of each feature, all in a row.
+    """Ascending thresholds of each feature, concatenated.
 
     Attributes
     ----------
     values : ndarray of shape (t,)
     starts : ndarray of shape (n + 1,)
-        Feature j has ``values[starts[j]:starts[j + 1]]``, none where it is constant.
+        Feature j has ``values[starts[j]:starts[j + 1]]``, none if it is constant.
     fewer : ndarray of shape (n,), bool
-        Which features have more values than these thresholds are between.
+        Features with more distinct values than the thresholds separate.
     """
 
     values: Floats
@@ -96,24 +96,24 @@ class Thresholds:
     fewer: Bools
 
     def of(self, feature: int) -> Floats:
-        """Return those of one feature."""
+        """Return the thresholds of one feature."""
         return self.values[self.starts[feature] : self.starts[feature + 1]]
 
     def narrowed(self, columns: tuple[int, ...]) -> Thresholds:
-        """Return those of some features."""
+        """Return the thresholds of some features."""
         return _joined([self.of(column) for column in columns], self.fewer[list(columns)])
 
 
 @dataclass(frozen=True, eq=False)
 class FewValues:
-    """The different values of each feature, a summand of which the union of all shards counts.
+    """Distinct values of each feature, a summand that is combined by union over all shards.
 
     Attributes
     ----------
     most : int
-        Of how many they are kept.
+        Maximum number of values kept.
     values : tuple of ndarray
-        For each feature, ascending; empty where there are more.
+        Values of each feature, ascending; empty if there are more.
     """
 
     most: int
@@ -132,13 +132,12 @@ class FewValues:
 def thresholds(data: TrainingData, most: int, ranks: int) -> Waiting[Thresholds]:
     """Return the thresholds of each feature: values of documents.
 
-    Every value but the greatest of a feature with up to ``most`` of them; of others the values at ``ranks``
-    ranks that are as far from each other as they can be. They are kept; those of some features are
-    those of all, cut out.
+    For a feature with up to ``most`` values, all but the largest; for others the values at ``ranks`` evenly
+    spaced ranks. They are cached; those of some features are taken from those of all.
 
     Notes
     -----
-    O(nm log m) a pass, of which there is one where no feature has many values.
+    O(nm log m) per pass, with a single pass if no feature has many values.
     """
     if data.source is not None:
         return (yield from thresholds(data.source, most, ranks)).narrowed(data.columns)

@@ -135,14 +135,13 @@ class _DegreeGram:
 class PairWork:
     """The work on a shard's pairs of documents of one query with different labels.
 
-    A state keeps its pairs, and the loss where it was last asked for, only to save time: what it answers
-    depends on the message alone.
+    A state caches its pairs and its last loss only to save time: its results depend on the message alone.
     """
 
     replayed: ClassVar[bool] = False
 
     def begin(self, data: QueryData, scratch: Scratch) -> _PairState:
-        """Return a state that knows nothing yet."""
+        """Return an empty state."""
         return _PairState(scratch, scratch.keeps(PAIRS * data.y.size))
 
 
@@ -217,16 +216,15 @@ class _PairState:
 
 @dataclass(frozen=True, eq=False)
 class SummedLoss:
-    """A differentiable pairwise loss at some weights, of all shards: a ``SmoothLoss``.
+    """A differentiable pairwise loss at some weights, over all shards: a ``SmoothLoss``.
 
     Attributes
     ----------
     at : PairLoss
     w : ndarray of shape (n,)
-    loss, n_curved, hinges, largest
-        Of ``SmoothLoss``.
+    loss, n_curved, hinges, largest As in ``SmoothLoss``.
     slopes : ndarray of shape (n,)
-        Its gradient in w.
+        Gradient in w.
     """
 
     at: PairLoss
@@ -239,25 +237,25 @@ class SummedLoss:
 
     @property
     def bend(self) -> float:
-        """Second derivative of the loss of one of the curved pairs."""
+        """Second derivative of the loss of a curved pair."""
         return self.at.bend
 
     def slope(self, direction: Floats) -> float:
-        """Return the derivative along a direction, of weights as of scores."""
+        """Return the derivative along a direction of weights."""
         return dot(self.slopes, direction)
 
 
 class ShardedPairs:
-    """The pairs of shards as a ``PairProblem``: weights (n,) stand for scores, gradients (n,) for slopes.
+    """The pairs of shards as a ``PairProblem``; weights represent scores, gradients slopes.
 
     Parameters
     ----------
     session : ShardSession
-        Of :class:`PairWork`.
+        Session of :class:`PairWork`.
     n_features : int
-        Of the data.
+        Number of features of the data.
     columns : sequence of int, optional
-        The features to learn with; all by default.
+        Columns of the features to use; all by default.
     """
 
     def __init__(self, session: ShardSession, n_features: int, columns: Sequence[int] | None = None) -> None:
@@ -273,15 +271,15 @@ class ShardedPairs:
         return narrow
 
     def count(self) -> Waiting[float]:
-        """Return how many pairs there are."""
+        """Return the number of pairs."""
         return int((yield from self._once(_Count()))[0])
 
     def scores(self, w: Floats) -> Floats:
-        """Return the weights, which stand for their scores."""
+        """Return the weights, which represent their scores."""
         return w
 
     def weigh(self, slopes: Floats) -> Floats:
-        """Return the gradient, which stands for slopes."""
+        """Return the gradient, which represents slopes."""
         return slopes
 
     def tangent(self, scores: Floats) -> Waiting[Tangent]:
@@ -294,13 +292,13 @@ class ShardedPairs:
         return _HingeLine(self, scores, d)
 
     def hinge_on_line(self, w: Floats, p: Floats, t: float, plane: bool) -> Waiting[tuple[Tangent, float]]:
-        """Return the hinge's plane at w + t p, or one with slopes of 0, and the hinge's derivative in t."""
+        """Return the hinge's plane at w + t p, or one with zero slopes, and the hinge's derivative in t."""
         message = _HingeOnLine(self._widened(w), self._widened(p), t, plane)
         (loss, offset, slope), slopes = yield from self._sum(message)
         return Tangent(float(loss), float(offset), slopes[self._columns]), float(slope)
 
     def tangent_at_zero(self) -> Waiting[Tangent]:
-        """Return the hinge's plane at 0."""
+        """Return the hinge's plane at scores of 0."""
         return (yield from self.tangent(np.zeros(self.n_features)))
 
     def smooth(self, loss: PairLoss, scores: Floats, slopes: bool = True) -> Waiting[SummedLoss]:
@@ -321,7 +319,7 @@ class ShardedPairs:
         return dot(direction, (yield from self.curvature(at, direction)))
 
     def degree_gram(self) -> Waiting[Floats]:
-        """Return the estimate from every so many documents of each shard."""
+        """Return the estimate from evenly spaced documents of each shard."""
         gram: Floats = yield from self._once(_DegreeGram())
         return gram[self._columns] if gram.ndim == 1 else gram[np.ix_(self._columns, self._columns)]
 
@@ -356,10 +354,11 @@ class _HingeLine:
 
 @contextmanager
 def pairs_of(data: TrainingData) -> Iterator[PairProblem]:
-    """Provide the pairs of some data: of one shard on the threads there are, of several by their sums.
+    """Provide the pairs of some data: on threads for one shard, as sums for several shards.
 
-    A minimiser asks both the same. One shard keeps the scores of its documents, so that along a line it need
-    not look at the features again; of several they would have to be kept for all documents.
+    Both have the same interface for a minimiser. A single shard caches the scores of its documents, so that a
+    line search does not read the features again; for several shards the scores of all documents would be
+    needed.
     """
     if data.several:
         with data.session(PairWork()) as session:

@@ -15,18 +15,18 @@ from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 
 
 class Room:
-    """How many bytes of states are kept in memory, shared by the shards of a process.
+    """Memory limit for states, shared by the shards of a process.
 
     Parameters
     ----------
     n_bytes : callable
-        Returns how many at most; asked once, when somebody first takes some: to look at the memory of the
-        machine takes as long as a sum over a small shard.
+        Returns the limit in bytes; called once, on first use, because reading the memory of the machine takes
+        as long as a sum over a small shard.
     folder : Path, optional
-        Where the files are of what does not fit; that of the parsed data by default. They have no names, and
-        are gone with the process.
+        Folder of the files for the rest; by default that of the parsed data. The files are unnamed, and
+        disappear with the process.
     unasked : float
-        How many bytes are taken before ``n_bytes`` is asked.
+        Number of bytes granted before ``n_bytes`` is called.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Room:
         return self._n_bytes()
 
     def taken(self, n_bytes: int, spare: float = 0.0) -> bool:
-        """Take so many bytes where a share of the room stays free; return whether there was room for them."""
+        """Reserve a number of bytes if a share of the space stays free; return whether it was possible."""
         with self._lock:
             wanted = self._taken + n_bytes
             fits = wanted <= self._unasked or wanted + spare * self._whole <= self._whole
@@ -51,18 +51,18 @@ class Room:
             return fits
 
     def give_back(self, n_bytes: int) -> None:
-        """Make room again."""
+        """Release a reservation."""
         with self._lock:
             self._taken -= n_bytes
 
 
 class Scratch:
-    """Gives a shard its arrays.
+    """Provides the arrays of a shard.
 
     Parameters
     ----------
     room : Room
-        That it takes them from.
+        Memory limit for the arrays.
     """
 
     def __init__(self, room: Room) -> None:
@@ -71,19 +71,18 @@ class Scratch:
         self._mapped: list[Floats] = []
 
     def empty(self, *shape: int) -> Floats:
-        """Return an array of float64, in memory or mapped from a file; what is in it is not said.
+        """Return an uninitialised float64 array, in memory or mapped from a file.
 
         Raises
         ------
-        OSError
-            Where the disk has no room.
+        OSError If the disk is full.
         """
         return self._array(shape, 0.0)
 
     def lasting(self, *shape: int) -> Floats:
-        """Return an array for what other works on the shard will ask for too, and that outlives this one.
+        """Return an array that other works on the shard share, and that outlives this one.
 
-        A quarter of the room is left to what each work has for itself: that is written again and again.
+        A quarter of the space is reserved for the arrays of single works, which are written repeatedly.
         """
         return self._array(shape, 0.25)
 
@@ -97,23 +96,23 @@ class Scratch:
         return array
 
     def share(self, array: Floats) -> None:
-        """Let the pages of an array that another work made go with those of the others."""
+        """Release the pages of a shared array of another work together with the own ones."""
         if in_file(array) and not any(array is mine for mine in self._mapped):
             self._mapped.append(array)
 
     def keeps(self, n_bytes: int) -> bool:
-        """Take so many bytes for what is no array of ours, and return whether there is room for them."""
+        """Reserve a number of bytes for other objects, and return whether it was possible."""
         fits = self._room.taken(n_bytes)
         self._taken += n_bytes if fits else 0
         return fits
 
     def release(self) -> None:
-        """Let the pages of mapped arrays go: whoever asks next has them read again."""
+        """Release the pages of mapped arrays; they are read again on next use."""
         for array in self._mapped:
             release(array)
 
     def close(self) -> None:
-        """Make room for others; the arrays are not to be used any more."""
+        """Release the memory; the arrays must not be used afterwards."""
         self._mapped.clear()
         self._room.give_back(self._taken)
         self._taken = 0

@@ -28,10 +28,10 @@ class FunctionWork:
     Attributes
     ----------
     function : callable
-        It can be pickled: a function of a module, or a ``functools.partial`` of one.
+        Function that can be pickled: a module-level function, or a ``functools.partial`` of one.
     by_blocks : bool
-        Whether it is called for some megabytes of whole queries at a time, and its values are added up, too.
-        What it makes of the documents then takes as little room.
+        Whether it is called for a few megabytes of whole queries at a time, and the results are summed. This
+        limits the memory for its intermediate results.
     """
 
     replayed: ClassVar[bool] = False
@@ -40,11 +40,11 @@ class FunctionWork:
     by_blocks: bool = False
 
     def begin(self, data: QueryData, scratch: Scratch) -> FunctionWork:
-        """Return what answers messages; it knows nothing of the shard."""
+        """Return a stateless object for messages."""
         return self
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the function's values on a shard."""
+        """Return the function's results on a shard."""
         if not self.by_blocks:
             return self.function(data, *message)
         total = TreeSum()
@@ -56,23 +56,22 @@ class FunctionWork:
 def summed(
     data: TrainingData, what: str, function: Function, *message: Any, by_blocks: bool = False
 ) -> Generator[WorkProgress, None, tuple[Any, ...]]:
-    """Return the sums over shards of what a function returns of each, with signs of life.
+    """Return the sums of a function's results over all shards, with progress events.
 
     Parameters
     ----------
     data : TrainingData
     what : str
-        What the signs of life say is being done.
+        Description of the work in progress events.
     function : callable
-        As of :class:`FunctionWork`, as is ``by_blocks``.
+        As in :class:`FunctionWork`, like ``by_blocks``.
     message : tuple
         Small.
 
     Returns
     -------
-    tuple of ndarray
-        Where the function returned a :class:`Greatest`, the greatest values; where a :class:`Joined`, those
-        of all shards.
+    tuple of ndarray For a :class:`Greatest`, the largest values; for a :class:`Joined`, the concatenation
+    over all shards.
     """
     # A single shard is called for as a whole: it keeps what it was centred to.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:
@@ -88,9 +87,9 @@ class _Products:
 
 
 def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
-    """Return X^'X^ (n, n) and X^'y^ (n,); they are kept.
+    """Return X^'X^ (n, n) and X^'y^ (n,), cached.
 
-    O(mn²), and one pass over the data.
+    O(mn²), with one pass over the data.
     """
     kept = data.shared.of(_Products)
     if kept.sums is None:
@@ -100,9 +99,9 @@ def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
 
 
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
-    """Return which features vary inside some query, shape (n,); the others cannot change any ranking.
+    """Return the features that vary within some query, shape (n,); the others cannot change any ranking.
 
-    Alone they rank documents in the order of the file, and that may be no bad order.
+    Ranked by one of the others, documents keep the order of the file, which may be a good order.
     """
     squares, _ = yield from sums_of_products(data)
     # A feature that is constant inside a query is exactly 0 there, and no square of another one is.
@@ -111,7 +110,7 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
 
 
 def labels_of(data: TrainingData) -> Floats:
-    """Return the different labels, ascending."""
+    """Return the distinct labels, ascending."""
     parts = (np.unique(data.y[shard.rows]) for shard in data.shards)
     return np.asarray(reduce(np.union1d, parts))
 
@@ -119,7 +118,7 @@ def labels_of(data: TrainingData) -> Floats:
 def models_in_order(data: TrainingData, order: Ints, regularization: float) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models along an order of features, and their leave-query-out errors.
 
-    See :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`; two passes over the data.
+    See :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`; it needs two passes over the data.
     """
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(squares, right, order, regularization)
@@ -129,7 +128,7 @@ def models_in_order(data: TrainingData, order: Ints, regularization: float) -> W
 
 
 def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
-    """Return the standard deviations inside queries of weighted sums of the features (t, n), shape (t,)."""
+    """Return the standard deviations within queries of weighted sums of the features (t, n), shape (t,)."""
     squares = (yield from sums_of_products(data))[0]
     mean_squares = ((combinations @ squares) * combinations).sum(axis=1) / data.y.size
     return np.asarray(np.sqrt(np.maximum(mean_squares, 0.0)))
@@ -138,9 +137,9 @@ def deviations(data: TrainingData, combinations: Floats) -> Waiting[Floats]:
 def combined_models(
     data: TrainingData, combinations: Floats, regularization: float
 ) -> Waiting[tuple[Floats, Floats]]:
-    """Return RankRLS's models with the first of some weighted sums of the features (t, n), the first two ….
+    """Return RankRLS's models with the first 1, 2, … of some weighted sums of the features (t, n).
 
-    As :func:`models_in_order`, with weights of the sums (t, t); the first of the two passes is made once.
+    As in :func:`models_in_order`, with weights of the sums (t, t); the first pass is cached.
     """
     order = np.arange(len(combinations))
     squares, right = yield from sums_of_products(data)

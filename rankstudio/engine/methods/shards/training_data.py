@@ -45,34 +45,34 @@ _READING = "reading the data by shards"
 
 
 class ShardSession(Protocol):
-    """One work on all shards of some data."""
+    """A work on all shards of some data."""
 
     def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
-        """Send a message to all shards, and return the sums of what they answer, added in one fixed tree.
+        """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
-        Signs of life in between, one for each of several shards; ``what`` is what they say is being done.
+        Progress events in between, one per shard if there are several; ``what`` describes the work.
         """
 
 
 class ShardExecutor(Protocol):
-    """Who works on shards: this process, others, or a cluster."""
+    """Executor of works on shards: this process, others, or a cluster."""
 
     def session(self, data: TrainingData, work: ShardWork) -> AbstractContextManager[ShardSession]:
-        """Have all shards of some data begin a work."""
+        """Start a work on all shards of some data."""
 
 
 class InProcess:
-    """Works on shards in this process, on as many threads as it may use: each has one of several shards.
+    """Works on shards in this process, with one shard per thread.
 
-    A single shard has this thread, and may spread its work over as many others.
+    A single shard uses this thread, and may distribute its work over the others.
 
     Parameters
     ----------
     room : callable, optional
-        Returns how many bytes of states a session may keep in memory; half of the memory budget by default.
-        The others are mapped from files.
+        Returns the memory limit for states of a session in bytes; by default half of the memory limit.
+        Further states are mapped from files.
     most : int, optional
-        How many threads at most, each of which holds a shard.
+        Maximum number of threads, each of which holds a shard.
     """
 
     def __init__(self, room: Callable[[], float] = lambda: budget() / 2, most: int | None = None) -> None:
@@ -81,7 +81,7 @@ class InProcess:
 
     @contextmanager
     def session(self, data: TrainingData, work: ShardWork) -> Iterator[ShardSession]:
-        """Provide a session; its states are gone afterwards."""
+        """Provide a session; its states are discarded afterwards."""
         with threads.pool(data.several, self._most) as (executor, workers):
             own = _Session(data, work, self._shared_room(data), executor, workers)
             try:
@@ -157,31 +157,31 @@ class _Session:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Training data in which the documents of each query stand together, as shards of whole queries.
+    """Training data with the documents of each query in consecutive rows, as shards of whole queries.
 
     Attributes
     ----------
     X : ndarray of shape (m, n), C order
-        In memory, or mapped from a file; or a sparse matrix.
+        Features in memory, or mapped from a file; or a sparse matrix.
     y : ndarray of shape (m,)
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     executor : ShardExecutor
-        Who works on several shards; the numbers do not depend on it.
+        Executor for several shards; the results do not depend on it.
     documents : int
-        How many a shard has at most; the numbers depend on it in their last bits.
+        Maximum number of documents per shard; the last bits of the results depend on it.
     validation : ndarray of shape (V, n) or None
-        As of :class:`QueryData`.
+        As in :class:`QueryData`.
     source : TrainingData or None
-        Whose features some of are these; see :meth:`narrowed`.
+        Data from which these features are taken; see :meth:`narrowed`.
     columns : tuple of int
-        Which of them.
+        Columns taken from them.
     part_of : Grading or None
-        As of :class:`QueryData`.
+        As in :class:`QueryData`.
     given : QueryData or SparseQueryData or None
-        What the one shard was given as, if it was.
+        Original object of a single shard, if there is one.
     shared : Shared
-        As of :class:`QueryData`, and what was given has the same.
+        As in :class:`QueryData`; shared with the original object.
     """
 
     X: Floats
@@ -208,12 +208,12 @@ class TrainingData:
 
     @cached_property
     def grading(self) -> Grading:
-        """What measures need of the documents besides labels: that of the whole, in every shard."""
+        """Information that measures need besides labels, for the whole data, in every shard."""
         return self.part_of or Grading.of(self.y)
 
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
-        """The shards, in the order of their rows."""
+        """The shards, in row order."""
         if self.given is not None:
             return (Shard(0, self.ptr.size - 1, 0, int(self.ptr[-1])),)
         return shards_of(self.ptr, self.documents)
@@ -230,11 +230,11 @@ class TrainingData:
 
     @property
     def several(self) -> bool:
-        """Whether there are several shards, which are worked on one by one and let go of in between."""
+        """Whether there are several shards, which are processed and released one by one."""
         return len(self.shards) > 1
 
     def shard(self, index: int) -> Any:
-        """Return the documents of a shard; its arrays are views, and what is shared of it is kept."""
+        """Return the documents of a shard as views, with cached shared results."""
         if not self.several:
             return self._all
         shard = self.shards[index]
@@ -265,18 +265,17 @@ class TrainingData:
         )
 
     def whole(self, what: str) -> Any:
-        """Return all documents at once, a QueryData or what was given, for methods that have to see them so.
+        """Return all documents at once, as a QueryData or the original object, for methods that need them so.
 
         Parameters
         ----------
         what : str
-            Who does so, for the text of the error.
+            Name of the method, for the error message.
 
         Raises
         ------
-        OutOfMemoryError
-            Where there are several shards on the disk, and the documents and a centred copy of them are
-            larger than the memory budget.
+        OutOfMemoryError If there are several shards on the disk, and the documents with a centred copy exceed
+        the memory limit.
         """
         needed, free = 2.0 * self.X.nbytes if self.several else 0.0, budget()
         if needed > free and in_file(self.X):
@@ -298,14 +297,12 @@ class TrainingData:
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features.
 
-        Those of several shards are copied shard by shard, when somebody first asks for a shard: into memory,
-        or into a file without a name where these are mapped from one. Features of validation documents do not
-        come along then.
+        Several shards are copied shard by shard on first use: into memory, or into an unnamed file if they
+        are mapped from one. Features of validation documents are not included.
 
         Raises
         ------
-        OSError
-            Where the disk has no room.
+        OSError If the disk is full.
         """
         if not self.several:
             return training_data(self._all.narrowed(columns))
@@ -325,9 +322,9 @@ class TrainingData:
         return out
 
     def portions(self) -> Iterator[slice]:
-        """Yield slices of columns for sums that take columns one by one, so that there are signs of life.
+        """Yield slices of columns for sums over single columns, so that there are progress events.
 
-        Several shards are each a sign of life, and would have to be read again: all columns at once.
+        With several shards, each gives a progress event and would be read again, so all columns come at once.
         """
         columns = slice(0, self.X.shape[1])
         return iter((columns,)) if self.several else column_portions(len(self.X), columns)
@@ -343,14 +340,14 @@ class TrainingData:
         return unwritable(rows)
 
     def release(self, index: int) -> None:
-        """Let the mapped pages of one of several shards go."""
+        """Release the mapped pages of one of several shards."""
         if self.several:
             release(self.X[self.shards[index].rows])
 
     def session(self, work: ShardWork) -> AbstractContextManager[ShardSession]:
-        """Have all shards begin a work, and provide what asks them for sums.
+        """Start a work on all shards, and provide the session for its sums.
 
-        A single shard is worked on here, with all threads that there are: nobody else has to have it.
+        A single shard is processed here on all threads, without transfer.
         """
         return (self.executor if self.several else IN_PROCESS).session(self, work)
 
@@ -367,10 +364,10 @@ GivenData = TrainingData | QueryData | SparseQueryData
 
 
 def training_data(data: GivenData) -> TrainingData:
-    """Return what is given as training data; dense documents are cut where there are many of them.
+    """Return data as training data; large dense data are divided into shards.
 
-    The numbers then depend neither on where the data are nor on who gives them. Preferences are learned from
-    as a whole, and so are sparse data. What is returned shares what is shared of the data.
+    Results then depend neither on the location of the data nor on the caller. Preferences and sparse data are
+    not divided. The result shares the cache of the data.
     """
     if isinstance(data, TrainingData):
         return data

@@ -14,46 +14,45 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 
 
 class ShardState(Protocol):
-    """What a method knows of one shard while it learns: a function of the data, the work and the messages."""
+    """State of a method for one shard: a function of the data, the work and the messages."""
 
     def step(self, data: QueryData, message: Any) -> tuple[Floats, ...]:
-        """Hear a message that all shards hear, and return this shard's summands.
+        """Process a message that is sent to all shards, and return this shard's summands.
 
         Parameters
         ----------
         data : QueryData
-            The documents of the shard, as when it began.
+            Documents of the shard, unchanged since the start.
         message : Any
-            Small: vectors of n floats and numbers. It can be pickled.
+            Small message: vectors of n floats, and numbers. It must be picklable.
 
         Returns
         -------
-        tuple of ndarray
-            Of the same shapes for every shard. In place of an array there may be a
-            :class:`rankstudio.engine.methods.shards.work.Greatest` of one, or, of any length, a
-            :class:`rankstudio.engine.methods.shards.work.Joined`.
+        tuple of ndarray Summands with the same shapes for every shard. Instead of an array there may be a
+        :class:`rankstudio.engine.methods.shards.work.Greatest` of one, or a
+        :class:`rankstudio.engine.methods.shards.work.Joined` of any length.
         """
 
 
 class ShardWork(Protocol):
-    """A method's part on a shard: a frozen value that can be sent to another machine.
+    """A method's work on a shard: a frozen value that can be sent to another machine.
 
     Attributes
     ----------
     replayed : bool
-        Whether a state depends on the messages before the present one, so that a worker that takes a shard
-        over has to hear them all again.
+        Whether a state depends on earlier messages, so that a worker that takes a shard over must process
+        them again.
     """
 
     replayed: ClassVar[bool]
 
     def begin(self, data: QueryData, scratch: Scratch) -> ShardState:
-        """Return the state of a shard before any message; its large arrays are scratch's."""
+        """Return the state of a shard before any message; its large arrays come from scratch."""
 
 
 @dataclass(frozen=True, eq=False)
 class Greatest:
-    """A summand of which the greatest of all shards counts, number by number, in place of the sum.
+    """A summand that is combined by the elementwise maximum over all shards instead of the sum.
 
     Attributes
     ----------
@@ -68,12 +67,12 @@ class Greatest:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """A summand that stands beside those of the other shards, in their order, in place of being added.
+    """A summand that is concatenated over the shards, in order, instead of being added.
 
     Attributes
     ----------
     values : ndarray of shape (…, d)
-        Of d queries or documents of a shard.
+        Values of d queries or documents of a shard.
     """
 
     values: Floats
@@ -87,7 +86,7 @@ class TreeSum:
 
     Notes
     -----
-    The order of additions depends on the number of summands alone. It keeps O(log S) partial sums of S
+    The order of additions depends only on the number of summands. It keeps O(log S) partial sums of S
     summands, and rounding errors grow with log S instead of S.
 
     Examples
@@ -104,7 +103,7 @@ class TreeSum:
         self._partial: list[tuple[int, tuple[Floats, ...]]] = []
 
     def add(self, summands: Sequence[Floats]) -> None:
-        """Add the arrays of the next shard; they are not kept for anybody else to change."""
+        """Add the arrays of the next shard; they must not be changed afterwards."""
         level, arrays = 0, tuple(summands)
         while self._partial and self._partial[-1][0] == level:
             _, before = self._partial.pop()
@@ -113,7 +112,7 @@ class TreeSum:
         self._partial.append((level, arrays))
 
     def result(self) -> tuple[Floats, ...]:
-        """Return the sums; one summand at least was added."""
+        """Return the sums; there must be at least one summand."""
         partial = [arrays for _, arrays in self._partial]
         total = partial.pop()
         while partial:

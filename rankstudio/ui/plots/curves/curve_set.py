@@ -432,7 +432,9 @@ def spoken(family: CurveSet, x_name: str, title: str, *, least: bool) -> str:
         )
         at, p = band and band.at(x), band and band.p_at(x)
         if at and p is not None:
-            text = tr("permuted there: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}")
+            text = tr(
+                "with permuted labels: 95 % from {low:.{decimals}f} to {high:.{decimals}f}, p = {p:.3g}"
+            )
             said.append(text.format(decimals=DECIMALS, low=at[1], high=at[2], p=p))
     if family.smallest is not None:
         said.append(family.smallest.in_words(x_name))

@@ -356,7 +356,7 @@ class HeatMapPlot(Plot):
     def summary(self) -> str:
         """Return what the note says, else in words where the greatest value is, and the chosen cell."""
         cell = self.best or np.unravel_index(int(np.nanargmax(self.values)), self.values.shape)
-        text = tr("{title}, best {row}") if self.best else tr("{title}, greatest {row}")
+        text = tr("{title}, best {row}") if self.best else tr("{title}, largest {row}")
         greatest = text.format(title=self.axes.title, row=self._said(int(cell[0]), int(cell[1])))
         said = [self.note or greatest]
         if self.chosen is not None and all(np.less(self.chosen, self.values.shape)):

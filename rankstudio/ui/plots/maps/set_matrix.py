@@ -224,6 +224,7 @@ class SetMatrixPlot(Plot):
 
     def _n_columns(self) -> int:
         room = max(1.0, self.width() - self._left() - _GAP)
+        # The pitch may be room / count, and room / pitch the count less some eps.
         return min(len(self.columns), max(1, int(room / self._pitch() + 1e-6)))
 
     def _shown_rows(self) -> list[MatrixRow]:

@@ -1,4 +1,4 @@
-"""Sets not distinguishable from the best one: against all sets learned anew, query by query."""
+"""Sets not significantly different from the best one: against all sets learned anew, query by query."""
 
 from itertools import combinations
 

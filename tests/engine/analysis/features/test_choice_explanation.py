@@ -129,9 +129,9 @@ def test_close_calls_ties_pins_and_lonely_ones_are_said() -> None:
 def test_elimination_says_what_was_next_to_drop_out() -> None:
     step = Step(2, (0, 1), np.zeros(2), 1.0, np.array([4.0, 3.0]))
     path = PathResult(UNIT, HeldSteps((step,)), {}, 1.0)
-    score = CandidateScore("size of the weight", "", least=True)
+    score = CandidateScore("absolute weight", "", least=True)
     assert explain(ChoiceContext(path, 0, score, NAMES), 1).sentences[0] == (
-        "With 2 features left it was dropped next: its size of the weight, 3, was 25 % below "
+        "With 2 features left it was dropped next: its absolute weight, 3, was 25 % below "
         "that of feature 0 (4)."
     )
 
@@ -166,7 +166,7 @@ def test_of_weights_size_and_rank_are_said(seed: int) -> None:
             assert number(sizes[feature]) in found.sentences[0]
         else:
             assert found.title == "Why it is not in the model"
-            assert found.sentences[0].startswith("Its size of the weight is 0 at iteration 30, at most ")
+            assert found.sentences[0].startswith("Its absolute weight is 0 at iteration 30, at most ")
 
 
 def test_shares_are_percents() -> None:

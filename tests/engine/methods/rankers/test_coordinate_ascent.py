@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from ordering import ranking_problem
-from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import CoordinateAscent, evaluate
 from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import STEPS
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
 from rankstudio.engine.methods.shards.training_data import training_data
 from rankstudio.engine.support.work import finish
@@ -85,26 +83,3 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
         found.append(CoordinateAscent(n_restarts=1, max_iter=2).fit(X, y, qid=qid).coef_)
     assert (found[0] == found[1]).all()
-
-
-def test_conventions() -> None:
-    X, y, qid = ranking_problem()
-    method = CoordinateAscent(n_restarts=1, max_iter=2)
-    assert clone(method).get_params() == method.get_params()
-    assert method.fit(X, y, qid=qid) is method
-    np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"measure": "MRR"}, "measure: expected one of MAP"),
-        ({"n_restarts": 0}, "n_restarts: expected a whole number from 1 to 1000, got 0"),
-        ({"max_iter": 1.5}, "max_iter: expected a whole number from 1 to 10000, got 1.5"),
-        ({"tolerance": 0}, "tolerance: expected a finite number greater than 0, got 0"),
-        ({"seed": -1}, "seed: expected a whole number from 0 to 4294967295, got -1"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        CoordinateAscent(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

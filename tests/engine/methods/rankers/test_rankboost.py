@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from ordering import ranking_problem
-from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import RankBoost
-from rankstudio.engine.errors import ParameterError
 
 
 def pairs_of(y: np.ndarray, qid: np.ndarray) -> list[tuple[int, int]]:
@@ -79,15 +77,3 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
         found.append(RankBoost(5).fit(X, y, qid=qid).thresholds_)
     assert found[0] == found[1]
-
-
-def test_conventions() -> None:
-    X, y, qid = ranking_problem()
-    method = RankBoost(n_rounds=3)
-    assert clone(method).get_params() == method.get_params()
-    assert method.fit(X, y, qid=qid) is method
-
-
-def test_bad_parameters_are_refused() -> None:
-    with pytest.raises(ParameterError, match="n_rounds: expected a whole number from 1 to 100000, got 0"):
-        RankBoost(0).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

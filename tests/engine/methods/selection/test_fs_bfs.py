@@ -9,12 +9,10 @@ from experiment.small import dataset, ended
 from hypothesis import given
 from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
-from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import FSBFS, evaluate
 from rankstudio.engine.arithmetic.scoring import linear_scores
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.selection.fs_bfs import BestFirstSearch
@@ -32,6 +30,7 @@ def test_subsets_partition_the_features_that_vary(problem: Problem) -> None:
     assert sorted(members) == (varies or [0])
     assert all(len(subset) <= 2 for subset in method.subsets_)
     assert members == list(steps[-1].selected) == method.selection_order_.tolist()
+    assert np.flatnonzero(method.support_).tolist() == sorted(members)
     for subset, weights, score in zip(
         method.subsets_, method.combinations_, method.subset_scores_, strict=True
     ):
@@ -104,28 +103,3 @@ def test_the_seed_makes_the_subsets() -> None:
     first, again = (FSBFS(subset_size=3, seed=5).fit(X, y, qid=qid) for _ in range(2))
     assert first.subsets_ == again.subsets_
     assert (first.coef_ == again.coef_).all()
-
-
-def test_conventions() -> None:
-    X, y, qid = ranking_problem()
-    method = FSBFS(n_features_to_select=2, subset_size=2)
-    assert clone(method).get_params() == method.get_params()
-    assert method.fit(X, y, qid=qid) is method
-    assert len(method.subsets_) == method.n_steps(6) == 2
-    np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12)
-    assert np.flatnonzero(method.support_).tolist() == sorted(method.selection_order_.tolist())
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"subset_size": 0}, "subset_size: expected a whole number from 1 to 10000, got 0"),
-        ({"patience": 0}, "patience: expected a whole number from 1 to 1000, got 0"),
-        ({"measure": "x"}, "measure: expected one of MAP"),
-        ({"n_features_to_select": 9}, "n_features_to_select: expected a whole number from 1 to 6, got 9"),
-        ({"seed": "a"}, "seed: expected a whole number from 0 to 4294967295, got 'a'"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        FSBFS(**parameters).fit(*ranking_problem()[:2], qid=ranking_problem()[2])

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_oracles import differences
 from scipy.optimize import check_grad, minimize
-from sklearn.base import clone
 from strategies import Problem, problems
 
 from rankstudio.engine import FSMSVM, FSMRank, FSMRankTop, RankSVM, evaluate, open_dataset
@@ -19,7 +18,6 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import LocalPairs
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs
 from rankstudio.engine.arithmetic.pairs import Pairs
 from rankstudio.engine.arithmetic.query_data import group
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.fsmrank import (
     FSMStep,
     IndefiniteSimilarityWarning,
@@ -311,25 +309,6 @@ def test_fsmsvm_refits_ranksvm_on_the_features_in_fsmranks_order() -> None:
     assert fitted.selection_order_.tolist() == order[:2]
     assert fitted.get_support(indices=True).tolist() == sorted(order[:2])
     assert (fitted.transform(X) == X[:, sorted(order[:2])]).all()
-
-
-@pytest.mark.parametrize("method", [FSMRank(lambda1=0.5, importance="map"), FSMSVM(C=2.0, similarity="none")])
-def test_scikit_learn_conventions(method: FSMRank | FSMSVM) -> None:
-    X, y, qid = ranking()
-    assert clone(method).get_params() == method.get_params()
-    assert method.fit(X, y, qid=qid) is method
-    np.testing.assert_allclose(method.predict(X), X @ method.coef_, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("method", "message"),
-    [
-        (FSMSVM(n_features_to_select=4), "n_features_to_select: expected a whole number from 1 to 3, got 4"),
-    ],
-)
-def test_bad_parameters_are_refused_with_name_range_and_value(method: FSMRank | FSMSVM, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        method.fit(np.eye(3), np.arange(3.0), qid=[1, 1, 2])
 
 
 def test_rounding_near_the_minimum_does_not_shorten_the_steps() -> None:

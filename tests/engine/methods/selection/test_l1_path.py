@@ -1,7 +1,6 @@
 """The L1 path: the conditions of its optimum, coordinate descent, and the order in which features come in."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from oracles import centred_by_loops
 from ordering import check_conventions, ranking_problem
@@ -9,7 +8,6 @@ from sklearn.linear_model import Lasso
 from strategies import Problem, problems
 
 from rankstudio.engine import L1Path
-from rankstudio.engine.errors import ParameterError
 
 
 @given(problems(most_features=9))
@@ -81,8 +79,3 @@ def test_what_never_comes_in_comes_last() -> None:
 
 def test_conventions() -> None:
     check_conventions(L1Path(n_features_to_select=2))
-
-
-def test_bad_parameters_are_refused() -> None:
-    with pytest.raises(ParameterError, match="scaling: expected unit or none, got 'std'"):
-        L1Path(scaling="std").fit(*ranking_problem()[:2], qid=ranking_problem()[2])

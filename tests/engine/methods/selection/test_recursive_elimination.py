@@ -6,7 +6,6 @@ from oracles import rankrls_on_pairs
 from ordering import check_conventions, ranking_problem
 
 from rankstudio.engine import RankSVM, RecursiveElimination
-from rankstudio.engine.errors import ParameterError
 
 
 def slow_elimination(
@@ -68,15 +67,3 @@ def test_constant_features_and_ties_go_first_the_later_columns_before() -> None:
 
 def test_conventions() -> None:
     check_conventions(RecursiveElimination(n_features_to_select=2))
-
-
-def test_bad_parameters_are_refused() -> None:
-    X, y, qid = ranking_problem()
-    with pytest.raises(ParameterError, match="importance: expected weight or scaled, got 'size'"):
-        RecursiveElimination(importance="size").fit(X, y, qid=qid)
-    with pytest.raises(ParameterError, match="ranker: expected rankrls or ranksvm, got 'tree'"):
-        RecursiveElimination(ranker="tree").fit(X, y, qid=qid)
-    with pytest.raises(ParameterError, match=r"C: .* greater than 0, got 0"):
-        RecursiveElimination(C=0).fit(X, y, qid=qid)
-    with pytest.raises(ParameterError, match=r"regularization: .* greater than 0, got -1"):
-        RecursiveElimination(regularization=-1).fit(X, y, qid=qid)

@@ -65,20 +65,10 @@ def test_conventions(selector: type) -> None:
     check_conventions(selector(n_features_to_select=2))
 
 
-@pytest.mark.parametrize(
-    ("selector", "message"),
-    [
-        (SingleFeatureRanking(measure="MRR"), "measure: expected one of MAP"),
-        (SingleFeatureRanking(direction="up"), "direction: expected best or descending, got 'up'"),
-        (SingleFeatureRanking(convention="x"), "convention: expected one of letor4"),
-        (SingleFeatureRanking(regularization=0), "regularization: expected a finite number greater than 0"),
-        (MutualInformation(n_bins=1), "n_bins: expected a whole number from 2 to 1000, got 1"),
-        (MutualInformation(7), "n_features_to_select: expected a whole number from 1 to 6, got 7"),
-    ],
-)
-def test_bad_parameters_are_refused(selector: SingleFeatureRanking, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        selector.fit(*ranking_problem()[:2], qid=ranking_problem()[2])
+def test_an_unknown_convention_is_refused() -> None:
+    X, y, qid = ranking_problem()
+    with pytest.raises(ParameterError, match="convention: expected one of letor4"):
+        SingleFeatureRanking(convention="x").fit(X, y, qid=qid)
 
 
 @pytest.mark.parametrize("measure", ["NDCG@10", "MAP", "Disagreement"])

@@ -13,9 +13,9 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 
 
 class Algorithm1Search:
-    """Leave-query-out criterion of every feature that could be added (Pahikkala et al. 2010, section 3).
+    """Leave-query-out criterion of every candidate feature (Pahikkala et al. 2010, section 3).
 
-    The attributes carry the paper's names; X is transposed against the paper (documents are rows).
+    The attributes have the paper's names; X is transposed relative to the paper (rows are documents).
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Algorithm1Search:
 
     @property
     def informative(self) -> Bools:
-        """Which features vary inside some query, shape (n,)."""
+        """Features that vary within some query, shape (n,)."""
         varies: Bools = (self._X != 0).any(axis=0)
         return varies
 
@@ -47,13 +47,13 @@ class Algorithm1Search:
         return sums
 
     def criterion(self) -> float:
-        """Return the criterion of the present selection: eq. (7)."""
+        """Return the criterion of the current selection: eq. (7)."""
         return float(self._p @ self._p)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return what the criterion would be with each candidate added, shape (c,): lines 9 to 16.
+        """Return the criterion with each candidate added, shape (c,): lines 9 to 16.
 
-        It is found for all features, because that is what the matrices are there for.
+        It is computed for all features, because the matrices contain them anyway.
         """
         X, C, U, a, p = self._X, self._C, self._U, self._a, self._p
         c = 1.0 / (1.0 + np.einsum("mi,mi->i", X, C))
@@ -83,7 +83,7 @@ class Algorithm1Search:
         self.selected = (*self.selected, b)
 
     def weights(self) -> Floats:
-        """Return the weights of the present selection, shape (n,): line 30."""
+        """Return the weights of the current selection, shape (n,): line 30."""
         coef = np.zeros(self._X.shape[1])
         index = list(self.selected)
         coef[index] = self._X[:, index].T @ self._a

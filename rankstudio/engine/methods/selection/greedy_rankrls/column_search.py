@@ -21,25 +21,25 @@ Comparison = Callable[[Ints], Floats]
 
 
 class Products(Protocol):
-    """The products X^_q[:, i]'X^_q[:, j] of features in each query q, and those with the labels."""
+    """Products X^_q[:, i]'X^_q[:, j] of features in each query q, and those with the labels."""
 
     n_queries: int
     informative: Bools
     labels: Floats  # y^_q'y^_q, shape (Q,)
 
     def keep(self, feature: int, t: int) -> tuple[Floats, Floats]:
-        """Select a feature as the t-th, from 0.
+        """Select a feature at position t, from 0.
 
         Returns
         -------
         own : ndarray of shape (ceil(Q / BLOCK), t + 2, BLOCK)
-            Its products in each query: with itself, the labels, and the t features selected before.
+            Its products in each query: with itself, the labels, and the t features selected earlier.
         total : ndarray of shape (t + 2,)
-            Their sums over all queries.
+            Sums over all queries.
         """
 
     def comparison(self, factor: Floats, regularization: float, state: kernels.State) -> Comparison:
-        """Return the function from candidates (c,) to how the criterion changes with each, shape (c,).
+        """Return the function from candidates (c,) to their change of the criterion, shape (c,).
 
         Parameters
         ----------
@@ -48,21 +48,21 @@ class Products(Protocol):
         regularization : float
             λ.
         state : tuple of ndarray
-            What is known of the queries.
+            Current state of the queries.
         """
 
 
 class GramProducts:
-    """Products that are looked up in the Gram matrices of the queries.
+    """Products from the Gram matrices of the queries.
 
     Parameters
     ----------
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
         ``[X^_q y^_q]'[X^_q y^_q]`` for each query, side by side.
     total : ndarray of shape (n + 1, n + 1)
-        The sum over all queries, of which these may be some.
+        Sum over all queries, including those of other shards.
     n_queries : int
-        How many these are.
+        Number of these queries.
     """
 
     def __init__(self, gram: Floats, total: Floats, n_queries: int) -> None:
@@ -95,7 +95,7 @@ class GramProducts:
 
 
 class ColumnProducts:
-    """Products that are summed over the entries of sparse columns, each time they are needed.
+    """Products computed on demand over the entries of sparse columns.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class ColumnProducts:
 
     @property
     def columns(self) -> column_kernels.Columns:
-        """The columns and what belongs to their products, as the kernels take them."""
+        """Columns and auxiliary arrays of their products, in the form of the kernels."""
         data, X = self._data, self._data.shifted
         return X.data, X.indices, X.indptr, data.squares, self._basis, data.query, data.ptr
 
@@ -181,22 +181,22 @@ _AT_ONCE = 1 << 17  # candidates times queries that a thread compares in one go,
 
 
 class OnDemandSearch:
-    """Leave-query-out criterion with a feature added to a selection, or with one taken out of it.
+    """Leave-query-out criterion after adding a feature to a selection, or removing one.
 
     Parameters
     ----------
     products : Products
-        Of the training data.
+        Products of the training data.
     regularization : float
         λ > 0.
 
     Notes
     -----
-    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², with w_q the RankRLS weights learned from
-    all queries but q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
-    costs O(Qt²) besides its products, which cost O(Qt) from Gram matrices and O(t) an entry from a column;
-    with columns, a comparison of candidates costs O(Qt³) more, once for all of them. To select a feature
-    costs O(Qt²), to know the criterion without each of the t O(Qt³). O(Qk²) memory for k features.
+    The criterion of a set S is sum_q ||y^_q - X^_q[:, S] w_q||², where w_q are the RankRLS weights trained on
+    all queries except q (Pahikkala et al. 2010, eq. (7)). With t features selected and Q queries, a candidate
+    costs O(Qt²) besides its products, which cost O(Qt) from Gram matrices and O(t) per entry from a column;
+    with columns, a comparison of candidates costs a further O(Qt³), once for all of them. Selecting a feature
+    costs O(Qt²); the criterion without each of the t features costs O(Qt³). O(Qk²) memory for k features.
     """
 
     def __init__(self, products: Products, regularization: float) -> None:
@@ -219,7 +219,7 @@ class OnDemandSearch:
         self._left, self._right = np.empty((0, 0)), np.empty(0)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return what the criterion would be with each candidate added, shape (c,)."""
+        """Return the criterion with each candidate added, shape (c,)."""
         # Parts that do not depend on the number of threads, each for one thread: nor do the numbers then.
         count = max(_PARTS, candidates.size * self._products.n_queries // _AT_ONCE)
         parts = np.array_split(candidates, count)
@@ -244,7 +244,7 @@ class OnDemandSearch:
         return factorise(self._left[:t, :t], self._regularization)
 
     def removals(self) -> Floats:
-        """Return what the criterion would be without each of the t selected features, shape (t,)."""
+        """Return the criterion without each of the t selected features, shape (t,)."""
         t = len(self.selected)
         partial = np.empty((self._state[-1].shape[0], t))
         self._share_blocks(t, lambda first, last: kernels.removals(t, first, last, self._state, partial))
@@ -252,7 +252,7 @@ class OnDemandSearch:
         return costs
 
     def criterion(self) -> float:
-        """Return the criterion of the present selection."""
+        """Return the criterion of the current selection."""
         return float(self._state[-1][:, len(self.selected)].sum())
 
     def select(self, feature: int) -> None:
@@ -293,7 +293,7 @@ class OnDemandSearch:
         self._right = np.pad(self._right, (0, more))
 
     def move_to(self, selected: tuple[int, ...]) -> None:
-        """Make another selection the present one; the features after those in common are selected anew."""
+        """Change to another selection; the features after the common ones are selected again."""
         same = 0
         while same < min(len(selected), len(self.selected)) and selected[same] == self.selected[same]:
             same += 1
@@ -304,7 +304,7 @@ class OnDemandSearch:
             self.select(feature)
 
     def weights(self) -> Floats:
-        """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
+        """Return RankRLS's weights with the current selection, trained on all queries, shape (n,)."""
         t = len(self.selected)
         coef = np.zeros(self.informative.size)
         from scipy.linalg import cho_solve  # noqa: PLC0415 - where it is needed
@@ -314,13 +314,13 @@ class OnDemandSearch:
 
 
 class BackFittingSearch(OnDemandSearch):
-    """What a candidate would be worth if the weights of the features before it stayed as they are.
+    """Value of a candidate if the weights of the earlier features stayed unchanged.
 
     Named as future work in Pahikkala et al. 2010, section 5, after Vincent and Bengio 2002. Without a query
-    q, the candidate's weight is the one that RankRLS gives it on the residuals of the model w_q so far,
-    β_q = x_j'(y^ - X^_S w_q) / (x_j'x_j + λ) over the documents of the other queries. Where a candidate is 0
-    throughout a query the error does not change, so that only its entries count. Once it is taken, the
-    weights of all features are learned anew: :meth:`criterion` and :meth:`weights` are exact.
+    q, the candidate's weight is that of RankRLS on the residuals of the current model w_q, β_q = x_j'(y^ -
+    X^_S w_q) / (x_j'x_j + λ) over the documents of the other queries. If a candidate is 0 throughout a query,
+    the error does not change, so only its entries count. After its selection, the weights of all features are
+    retrained: :meth:`criterion` and :meth:`weights` are exact.
 
     Parameters
     ----------
@@ -331,8 +331,8 @@ class BackFittingSearch(OnDemandSearch):
 
     Notes
     -----
-    O(t) an entry of a candidate with t features selected, so O(k² m̄ κ) for k of them with κ candidates of m̄
-    entries each: the paper's bound. Besides, O(k³ Q + k² m) for Q queries and m documents.
+    O(t) per entry of a candidate with t features selected, so O(k² m̄ κ) for k of them with κ candidates of
+    m̄ entries each: the paper's bound. In addition, O(k³ Q + k² m) for Q queries and m documents.
     """
 
     def __init__(self, data: SparseQueryData, regularization: float) -> None:

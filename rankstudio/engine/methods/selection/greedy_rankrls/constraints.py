@@ -19,29 +19,29 @@ _ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but fo
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """The rules of a forward or floating search among n groups of features, most often of one feature each.
+    """Rules of a forward or floating search among n groups of features, usually of one feature each.
 
-    "Feature" stands for such a group in what follows.
+    Below, "feature" means such a group.
 
     Attributes
     ----------
     k : int
-        How many features at most.
+        Maximum number of features.
     pinned : tuple of int
-        The first features, whatever their criterion.
+        Features selected first, regardless of their criterion.
     allowed : ndarray of shape (n,), bool
-        Which features may be selected.
+        Features that may be selected.
     n_candidates : int or None
-        How many random candidates a step compares, κ; None for all.
+        Number of random candidates that a step compares, κ; None for all.
     seed : int
-        Of the candidates.
+        Seed of the candidates.
     costs : ndarray of shape (n,) or None
-        What each feature costs; None where that does not count.
+        Cost of each feature; None if costs are not used.
     budget : float
-        What all selected features together may cost.
+        Maximum total cost of the selected features.
     size_penalty : float
-        μ: a feature has to lower the criterion by more than this share of the empty model's; with 0 it need
-        not lower it at all.
+        μ: a feature must reduce the criterion by more than this share of the empty model's; with 0 there is
+        no such condition.
     """
 
     k: int
@@ -66,7 +66,7 @@ class Constraints:
         budget: float | None,
         size_penalty: float,
     ) -> Self:
-        """Check what the catalog cannot, given by columns; ParameterError names the one that is wrong."""
+        """Check constraints beyond the catalog, given by columns; ParameterError names the invalid one."""
         n = groups.of_column.size
         first = groups.containing(_columns("pinned", pinned, n))
         columns = _columns("banned", banned, n)
@@ -87,7 +87,7 @@ class Constraints:
         return cls(k, first, allowed, n_candidates, seed, prices, purse, size_penalty)
 
     def affordable(self, left: Bools, spent: float) -> Ints:
-        """Return the features left that the rest of the budget is enough for, up to rounding."""
+        """Return the remaining features that the rest of the budget covers, up to rounding."""
         if self.costs is None:
             return np.flatnonzero(left)
         return np.flatnonzero(left & (spent + self.costs <= self.budget * (1 + _ROUNDING)))

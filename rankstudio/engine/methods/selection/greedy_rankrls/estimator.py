@@ -44,101 +44,102 @@ from rankstudio.engine.support.work import WorkProgress
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
-    In each step the feature is added with which RankRLS, trained without each query in turn, predicts the
-    left-out queries with the least squared error
+    Each step adds the feature with which RankRLS, trained without each query in turn, predicts the left-out
+    queries with the smallest squared error
 
         sum_q || y^_q - X^_q[:, S] w_q ||²     (Pahikkala et al. 2010, eq. (7)),
 
-    where ^ is centring inside each query and w_q are the weights learned from all other queries. The
-    errors are exact; no model is trained for them. Ties, up to the rounding of that sum, go to the feature
-    that comes first. Features that are constant inside every query come after all others, which differs
-    from Algorithm 1 where every other candidate raises the error.
+    where ^ is centring within each query and w_q are the weights trained on all other queries. The errors are
+    exact, and no model is trained for them. Ties, up to the rounding of that sum, go to the first feature.
+    Features that are constant within every query come last, which differs from Algorithm 1 if every other
+    candidate raises the error.
 
-    Where all documents are of one query, they are one global ranking, and no query can be left out. Features
-    are then selected by the leave-pair-out error: RankRLS, trained without two documents, predicts their
-    difference, for all pairs. That takes O(knm²) time for k of n features and m documents, as no shorter way
-    is known (section 2), and dense X.
+    Documents of a single query are one global ranking, in which no query can be left out. Features are then
+    selected by the leave-pair-out error: RankRLS, trained without two documents, predicts their difference,
+    for all pairs. This takes O(knm²) time for k of n features and m documents, because no shorter way is
+    known (section 2), and needs dense X.
 
-    X may be a sparse matrix of scipy. It is never made dense, and gives the same path.
+    X may be a SciPy sparse matrix. It is never converted to dense form, and gives the same path.
 
-    Only "columns" and "algorithm1" look at all documents at once, and so do floating and swap search, groups
-    and back-fitting where Gram matrices of the queries take more than eight times as much as the documents.
-    What else there is goes by shards, which may be larger than memory; of these, "best" search keeps Gram
-    matrices of all queries in memory.
+    Only "columns" and "algorithm1" need all documents at once, as do floating and swap search, groups and
+    back-fitting if the Gram matrices of the queries are more than eight times as large as the documents. All
+    others process shards, which may be larger than memory; of these, "best" search keeps Gram matrices of all
+    queries in memory.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        How many features to select at most, k; all that are not banned where it is not given.
+        Maximum number of features, k; by default all that are not banned.
     regularization : float, default 1.0
-        λ > 0, the weight of ||w||² against the sum over queries of the squared errors (eq. (3)).
+        λ > 0, the weight of ||w||² relative to the sum over queries of the squared errors (eq. (3)).
     pinned : sequence of int, default ()
-        0-based columns to select first, in this order, whatever their error.
+        0-based columns selected first, in this order, regardless of their error.
     banned : sequence of int, default ()
-        0-based columns never to select.
+        0-based columns that are never selected.
     algorithm : {"auto", "statistics", "rows", "algorithm1", "columns"}, default "auto"
-        All give the same path; "auto" takes "statistics" or "rows" by the shape of the data, or "columns"
-        where few candidates are compared. "statistics" works on one Gram matrix a query: O(mn²) once for all
-        λ, then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" does the same with the rows of those
-        matrices that belong to selected features, O(mn) for each feature that some λ selects, and O(Qnk)
-        memory: better unless k is a good part of n. "algorithm1" is the paper's, O(kmn) for each λ, many
-        times as long. "columns" keeps nothing of a feature that is not selected: O(k² e + k³ Qn) for e
-        entries of X that are not 0, and O(e + k² Q + km) memory. It is the only one for sparse X.
+        All give the same path; "auto" chooses "statistics" or "rows" by the shape of the data, or "columns"
+        if few candidates are compared. "statistics" uses one Gram matrix per query: O(mn²) once for all λ,
+        then O(Qnk²) time and O(Qn(n + k)) memory for each λ. "rows" uses only the rows of those matrices that
+        belong to selected features, O(mn) for each feature that some λ selects, and O(Qnk) memory: better
+        unless k is a large part of n. "algorithm1" is the paper's, O(kmn) for each λ, and many times slower.
+        "columns" stores nothing for unselected features: O(k² e + k³ Qn) for e nonzero entries of X, and O(e
+        + k² Q + km) memory. It is the only one for sparse X.
     search : {"forward", "floating", "swap", "best"}, default "forward"
-        "floating" takes features out again that later ones have made dispensable (Pudil et al. 1994), so
-        that the sets of a path need not be nested. No step is worse than the one of "forward" of its size.
-        It takes several times as long with few features, and a hundred times as long for a whole path of more
-        than a hundred. Sets of more than k features are not looked at. "swap" replaces features of each
-        greedy set by others as long as the best exchange lowers the error. "best" proves by branch and bound
-        which set of each size has the least error, for k with at most 200 million sets. These sets need not
-        be nested, either. The error of "best" is at most that of "swap", and that at most that of "forward".
+        "floating" also removes features that later ones have made redundant (Pudil et al. 1994), so that the
+        sets of a path need not be nested. No step is worse than the step of "forward" with the same size. It
+        takes several times as long with few features, and a hundred times as long for a whole path of more
+        than a hundred. Sets of more than k features are not considered. "swap" replaces features of each
+        greedy set as long as the best swap reduces the error. "best" proves the set with the lowest error for
+        each size by branch and bound, for k with at most 200 million sets. These sets need not be nested,
+        either. The error of "best" is at most that of "swap", which is at most that of "forward".
     fitting : {"pre", "back"}, default "pre"
-        "pre": a candidate is measured by the error with all weights learned anew. "back": by that with the
-        weights of the features before it as they are, O(k² e) for a path; once it is taken, all weights are
-        learned anew. Named in section 5 of the paper, for large sparse X.
+        "pre": a candidate is evaluated with all weights retrained. "back": with the weights of the earlier
+        features unchanged, O(k² e) for a path; after its selection, all weights are retrained. Proposed in
+        section 5 of the paper for large sparse X.
     n_candidates : int, optional
-        How many candidates each step compares, κ, drawn at random from those left (section 5 of the paper);
-        all where it is not given. With "columns" and "back" a path costs κ / n of what it would with all.
+        Number of candidates that each step compares, κ, drawn at random from the remaining features (section
+        5 of the paper); all by default. With "columns" and "back" a path then costs κ / n of that with all
+        candidates.
     seed : int, default 0
-        Of the candidates, 0 to 2^32 - 1. Equal seeds give equal paths.
+        Seed of the candidates, 0 to 2^32 - 1. Equal seeds give equal paths.
     costs : array-like of shape (n,), optional
-        What each feature costs, greater than 0. Each step then adds the feature with the greatest fall of the
-        error per cost; where no feature makes it fall, the one with the least rise times cost.
+        Cost of each feature, greater than 0. Each step then adds the feature with the largest reduction of
+        the error per cost; if no feature reduces it, the one with the smallest increase times cost.
     budget : float, optional
-        What the selected features may cost together, greater than 0. The path ends when no feature left
-        fits into the rest of it.
+        Maximum total cost of the selected features, greater than 0. The path ends when no remaining feature
+        fits into the budget.
     size_penalty : float, default 0.0
-        μ from 0 up. With μ > 0 what is to be minimised is the error over that of the empty model, plus μ for
-        each feature: the path ends where no candidate of a step lowers that, with another search at the size
-        where it is least. Without costs it changes nothing else, as the penalty of a step is the same for all
-        candidates. The criterion of a step is the error without it: paths with different μ lie on one curve.
+        μ from 0 up. With μ > 0 the objective is the error relative to that of the empty model, plus μ for
+        each feature: the path ends when no candidate reduces it, or for other searches at the size of its
+        minimum. Without costs it has no other effect, because the penalty of a step is the same for all
+        candidates. The criterion of a step excludes the penalty: paths with different μ lie on one curve.
     groups : sequence of sequence of int, default ()
-        0-based columns that are taken or left together. A step adds a whole group, by the error of all its
-        columns together with those before; a feature of no group is one by itself, and so is each without
-        groups. k, κ and μ count groups, a group costs what its features cost together, and with one of its
-        features it is pinned or banned as a whole.
+        0-based columns that are selected together. A step adds a whole group, by the error of all its columns
+        together with the earlier ones; an ungrouped feature is a group by itself. k, κ and μ count groups, a
+        group costs the sum of its features' costs, and pinning or banning one of its features applies to the
+        whole group.
     cost, ties, weighting
-        The loss of a pair, as :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS` has them. The error
-        is then the loss of the pairs of left-out queries, still exact. Other than the defaults are for dense
-        X, and differ from ``costs``, which are of features.
+        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
+        the loss of the pairs of left-out queries, still exact. Values other than the defaults need dense X,
+        and have nothing to do with ``costs`` of features.
     pairs : {"query", "pointwise"}, default "query"
-        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of documents with a bias
-        that is not regularised, selected by the leave-one-out error; O(kmn), whatever the queries.
+        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of documents with an
+        unregularised bias, selected by the leave-one-out error; O(kmn), regardless of the queries.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n,)
         Weights of the model with all selected features, 0 for the others.
     support_ : ndarray of shape (n,), bool
-        Which features are selected.
+        Mask of the selected features.
     selection_order_ : ndarray of shape (k,)
-        Their 0-based columns in the order of selection.
+        0-based columns in the order of selection.
     criterion_path_ : ndarray of shape (k,)
-        The leave-query-out error, summed over documents, after each step; of one ranking the leave-pair-out
-        error, or with ``pairs="pointwise"`` the leave-one-out error. Where no feature is worth its
-        penalty there is one step, the empty model.
+        Leave-query-out error after each step, summed over documents; for a single query the leave-pair-out
+        error, and with ``pairs="pointwise"`` the leave-one-out error. If no feature is worth its penalty, the
+        only step is the empty model.
     coef_path_ : ndarray of shape (k, n)
-        The model after each step.
+        Model after each step.
 
     Examples
     --------
@@ -211,10 +212,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return on_demand_need(shape, k, best) if way == "on demand" else searched.need(way, shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step a selected feature: its criterion, the weights, and every candidate's criterion.
+        """Yield one step per selected feature: its criterion, the weights, and every candidate's criterion.
 
-        Searches other than forward give signs of life first, and steps when all sets are final; learning by
-        shards does so before each.
+        Searches other than forward yield progress events first, and steps when all sets are final; learning
+        by shards does so before each step.
         """
         regularization = self.checked("regularization")
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -327,7 +328,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
 
     def rules(self, groups: ColumnGroups) -> Constraints:
-        """Check the parameters, and that they go together; return what may be selected."""
+        """Validate the parameters and their combination, and return the features that may be selected."""
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")

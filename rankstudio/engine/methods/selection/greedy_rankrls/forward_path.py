@@ -43,26 +43,26 @@ _MULTIPLICATION = 0.3  # nanoseconds of what is done for one number of what is s
 
 @dataclass(frozen=True)
 class Totals:
-    """Asks for [X^ y^]'[X^ y^]; by rows for X^'X^'s diagonal, X^'y^ and y^'y^ in its place, the rest 0."""
+    """Requests [X^ y^]'[X^ y^]; by rows only the diagonal of X^'X^, X^'y^ and y^'y^."""
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Begins a path with ``total``, what :class:`Totals` gave of all shards."""
+    """Starts a path with ``total``, the result of :class:`Totals` for all shards."""
 
     total: Floats
 
 
 @dataclass(frozen=True)
 class TotalRow:
-    """Asks for the products of a feature with all others, (n,)."""
+    """Requests the products of a feature with all others, (n,)."""
 
     feature: int
 
 
 @dataclass(frozen=True, eq=False)
 class Select:
-    """Adds a feature, with its products with all features, ``total`` (n,), of all shards."""
+    """Adds a feature, with its products with all features, ``total`` (n,), over all shards."""
 
     feature: int
     total: Floats
@@ -73,26 +73,26 @@ Message = Totals | Start | TotalRow | Select
 
 @dataclass(frozen=True)
 class GreedyWork:
-    """The part of a shard in the path for one λ.
+    """Part of a shard in the path for one λ.
 
     Attributes
     ----------
     regularization : float
         λ > 0.
     k : int
-        How many features will be selected at most.
+        Maximum number of selected features.
     whole : bool
-        Whether there is a Gram matrix a query, which all λ share, or the rows of the selected features are
-        computed from the documents.
+        Whether there is a Gram matrix per query, shared by all λ; otherwise the rows of the selected features
+        are computed from the documents.
     cost : PairCost
     by_blocks : bool
-        Whether a few queries are centred at a time, or the data keep what is centred: those of one shard do,
-        which stays in memory.
+        Whether a few queries are centred at a time; a single shard stays in memory and caches its centred
+        data.
     delay : int
-        The steps that :class:`DelayedRows` keeps; 0 for :class:`SolvedRows`.
+        Number of steps that :class:`DelayedRows` keeps; 0 for :class:`SolvedRows`.
     groups : tuple of tuple of int
-        The columns of groups of several, which are compared as a whole: of Gram matrices, and with all steps
-        delayed.
+        Columns of groups with several features, which are compared as a whole: for Gram matrices, with all
+        steps delayed.
     """
 
     replayed: ClassVar[bool] = True
@@ -115,20 +115,20 @@ Known = tuple[Floats, Floats, Floats]
 
 @dataclass(frozen=True)
 class Statistics:
-    """What all λ share of a shard.
+    """Results of a shard shared by all λ.
 
     Attributes
     ----------
     known : tuple of ndarray
-        The squares of the features, their products with the labels, and the squares of these.
+        Squares of the features, their products with the labels, and the squares of these.
     total : ndarray of shape (n + 1, n + 1)
-        What :class:`Totals` asks for.
+        Result of :class:`Totals`.
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
-        The Gram matrices of the queries with the labels; of shape (blocks, BLOCK) and without meaning where
-        there are none.
+        Gram matrices of the queries with the labels; of shape (blocks, BLOCK) and undefined if there are
+        none.
     rows : dict
-        Rows of them that were computed, (blocks, n, BLOCK) by the feature, where there are no matrices: paths
-        of other values of λ select much the same features.
+        Computed rows of them, (blocks, n, BLOCK) by feature, if there are no matrices: paths for other λ
+        select similar features.
     """
 
     known: Known
@@ -144,7 +144,8 @@ class Statistics:
         X : ndarray of shape (m, n)
             Centred.
         labels : ndarray of shape (m, 1)
-            Centred, and permuted inside their queries: their squares in each are the same.
+            Labels, centred and permuted within their queries, so that their squares in each query are the
+            same.
         ptr : ndarray of shape (Q + 1,)
         """
         squares, rights, _ = self.known
@@ -156,7 +157,7 @@ class Statistics:
 
 @dataclass
 class KnownStatistics:
-    """The statistics of a shard, by whether they are whole, and the cost."""
+    """Statistics of a shard, by whether they are complete, and the cost."""
 
     found: dict[tuple[bool, PairCost], Statistics] = field(default_factory=dict)
 
@@ -193,9 +194,9 @@ class GreedyState:
         return self._criteria()
 
     def by_query(self) -> tuple[Floats, Floats]:
-        """Return each query's part in the criterion as it is (Q,), and with each feature added (Q, n).
+        """Return each query's part of the criterion (Q,), and with each feature added (Q, n).
 
-        The last block has more queries than there are: their parts are 0.
+        The last block is padded with queries whose parts are 0.
         """
         pivot, right, ev, vv, ee = self._state
         weight = right / pivot
@@ -248,7 +249,7 @@ class GreedyState:
 def statistics_of(
     data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
-    """Return what all λ share of a shard, made when it is first asked for; see :class:`GreedyWork`."""
+    """Return the results of a shard shared by all λ, computed on first use; see :class:`GreedyWork`."""
     known, key = data.shared.of(KnownStatistics).found, (whole, cost)
     if key not in known:
         known[key] = _statistics(data, cost, whole, by_blocks, scratch)
@@ -257,12 +258,12 @@ def statistics_of(
 
 
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
-    """Return Gram matrices of centred data or of rows that are in memory, whatever room they take."""
+    """Return Gram matrices of centred data or of rows in memory, regardless of their size."""
     return statistics_of(data, cost, True, False, Scratch(Room(lambda: float("inf"))))
 
 
 def fill_matrices(shard: QueryData, cost: PairCost, out: Floats) -> None:
-    """Compute the Gram matrices of one of several shards, (blocks, n + 1, n + 1, BLOCK), and keep none."""
+    """Compute the Gram matrices (blocks, n + 1, n + 1, BLOCK) of a shard without caching them."""
     for block, found in enumerate(_gram_blocks(shard, cost, by_blocks=True)):
         kernels.side_by_side(found, out[block])
 
@@ -357,7 +358,7 @@ def forward_path(
     cost: PairCost,
     algorithm: str,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of the greedy path, in which groups stand for features, and signs of life in between.
+    """Yield the steps of the greedy path, with groups in place of features, and progress events in between.
 
     Parameters
     ----------
@@ -365,7 +366,7 @@ def forward_path(
     regularization : float
         λ > 0.
     groups : ColumnGroups
-        Each feature one by itself, or in groups; those take Gram matrices.
+        Groups of features; groups with several features need Gram matrices.
     rules : Constraints
         Of groups.
     cost : PairCost
@@ -374,9 +375,9 @@ def forward_path(
     Notes
     -----
     With m documents, n features and Q queries, "statistics" takes O(mn²) once for all λ and then O(Qnk²) for
-    each, in O(Qn²) memory of the workers; "rows" O(kmn + Qnk²) in O(Qnk), where data of one shard keep rows
-    for other λ. This process keeps O(n² + k²). "auto" looks at the shape of the data alone, and so does what
-    shards keep of the selected features: the bits do not depend on the memory there is.
+    each, in O(Qn²) memory of the workers; "rows" takes O(kmn + Qnk²) in O(Qnk), and data with one shard cache
+    rows for other λ. This process needs O(n² + k²) memory. "auto" and the cached rows of shards depend only
+    on the shape of the data, so results do not depend on the available memory.
     """
     n, k = data.X.shape[1], groups.greatest(rules.k)
     kept = "statistics" if groups.joint else kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), k)
@@ -400,23 +401,23 @@ class _Totals:
 def totals(
     session: ShardSession, data: TrainingData, whole: bool, cost: PairCost
 ) -> Generator[WorkProgress, None, Floats]:
-    """Return what :class:`Totals` asks for, (n + 1, n + 1), asked once for all λ."""
+    """Return the result of :class:`Totals`, (n + 1, n + 1), computed once for all λ."""
     found = data.shared.of(_Totals).found
     (total,) = yield from once(found, (whole, cost), session.sum(Totals(), "adding up products of features"))
     return total
 
 
 class ForwardSearch:
-    """Leave-query-out criterion of every feature or group that could be added to a growing selection.
+    """Leave-query-out criterion of every candidate feature or group of a growing selection.
 
-    It is a search of :mod:`search_steps` among groups, whose steps are sums over shards.
+    It is a search of :mod:`search_steps` among groups, with steps that are sums over shards.
 
     Parameters
     ----------
     session : ShardSession
-        With nothing selected.
+        Session without selected features.
     work : GreedyWork
-        That it is of.
+        Work of the session.
     groups : ColumnGroups
     """
 
@@ -429,26 +430,26 @@ class ForwardSearch:
         self._factor = np.empty((work.k, work.k)), np.empty(work.k)
 
     def start(self, total: Floats) -> Iterator[WorkProgress]:
-        """Begin with the answer to :class:`Totals`, shape (n + 1, n + 1)."""
+        """Start with the result of :class:`Totals`, shape (n + 1, n + 1)."""
         self._total, self._coef = total, np.zeros(total.shape[0] - 1)
         varying = self._groups.of_column[np.diagonal(total)[:-1] > 0]
         self.informative: Bools = np.isin(np.arange(self._several.size), varying)
         yield from self._compare(Start(total))
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return what the criterion would be with each candidate added, shape (c,)."""
+        """Return the criterion with each candidate added, shape (c,)."""
         return self._costs[candidates]
 
     def criterion(self) -> float:
-        """Return the criterion of the present selection."""
+        """Return the criterion of the current selection."""
         return float(self._criterion[0])
 
     def weights(self) -> Floats:
-        """Return RankRLS's weights with the present selection, learned from all queries, shape (n,)."""
+        """Return RankRLS's weights with the current selection, trained on all queries, shape (n,)."""
         return self._coef.copy()
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        """Add a group to the selection, giving a sign of life a shard."""
+        """Add a group to the selection, with a progress event per shard."""
         for column in self._groups.groups[feature]:
             row = self._total[column]
             if not self._work.whole:

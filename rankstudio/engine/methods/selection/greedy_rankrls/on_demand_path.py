@@ -50,22 +50,22 @@ from rankstudio.engine.support.work import WorkProgress, finish
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """Begins with nothing selected, and asks for the criterion; ``total`` (n + 1, n + 1) is of all shards."""
+    """Starts without selection, and requests the criterion; ``total`` (n + 1, n + 1) is over all shards."""
 
     total: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Compare:
-    """Makes a selection of groups, and asks for its criterion and what it would be with or without others.
+    """Changes the selection of groups, and requests its criterion with and without others.
 
     Attributes
     ----------
     selected : tuple of int
     candidates : ndarray of shape (c,)
-        Groups that could be added.
+        Candidate groups.
     removals : bool
-        Whether it is asked for without each of the selected ones, too.
+        Whether the criterion without each selected group is also requested.
     """
 
     selected: tuple[int, ...]
@@ -78,21 +78,21 @@ Message = Totals | Begin | Compare
 
 @dataclass(frozen=True)
 class OnDemandWork:
-    """The part of a shard for one λ.
+    """Part of a shard for one λ.
 
     Attributes
     ----------
     regularization : float
         λ > 0.
     groups : tuple of tuple of int
-        The columns of each group.
+        Columns of each group.
     capacity : int
-        How many columns will be selected at most.
+        Maximum number of selected columns.
     back : bool
-        Whether candidates are judged by back-fitting.
+        Whether candidates are evaluated by back-fitting.
     cost : PairCost
     by_blocks : bool
-        As of :class:`GreedyWork`.
+        As in :class:`GreedyWork`.
     """
 
     replayed: ClassVar[bool] = True
@@ -192,7 +192,7 @@ def on_demand_path(
     search: str,
     fitting: str,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path in which groups stand for features, and signs of life in between.
+    """Yield the steps of a path, with groups in place of features, and progress events in between.
 
     Parameters
     ----------
@@ -200,25 +200,25 @@ def on_demand_path(
     regularization : float
         λ > 0.
     groups : ColumnGroups
-        Each feature one by itself, or in groups.
+        Groups of features.
     rules : Constraints
         Of groups.
     cost : PairCost
     algorithm : str
-        Of the greedy path that other searches begin with.
+        Algorithm of the greedy path with which other searches start.
     search : {"forward", "floating", "swap", "best"}
     fitting : {"pre", "back"}
 
     Raises
     ------
-    ParameterError
-        Where there are too many sets to find the best ones.
+    ParameterError If there are too many sets to find the best ones.
 
     Notes
     -----
     With Q queries and n features, Gram matrices take O(mn²) once for all λ and O(Qn²) memory of the workers,
-    or of their disks. A step with t features selected takes O(Qnt²), floating one or two for each set, and
-    swaps t for each exchange. The best sets take Gram matrices of all queries in the memory of this process.
+    or of their disks. A step with t features selected takes O(Qnt²), a floating one once or twice that for
+    each set, and swaps t times that for each exchange. The best sets need Gram matrices of all queries in the
+    memory of this process.
     """
     capacity = groups.greatest(rules.k)
     work = OnDemandWork(regularization, groups.groups, capacity, fitting == "back", cost, data.several)
@@ -272,18 +272,18 @@ def _all_matrices(data: TrainingData, cost: PairCost) -> Generator[WorkProgress,
 
 
 class OnDemandGroups:
-    """Leave-query-out criterion with a group added to a selection, or with one taken out of it.
+    """Leave-query-out criterion after adding a group to a selection, or removing one.
 
-    It is a :class:`FloatingSearch` of groups.
+    It is a :class:`FloatingSearch` among groups.
 
     Parameters
     ----------
     session : ShardSession
-        Begun, with nothing selected.
+        Session that has started, without selection.
     total : ndarray of shape (n + 1, n + 1)
         [X^ y^]'[X^ y^].
     criterion : float
-        Of the empty selection.
+        Criterion of the empty selection.
     regularization : float
         λ > 0.
     groups : ColumnGroups
@@ -304,33 +304,33 @@ class OnDemandGroups:
         self._criterion: float | None = criterion
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return what the criterion would be with each candidate added, shape (c,)."""
+        """Return the criterion with each candidate added, shape (c,)."""
         return self._ask(Compare(self.selected, candidates))[1]
 
     def removals(self) -> Floats:
-        """Return what the criterion would be without each of the selected groups, shape (t,)."""
+        """Return the criterion without each of the selected groups, shape (t,)."""
         return self._ask(Compare(self.selected, _NONE, removals=True))[2]
 
     def criterion(self) -> float:
-        """Return the criterion of the present selection."""
+        """Return the criterion of the current selection."""
         if self._criterion is None:
             self._ask(Compare(self.selected, _NONE))
         assert self._criterion is not None  # asked just now
         return self._criterion
 
     def select(self, feature: int) -> Iterator[WorkProgress]:
-        """Add a group, giving a sign of life a shard."""
+        """Add a group, with a progress event per shard."""
         self.move_to((*self.selected, feature))
         sums = yield from self._session.sum(Compare(self.selected, _NONE), WHAT)
         self._criterion = float(sums[0][0])
 
     def move_to(self, selected: tuple[int, ...]) -> None:
-        """Make another selection the present one."""
+        """Change to another selection."""
         if selected != self.selected:
             self.selected, self._criterion = selected, None
 
     def weights(self) -> Floats:
-        """Return the weights of the features, learned from all queries, shape (n,)."""
+        """Return the weights of the features, trained on all queries, shape (n,)."""
         coef = np.zeros(self._total.shape[0] - 1)
         if self.selected:
             index = np.array(self._groups.columns(self.selected))

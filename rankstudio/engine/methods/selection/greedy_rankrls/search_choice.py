@@ -35,7 +35,7 @@ _WHOLE = (2, 16), (4, 3)
 
 
 def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
-    """Return "statistics" or "rows": what is asked for, else by the shape (m, n, Q) of the data alone."""
+    """Return "statistics" or "rows": as requested, otherwise by the shape (m, n, Q) of the data alone."""
     m, n, Q = shape
     if algorithm != "auto":
         return algorithm
@@ -44,10 +44,10 @@ def kept_statistics(algorithm: str, shape: tuple[int, int, int], k: int) -> str:
 
 
 def delay(n: int, k: int, whole: bool) -> int:
-    """Return how many steps shards keep as they are, as :class:`GreedyWork` has it.
+    """Return the number of delayed steps of shards, as in :class:`GreedyWork`.
 
-    Systems read k²n / 2 - k³ / 3 + 2k³ / 3 numbers of a query in all; without them it is twice the first two,
-    or k²n - 2k³ / 3, which is less from k = n / 2 on. Matrices make that less still.
+    Systems read k²n / 2 - k³ / 3 + 2k³ / 3 numbers of a query in total; without them it is twice the first
+    two terms, or k²n - 2k³ / 3, which is less for k of at least n / 2. With matrices it is even less.
     """
     if 2 * k < n:
         return 0
@@ -55,10 +55,10 @@ def delay(n: int, k: int, whole: bool) -> int:
 
 
 def path_need(shape: DataShape, k: int, algorithm: str) -> MemoryNeed:
-    """Return what a path of k features needs.
+    """Return the memory requirements of a path of k features.
 
-    Of each query 2n + 1 numbers last for all λ, and n² more by statistics; 4n + 1 are for one λ, and what is
-    kept of the selected features: see
+    For each query, 2n + 1 numbers are kept for all λ, and n² more with statistics; 4n + 1 are for one λ, plus
+    the state of the selected features: see
     :mod:`rankstudio.engine.methods.selection.greedy_rankrls.selected_rows`.
     """
     m, n, Q = shape.m, shape.n, shape.Q
@@ -78,10 +78,10 @@ def _need(shape: DataShape, states: float, lasting: float, made: float) -> Memor
 
 
 def on_demand_need(shape: DataShape, k: int, best: bool = False) -> MemoryNeed:
-    """Return what searches other than forward, groups and back-fitting need to select k features at most.
+    """Return the memory of searches other than forward, groups and back-fitting, up to k features.
 
-    Of each query (n + 1)² numbers last for all λ, and 2k² + 4k + 1 are for one. Search for the ``best`` sets
-    has the former of all shards in memory.
+    For each query, (n + 1)² numbers are kept for all λ, and 2k² + 4k + 1 for one. Search for the ``best``
+    sets keeps the former of all shards in memory.
     """
     lasting = NUMBER * shape.Q * (shape.n + 1) ** 2
     states = NUMBER * shape.Q * (2 * k**2 + 4 * k + 1)
@@ -106,18 +106,18 @@ _MOST_STATISTICS = 8  # times the documents' numbers: Gram matrices may take tha
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a problem, from which follows what each way costs.
+    """Shape of a problem, which determines the cost of each algorithm.
 
     Attributes
     ----------
     m, n, Q : int
-        Documents, features and queries.
+        Number of documents, features and queries.
     k : int
-        Features to select at most.
+        Maximum number of features to select.
 
     Notes
     -----
-    The choice is by the shape alone, so that a path takes the same way wherever it is computed.
+    The choice depends only on the shape, so that a path uses the same algorithm wherever it is computed.
     """
 
     m: int
@@ -127,20 +127,20 @@ class Shape:
 
     @classmethod
     def of(cls, shape: tuple[int, ...], ptr: Ints, k: int) -> Self:
-        """Return that of documents with their features, and where queries begin."""
+        """Return the shape of documents with their features and the starts of queries."""
         return cls(shape[0], shape[1], ptr.size - 1, k)
 
     def few_candidates(self, most: int) -> bool:
-        """Return whether a path of steps with at most so many candidates is faster candidate by candidate."""
+        """Return whether a path with few candidates per step is faster candidate by candidate."""
         return most < self.n and most * self.k < _FEW * self.n
 
     def by_gram_matrices(self, algorithm: str) -> bool:
-        """Return whether a search on demand has Gram matrices: if requested, or if they are not too large."""
+        """Return whether a search on demand uses Gram matrices: if requested, or if they are small enough."""
         small = self.Q * (self.n + 1) <= _MOST_STATISTICS * self.m
         return algorithm == "statistics" or (algorithm == "auto" and small)
 
     def memory(self) -> dict[str, float]:
-        """Return how many bytes what looks at all documents at once takes besides X and the centred X."""
+        """Return the memory in bytes of an algorithm for all documents, besides X and the centred X."""
         m, n, Q, k = self.m, self.n, self.Q, self.k
         return {
             "algorithm1": 8.0 * 5 * m * n,
@@ -148,13 +148,13 @@ class Shape:
         }
 
     def need(self, algorithm: str, data: DataShape) -> MemoryNeed:
-        """Return what is needed for one of those algorithms."""
+        """Return the memory requirements of such an algorithm."""
         whole, needed = whole_need(data), self.memory()[algorithm]
         fits = "algorithm=auto" if data.sharded or whole.least + needed > data.free else ""
         return replace(whole, least=whole.least + needed, algorithm=algorithm, fits=fits)
 
     def check(self, algorithm: str) -> None:
-        """Raise OutOfMemoryError where there is too little memory for one of those algorithms."""
+        """Raise OutOfMemoryError if there is not enough memory for such an algorithm."""
         needed = self.memory()[algorithm]
         if needed > _LARGE and needed > (free := memory.available()):
             raise OutOfMemoryError(
@@ -173,7 +173,7 @@ def whole_path(
     search: str,
     back: bool,
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the steps of a path, in which groups stand for features, on all documents at once.
+    """Yield the steps of a path on all documents at once, with groups in place of features.
 
     Parameters
     ----------
@@ -185,17 +185,15 @@ def whole_path(
     rules : Constraints
         Of groups.
     algorithm : str
-        "algorithm1" for forward search without groups, else anything.
+        "algorithm1" for forward search without groups, otherwise any.
     search : {"forward", "floating", "swap"}
     back : bool
-        As of :func:`whole_search`.
+        As in :func:`whole_search`.
 
     Raises
     ------
-    ParameterError
-        For an algorithm that is not for such data.
-    OutOfMemoryError
-        Where there is too little memory for it.
+    ParameterError For an algorithm that does not support such data. OutOfMemoryError If there is not enough
+    memory for it.
     """
     k = groups.greatest(rules.k)
     if isinstance(data, SparseQueryData):
@@ -223,7 +221,7 @@ def search_path(
 
 @dataclass
 class KeptColumns:
-    """The features of some dense data in columns, which searches for other λ need, too."""
+    """Dense features in column form, shared by searches for other λ."""
 
     columns: SparseQueryData | None = None
 
@@ -231,9 +229,9 @@ class KeptColumns:
 def whole_search(
     data: QueryData | SparseQueryData, regularization: float, k: int, back: bool = False
 ) -> FloatingSearch:
-    """Return a search on the columns of all documents at once, for k features at most.
+    """Return a search on the columns of all documents at once, for at most k features.
 
-    With ``back`` a candidate is judged by its own weight, with all others as they are.
+    With ``back`` a candidate is evaluated by its own weight, with all others unchanged.
     """
     if not isinstance(data, SparseQueryData):
         kept = data.shared.of(KeptColumns)

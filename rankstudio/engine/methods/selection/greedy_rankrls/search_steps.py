@@ -17,41 +17,40 @@ from rankstudio.engine.support.work import WorkProgress
 
 
 class Search(Protocol):
-    """A growing selection that knows the criterion of every feature that could be added."""
+    """A growing selection with the criterion of every candidate feature."""
 
     selected: tuple[int, ...]
 
     @property
     def informative(self) -> Bools:
-        """Which features vary inside some query, shape (n,)."""
+        """Features that vary within some query, shape (n,)."""
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
 
     def criterion(self) -> float:
-        """Return the criterion of the present selection."""
+        """Return the criterion of the current selection."""
 
     def select(self, feature: int) -> Iterator[WorkProgress] | None:
-        """Add a feature; one that takes long gives signs of life meanwhile."""
+        """Add a feature; slow ones yield progress events."""
 
     def weights(self) -> Floats:
-        """Return the weights of the present selection, shape (n,)."""
+        """Return the weights of the current selection, shape (n,)."""
 
 
 def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]:
-    """Select pinned features, then the best ones, until there are k or none may be added.
+    """Select pinned features, then the best ones, until there are k or no candidate remains.
 
     Parameters
     ----------
     search : Search
-        With nothing selected; it has the selection afterwards.
+        Search without selection; it contains the selection at the end.
     rules : Constraints
 
     Yields
     ------
-    Step or WorkProgress
-        One step a feature; where none may be added at all, one of the empty model. Signs of life of the
-        search.
+    Step or WorkProgress One step per feature; if no feature may be added, one step of the empty model.
+    Progress events of the search.
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
@@ -78,12 +77,12 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 
 
 def empty_model(criterion: float, compared: Floats) -> Step:
-    """Return the step of a search in which no feature is worth its place."""
+    """Return the step of a search in which no feature is worth its penalty."""
     return Step(1, (), np.zeros(compared.size), criterion, compared, before=criterion)
 
 
 def prefer(candidates: Ints, informative: Bools) -> Ints:
-    """Return those candidates that can change a ranking, or all where there is no such one."""
+    """Return the candidates that can change a ranking, or all candidates if there are none."""
     better = candidates[informative[candidates]]
     return better if better.size else candidates
 
@@ -117,19 +116,19 @@ def _worth(gains: Floats, prices: Floats) -> Floats:
 
 
 class FloatingSearch(Search, Protocol):
-    """A selection that also knows the criterion without each of its features."""
+    """A selection that also computes the criterion without each of its features."""
 
     def removals(self) -> Floats:
         """Return the criterion without each of the t selected features, shape (t,)."""
 
     def move_to(self, selected: tuple[int, ...]) -> None:
-        """Make another selection the present one."""
+        """Change to another selection."""
 
 
 def greedy_steps(
     path: Iterator[Step | WorkProgress], rules: Constraints
 ) -> Generator[WorkProgress, None, list[Step]]:
-    """Return the steps of a greedy path, with its signs of life and one for each step."""
+    """Return the steps of a greedy path, with its progress events and one for each step."""
     steps: list[Step] = []
     for told in path:
         if isinstance(told, Step):
@@ -146,35 +145,34 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
     Parameters
     ----------
     greedy : list of Step
-        The greedy path under the same rules, one step a size.
+        Greedy path under the same rules, one step per size.
     search : FloatingSearch
-        With nothing selected.
+        Search without selection.
     rules : Constraints
-        Of which ``k``, ``pinned``, ``allowed`` and ``size_penalty`` count.
+        Rules; ``k``, ``pinned``, ``allowed`` and ``size_penalty`` are used.
 
     Yields
     ------
-    Step or WorkProgress
-        Signs of life, then one step a size from 1 on. The sets need not be nested. ``candidates`` has the
-        criterion of the best set of one feature less with each feature added; the step's own may be lower,
-        where its set came about by a removal.
+    Step or WorkProgress Progress events, then one step per size from 1 on. The sets need not be nested.
+    ``candidates`` contains the criterion of the best set with one feature less and each feature added; the
+    criterion of the step may be lower if its set resulted from a removal.
 
     Notes
     -----
-    For every size the best set found so far is kept, the greedy path's to begin with. At each size, from the
-    best set there: if taking some feature out gives a better set of one feature less than any before, that is
-    where the search goes on; otherwise the best feature is added, and it goes on from the best set of one
-    feature more, whether that is the new one or an older one. (Pudil et al. 1994 go on from the new one even
-    where it is worse, so that their path may leave the greedy one for worse sets.) Sets of more than k
-    features are not looked at: with a larger k, smaller sets may come out better.
+    For every size the best set found so far is kept, initially that of the greedy path. At each size,
+    starting from the best set: if removing some feature gives the best set so far with one feature less, the
+    search continues there; otherwise the best feature is added, and the search continues from the best set
+    with one feature more, whether new or old. (Pudil et al. 1994 continue from the new one even if it is
+    worse, so that their path may leave the greedy one for worse sets.) Sets of more than k features are not
+    considered: with a larger k, smaller sets may improve.
 
-    Two things follow. No step is worse than the greedy step of its size, because a set is only ever
-    replaced by one with a lower criterion; a greedy path of another algorithm may differ from this one by
-    its rounding, which :data:`TIE` bounds. And the search ends, because each replacement lowers the
-    criterion of a size by more than its rounding, and no criterion is negative. When it ends, no single
-    removal or addition leads from a set of the path to a better one of the next size.
+    This has two consequences. No step is worse than the greedy step of its size, because a set is only
+    replaced by one with a lower criterion; a greedy path of another algorithm may differ by rounding, which
+    :data:`TIE` bounds. The search also ends, because each replacement reduces the criterion of a size by more
+    than its rounding, and no criterion is negative. At the end, no single removal or addition leads from a
+    set of the path to a better one of the adjacent size.
 
-    Each set found costs the search O(t) selections and the criteria of all additions and removals once.
+    Each set found costs O(t) selections and one evaluation of all additions and removals.
     """
     sets = BestSets(greedy, search, rules)
     size = reached = max(1, len(rules.pinned))
@@ -190,21 +188,21 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
 
 
 class BestSets:
-    """The best set found so far of every size, the greedy ones to begin with.
+    """The best set found so far of every size, initially the greedy ones.
 
     Parameters
     ----------
     greedy : list of Step
-        The greedy path under the same rules, one step a size.
+        Greedy path under the same rules, one step per size.
     search : FloatingSearch
     rules : Constraints
 
     Attributes
     ----------
     most : int
-        The greatest size with a choice. What cannot change a ranking comes after all that can.
+        Largest size with a choice. Features that cannot change a ranking come last.
     tie : float
-        A set is better if its criterion is lower by more than this, its rounding.
+        Rounding: a set is better if its criterion is lower by more than this.
     """
 
     def __init__(self, greedy: list[Step], search: FloatingSearch, rules: Constraints) -> None:
@@ -226,9 +224,9 @@ class BestSets:
         return self._best[size - 1]
 
     def prune(self, size: int) -> bool:
-        """Take a feature out of the best set of a size if that makes a better one; tell whether it did.
+        """Remove a feature from the best set of a size if that gives a better one; return whether it did.
 
-        Of equal features the last column goes.
+        Ties go to the last column.
         """
         pinned = len(self._rules.pinned)
         if self._pruned[size - 1] or size <= max(1, pinned):
@@ -250,7 +248,7 @@ class BestSets:
         self._improve(size + 1, (*selected, best), costs[best])
 
     def put(self, size: int, selected: tuple[int, ...]) -> None:
-        """Make a set the best of its size."""
+        """Register a set as the best of its size."""
         self._search.move_to(selected)
         criterion = self._search.criterion()
         self._best[size - 1] = Step(size, selected, self._search.weights(), criterion, np.empty(0))
@@ -281,7 +279,7 @@ class BestSets:
         return True
 
     def steps(self) -> Iterator[Step]:
-        """Yield the best sets, up to the size with the least penalised criterion."""
+        """Yield the best sets, up to the size with the lowest penalised criterion."""
         for size in range(1, self.most):
             if not self._grown[size - 1]:
                 self._compare(size)
@@ -298,23 +296,23 @@ class BestSets:
 
 
 class GroupSearch:
-    """Leave-query-out criterion with a group added to a selection, or with one taken out of it.
+    """Leave-query-out criterion after adding a group to a selection, or removing one.
 
-    It is a search whose features are groups: what is selected, the candidates and the criteria are those of
-    groups, by their position; the weights are those of the features.
+    In this search, selection, candidates and criteria refer to groups, by position; weights refer to
+    features.
 
     Parameters
     ----------
     search : FloatingSearch
-        Of features, with nothing selected.
+        Search among features, without selection.
     groups : ColumnGroups
 
     Notes
     -----
-    The criterion of a selection with a group is the one of the union, exactly: the columns of the group are
-    selected one after another, and taken back. With t features selected and Q queries, a group of b columns
-    costs O(b Q (t + b)²) besides the products of its columns; features by themselves are compared at once, as
-    without groups.
+    The criterion of a selection with a group is exactly that of the union: the columns of the group are
+    selected one after another, and removed again. With t features selected and Q queries, a group of b
+    columns costs O(b Q (t + b)²) besides the products of its columns; single features are compared at once,
+    as without groups.
     """
 
     def __init__(self, search: FloatingSearch, groups: ColumnGroups) -> None:
@@ -324,7 +322,7 @@ class GroupSearch:
         self.informative = np.isin(np.arange(len(groups.groups)), varying)
 
     def costs(self, candidates: Ints) -> Floats:
-        """Return what the criterion would be with each candidate added, shape (c,)."""
+        """Return the criterion with each candidate added, shape (c,)."""
         groups = [self._groups.groups[candidate] for candidate in candidates]
         alone = np.array([len(group) == 1 for group in groups], dtype=np.bool_)
         costs = np.empty(candidates.size)
@@ -338,7 +336,7 @@ class GroupSearch:
         return costs
 
     def removals(self) -> Floats:
-        """Return what the criterion would be without each of the selected groups, shape (t,)."""
+        """Return the criterion without each of the selected groups, shape (t,)."""
         selected = self.selected
         # From the last to the first: what stands before the group stays where it is.
         costs = [
@@ -349,7 +347,7 @@ class GroupSearch:
         return np.array(costs[::-1])
 
     def criterion(self) -> float:
-        """Return the criterion of the present selection."""
+        """Return the criterion of the current selection."""
         return self._search.criterion()
 
     def select(self, feature: int) -> None:
@@ -357,7 +355,7 @@ class GroupSearch:
         self.move_to((*self.selected, feature))
 
     def move_to(self, selected: Sequence[int]) -> None:
-        """Make another selection the present one."""
+        """Change to another selection."""
         self.selected = tuple(selected)
         self._search.move_to(self._groups.columns(selected))
 

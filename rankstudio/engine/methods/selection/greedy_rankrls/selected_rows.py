@@ -21,12 +21,12 @@ Each = Callable[[Callable[[slice], None]], None]
 
 
 class SelectedRows(Protocol):
-    """What is kept of the selected features in the queries of a shard.
+    """State of the selected features in the queries of a shard.
 
     Attributes
     ----------
     next : ndarray of shape (blocks, 1, n, BLOCK)
-        Where the products of the next feature with all others belong, if there are no Gram matrices.
+        Output array of the products of the next feature with all others, if there are no Gram matrices.
     """
 
     @property
@@ -36,27 +36,27 @@ class SelectedRows(Protocol):
     def selected(self) -> Sequence[int]: ...  # noqa: D102 - the features, in the order in which they came in
 
     def select(self, feature: int, total: Floats, left: Ints, state: State, each: Each) -> None:
-        """Change the numbers of the features ``left``, ascending, with one more feature.
+        """Update the values of the features ``left``, ascending, after one more feature.
 
-        ``total`` (n,) are its products with all features, over all queries of all shards.
+        ``total`` (n,) contains its products with all features, over all queries of all shards.
         """
 
 
 class SolvedRows:
-    """Rows of Gram matrices, and for each query a triangle that two systems a step are solved by.
+    """Rows of Gram matrices, and a triangle per query that solves two systems per step.
 
     Parameters
     ----------
     gram : ndarray of shape (blocks, n + 1, n + 1, BLOCK) or None
-        The Gram matrices of the queries, if they are there.
+        Gram matrices of the queries, if they exist.
     regularization : float
     arrays : sequence of ndarray
-        Of the :meth:`shapes`, with the blocks before and the queries of a block behind.
+        Arrays of the :meth:`shapes`, with the blocks first and the queries of a block last.
 
     Notes
     -----
-    k² / 2 numbers a query, and kn more where there are no Gram matrices. Step t reads t (n - t) of the Gram
-    matrix, and 2 t² for the systems.
+    k² / 2 numbers per query, and kn more without Gram matrices. Step t reads t (n - t) of the Gram matrix,
+    and 2 t² for the systems.
     """
 
     def __init__(self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]) -> None:
@@ -68,7 +68,7 @@ class SolvedRows:
 
     @staticmethod
     def shapes(n: int, k: int, whole: bool, delay: int) -> Shapes:
-        """Return the shapes of what is kept of a query."""
+        """Return the shapes of the state of a query."""
         return [(k * (k - 1) // 2,), (k,), () if whole else (k, n)]
 
     @property
@@ -97,18 +97,17 @@ class SolvedRows:
 
 
 class DelayedRows:
-    """The changes of some steps, and matrices of all features left that follow when there are so many.
+    """The changes of some steps, applied to matrices of all remaining features after a number of steps.
 
     Parameters
     ----------
-    gram, regularization, arrays
-        As of :class:`SolvedRows`.
+    gram, regularization, arrays As in :class:`SolvedRows`.
 
     Notes
     -----
-    (n - p)² + 2 np numbers a query where p steps are kept. Step t reads 2 p (n - t) of them at most, and
-    every p-th one reads and writes (n - t)². Where there are no Gram matrices p is k: there is nothing that
-    the matrices of all features could begin from.
+    (n - p)² + 2 np numbers per query for p delayed steps. Step t reads at most 2 p (n - t) of them, and every
+    p-th step reads and writes (n - t)². Without Gram matrices p is k, because there are no matrices to
+    update.
     """
 
     def __init__(self, gram: Floats | None, regularization: float, arrays: Sequence[Floats]) -> None:
@@ -122,7 +121,7 @@ class DelayedRows:
 
     @staticmethod
     def shapes(n: int, k: int, whole: bool, delay: int) -> Shapes:
-        """Return the shapes of what is kept of a query."""
+        """Return the shapes of the state of a query."""
         places = n - delay if k > delay else 0
         pairs = places * (places - 1) // 2
         return [(n, delay), (n, delay), (delay,), (pairs,), (pairs,), () if whole else (1, n)]
@@ -183,23 +182,23 @@ def of_blocks(arrays: Arrays, part: slice) -> Arrays:
 
 
 class JointPairs:
-    """What is kept of the pairs of features of one group.
+    """State of the pairs of features within groups.
 
     Parameters
     ----------
     groups : tuple of tuple of int
-        The columns of each group of several.
+        Columns of each group with several features.
     n : int
         Features.
     blocks : int
         Of queries.
     empty : callable
-        Returns an array of float64 of so many numbers.
+        Returns a float64 array with a number of elements.
 
     Notes
     -----
-    A comparison costs O(Q b³) for a group of b features, whatever is selected; to select a feature O(Q p)
-    besides its own for p pairs of features of one group, which take O(Q p) memory.
+    A comparison costs O(Q b³) for a group of b features, independent of the selection; selecting a feature
+    costs a further O(Q p) for p pairs of features within groups, which take O(Q p) memory.
     """
 
     def __init__(
@@ -218,13 +217,13 @@ class JointPairs:
         self._largest = int(sizes.max())
 
     def start(self, gram: Floats, total: Floats) -> None:
-        """Begin with the shard's Gram matrices (blocks, n + 1, n + 1, BLOCK), and the sum of all."""
+        """Start with the shard's Gram matrices (blocks, n + 1, n + 1, BLOCK), and the sum of all."""
         for pair, (one, other) in enumerate(self._pair_columns):
             self._products[:, pair] = gram[:, one, other]
             self._joint[:, pair] = total[one, other] - self._products[:, pair]
 
     def follow(self, feature: int, step: int, delayed: Delayed, each: Each) -> None:
-        """Follow a selected feature, whose step is kept as one of those delayed."""
+        """Update after a selected feature whose step is delayed."""
         self._left[feature] = False
         lists = step, self._left, self._members, self._starts, self._pairs
 
@@ -234,7 +233,7 @@ class JointPairs:
         each(work)
 
     def costs(self, regularization: float, state: State, each: Each) -> Floats:
-        """Return the summands of the criterion with each group added, 0 for those selected, shape (g,)."""
+        """Return the summands of the criterion with each group added, 0 for selected groups, shape (g,)."""
         left = np.add.reduceat(self._left[self._members], self._starts[:-1], dtype=np.int64)
         wanted = np.flatnonzero(left == np.diff(self._starts))
         partial, s = np.zeros((self._joint.shape[0], self._starts.size - 1)), self._largest

@@ -14,29 +14,29 @@ from rankstudio.engine.support.work import WorkProgress
 def swap_features(
     search: FloatingSearch, selected: tuple[int, ...], rules: Constraints, tie: float
 ) -> tuple[tuple[int, ...], float]:
-    """Exchange a feature of a set for the best one outside it, until no exchange lowers the criterion.
+    """Swap a feature of a set for the best one outside of it, until no swap reduces the criterion.
 
     Parameters
     ----------
     search : FloatingSearch
-        Of features or of groups of them, which then stand for features.
+        Search among features or groups; groups then count as features.
     selected : tuple of int
-        The set to begin with.
+        Initial set.
     rules : Constraints
-        Of which ``allowed``, ``pinned``, ``costs`` and ``budget`` count.
+        Rules; ``allowed``, ``pinned``, ``costs`` and ``budget`` are used.
     tie : float
-        A criterion is lower if it is so by more than this, its rounding.
+        Rounding: a criterion is lower if it is so by more than this.
 
     Returns
     -------
     selected : tuple of int
-        The feature that comes in takes the place of the one that goes.
+        New features take the positions of the ones they replace.
     criterion : float
 
     Notes
     -----
-    Each round compares all k (n - k) exchanges exactly and carries out the best one, in O(Q n k³) for
-    Q queries. The search ends, because each round lowers the criterion, and there are finitely many sets.
+    Each round evaluates all k (n - k) swaps exactly and carries out the best one, in O(Q n k³) for Q queries.
+    The search ends, because each round reduces the criterion, and the number of sets is finite.
     """
     search.move_to(selected)
     criterion = search.criterion()
@@ -79,20 +79,19 @@ def _candidates(
 def swap_path(
     greedy: list[Step], search: FloatingSearch, rules: Constraints
 ) -> Iterator[Step | WorkProgress]:
-    """Improve each set of a greedy path by swaps until none helps, and yield one step a size.
+    """Improve each set of a greedy path by swaps as long as possible, and yield one step per size.
 
     Parameters
     ----------
     greedy : list of Step
-        The greedy path under the same rules, one step a size.
+        Greedy path under the same rules, one step per size.
     search : FloatingSearch
     rules : Constraints
 
     Yields
     ------
-    Step or WorkProgress
-        Progress, then one step a size as of
-        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
+    Step or WorkProgress Progress, then one step per size as in
+    :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
     """
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)

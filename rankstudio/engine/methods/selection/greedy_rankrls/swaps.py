@@ -14,7 +14,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import Floa
 def swap_criteria(
     data: QueryData, regularization: float, selected: tuple[int, ...], candidates: Ints
 ) -> tuple[float, Floats, Floats, Floats]:
-    """Return the leave-query-out error of a selection, and with each change of it by one feature.
+    """Return the leave-query-out error of a selection, and after each change by one feature.
 
     Parameters
     ----------
@@ -25,23 +25,23 @@ def swap_criteria(
     selected : tuple of int of length k
         Columns of the model.
     candidates : ndarray of shape (c,)
-        Other columns, to come in, also for one of them.
+        Columns of candidates, to be added or swapped in.
 
     Returns
     -------
     criterion : float
-        Of the selection as it is, summed over documents (Pahikkala et al. 2010, eq. (7)).
+        Criterion of the selection, summed over documents (Pahikkala et al. 2010, eq. (7)).
     swapped : ndarray of shape (k, c)
-        In row a the criterion with the a-th selected feature replaced by each candidate.
+        Row a has the criterion with the a-th selected feature replaced by each candidate.
     without : ndarray of shape (k,)
-        The criterion without the a-th selected feature.
+        Criterion without the a-th selected feature.
     added : ndarray of shape (c,)
-        The criterion with each candidate beside all selected features.
+        Criterion with each candidate added to all selected features.
 
     Notes
     -----
-    No model is trained: each row is one comparison of a search that stands at the selection without the
-    feature, O(Qk⁴ + Qck³) together from Gram matrices of Q queries.
+    No model is trained: each row is one comparison of a search at the selection without the feature, O(Qk⁴ +
+    Qck³) in total from Gram matrices of Q queries.
     """
     swapped, without = np.empty((len(selected), candidates.size)), np.empty(len(selected))
     search = on_demand_search(data, regularization, len(selected) + 1)
@@ -58,7 +58,7 @@ def swap_criteria(
 def group_swap_criteria(
     data: QueryData, regularization: float, selected: tuple[int, ...], groups: ColumnGroups
 ) -> tuple[float, dict[tuple[int, int], float]]:
-    """Return the leave-query-out error of groups, and with each swap of one of several features.
+    """Return the leave-query-out error of groups, and after each swap that involves several features.
 
     Parameters
     ----------
@@ -67,16 +67,16 @@ def group_swap_criteria(
     regularization : float
         λ > 0.
     selected : tuple of int
-        Columns of the model: whole groups.
+        Columns of the model, in whole groups.
     groups : ColumnGroups
 
     Returns
     -------
     criterion : float
-        Of the selection as it is, summed over documents.
+        Criterion of the selection, summed over documents.
     swapped : dict
-        By positions of groups, the one that goes and the one that comes, the criterion after the swap; one of
-        the two at least has several features.
+        Criterion after the swap, by the positions of the removed and the added group; at least one of the two
+        has several features.
     """
     inside = groups.containing(selected)
     joint = [len(group) > 1 for group in groups.groups]
@@ -96,13 +96,15 @@ def group_swap_criteria(
 
 
 def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
-    """Estimate how long `swap_criteria` takes on one thread."""
+    """Estimate the duration of `swap_criteria` on one thread."""
+    # Of each query and each of k places: k² k / 2 products for the inverse without the place, k² for each
+    # candidate, a nanosecond each.
     k = n_selected
     return 1e-9 * n_queries * k**3 * (0.5 * k + n_candidates)
 
 
 def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
-    """Return a search among training data that are in memory, by Gram matrices unless these are large."""
+    """Return a search on training data in memory, with Gram matrices unless these are large."""
     if not Shape.of(data.X.shape, data.ptr, k).by_gram_matrices("auto"):
         return whole_search(data, regularization, k)
     from rankstudio.engine.methods.selection.greedy_rankrls.column_search import GramProducts, OnDemandSearch  # noqa: PLC0415

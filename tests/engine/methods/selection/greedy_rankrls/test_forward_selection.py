@@ -186,9 +186,6 @@ def test_penalty_and_costs_together() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_candidates": 0}, "n_candidates: expected a whole number from 1 up, got 0"),
-        ({"n_candidates": 2.5}, "n_candidates: expected a whole number from 1 up, got 2.5"),
-        ({"seed": -1}, "seed: expected a whole number from 0 to 4294967295, got -1"),
         ({"costs": [1, 2]}, r"costs: expected an array of shape \(8,\), one number per feature, got \(2,\)"),
         ({"costs": [0] * 8}, "costs: expected finite numbers greater than 0, got 0.0"),
         ({"costs": [np.nan] * 8}, "costs: expected finite numbers greater than 0, got nan"),
@@ -196,11 +193,9 @@ def test_penalty_and_costs_together() -> None:
         ({"costs": [2] * 8, "budget": 0}, "budget: expected a number greater than 0, got 0"),
         ({"costs": [2] * 8, "budget": 1}, "budget: expected at least 2, the cost of the cheapest feature"),
         ({"costs": [2] * 8, "budget": 3, "pinned": (0, 1)}, "budget: .* 4, the cost of the pinned features"),
-        ({"size_penalty": -0.1}, "size_penalty: expected a finite number from 0 up, got -0.1"),
-        ({"size_penalty": np.inf}, "size_penalty: expected a finite number from 0 up, got inf"),
     ],
 )
-def test_bad_parameters_are_refused_with_name_range_and_value(parameters: dict, message: str) -> None:
+def test_costs_and_budgets_that_do_not_fit_are_refused(parameters: dict, message: str) -> None:
     X, y, qid = problem(0)
     with pytest.raises(ParameterError, match=message):
         GreedyRankRLS(**parameters).fit(X, y, qid=qid)

@@ -348,7 +348,7 @@ def _deviation(by_query: Floats, reference: Floats, n_queries: int) -> tuple[flo
 
 @fused_subroutine
 def _judge(chosen: Ints, t: int, totals: Totals, task: Task, found: Found) -> None:
-    """Evaluate a set exactly, and keep it if it is the best, or not distinguishable from the reference."""
+    """Evaluate a set exactly; keep it if best, or not significantly different from the reference."""
     numbers, n_queries, reference, space, by_query = task
     sets, values, counts = found
     error = _left_out_error(chosen, t, totals, numbers[0], space, by_query)

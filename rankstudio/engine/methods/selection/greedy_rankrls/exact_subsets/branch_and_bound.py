@@ -27,24 +27,24 @@ NO_REFERENCE: Floats = np.empty((0, BLOCK))
 
 @dataclass
 class SizeSearch:
-    """How far the search among the sets of one size is.
+    """State of the search among the sets of one size.
 
     Attributes
     ----------
     size : int
     n_sets : int
     columns : tuple of int
-        The best set found, ascending; () for none.
+        Best set found, ascending; () for none.
     criterion : float
     greedy : float
-        The criterion of the greedy set; NaN where there is none.
+        Criterion of the greedy set; NaN without one.
     lower : float
         No set of the size has a lower criterion.
     n_evaluated : int
-        Sets whose criterion was computed.
+        Number of sets with a computed criterion.
     done : bool
     share : float
-        Of the sets, how many are searched or excluded.
+        Share of the sets evaluated or excluded.
     seconds : float
     """
 
@@ -62,16 +62,16 @@ class SizeSearch:
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """Parts of a search: sets that begin with the same items.
+    """Parts of a search: sets with the same first items.
 
     Attributes
     ----------
     forced : list of ndarray
-        The positions of the items of each branch, those with the lowest bounds first.
+        Positions of the items of each branch, lowest bounds first.
     bounds : ndarray
         No set of the branch has a lower criterion.
     sets : list of int
-        How many sets each has.
+        Number of sets of each branch.
     """
 
     forced: list[Ints]
@@ -80,7 +80,7 @@ class Branches:
 
 
 def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
-    """Return the branches in which there may be a set of a size with a criterion up to a limit."""
+    """Return the branches that may contain a set of a size with a criterion up to a limit."""
     free, wanted = problem.most - problem.n_forced, size - problem.n_forced
     length = 0
     while (
@@ -107,7 +107,7 @@ def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tup
 
 
 def bound_of_size(problem: SubsetProblem, size: int) -> float:
-    """Return what the criterion of no set of a size is lower than, before any search."""
+    """Return a lower bound of the criterion of all sets of a size, before any search."""
     return float(_bounds(problem, size, 0, inf)[1][0])
 
 
@@ -115,13 +115,12 @@ Job = Callable[[int], None]
 
 
 def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, None]:
-    """Call ``job`` for each number up to a count, on all threads, some at a time.
+    """Call ``job`` for each number up to a count, on all threads, a few at a time.
 
     Yields
     ------
-    int or None
-        After each round how many are done; None now and then in between. If nobody asks for more, ``stop[0]``
-        becomes 1, and jobs are waited for.
+    int or None Number of finished jobs after each round; None in between. When the generator is closed,
+    ``stop[0]`` becomes 1, and it waits for the jobs.
     """
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
@@ -141,16 +140,17 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
 
 
 def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, None, None]:
-    """Find the best set of a size and prove it; ``state`` has what is known whenever this yields.
+    """Find the best set of a size and prove it; ``state`` is up to date at every yield.
 
-    If it is closed, what the branches found until then counts, and ``state.lower`` stays a valid bound.
+    When the generator is closed, the results of the branches so far count, and ``state.lower`` stays a valid
+    bound.
 
     Notes
     -----
-    Branches are searched from the lowest bound on. When one has a bound above the best criterion, so have all
-    that follow, and the best set is proved. Branches of one round begin from the same best set, so that set
-    and counts do not depend on the number of threads. Sets that are equal but for rounding are all looked at,
-    and the one of the lowest columns is the result.
+    Branches are searched in order of their bounds. Once a bound exceeds the best criterion, so do all later
+    ones, and the best set is proved. Branches of one round start from the same best set, so that result and
+    counts do not depend on the number of threads. Sets that are equal up to rounding are all evaluated, and
+    the result is the one with the lowest columns.
     """
     began = perf_counter()
     found = open_branches(problem, state.size, state.criterion + problem.tie)

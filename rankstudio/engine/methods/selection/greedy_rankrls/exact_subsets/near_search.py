@@ -21,17 +21,17 @@ _ROWS = 1024  # of a branch, before it is searched again with more room
 
 @dataclass
 class NearSets:
-    """The sets found so far within a window above the criterion of the best one.
+    """Sets found so far within a window above the criterion of the best one.
 
     Attributes
     ----------
     columns : list of tuple of int
     criteria, deviations : list of float
-        Of each set, and the standard error of its difference from the best one.
+        Criterion of each set, and the standard error of its difference from the best one.
     n_evaluated : int
     done : bool
     share : float
-        Of the branches.
+        Share of the branches searched.
     """
 
     columns: list[tuple[int, ...]] = field(default_factory=list)
@@ -45,14 +45,14 @@ class NearSets:
 def search_near(
     problem: SubsetProblem, size: int, reference: Floats, most: float, deviations: float, state: NearSets
 ) -> Generator[None, None, None]:
-    """Find the sets of a size with a criterion up to ``most`` that are so few deviations from the reference.
+    """Find the sets of a size up to ``most``, within some standard errors of the reference.
 
     Parameters
     ----------
     problem : SubsetProblem
     size : int
     reference : ndarray of shape (blocks, BLOCK)
-        The error of the best set in each query.
+        Error of the best set in each query.
     most : float
     deviations : float
         1.96 for a two-sided test at 5 %.

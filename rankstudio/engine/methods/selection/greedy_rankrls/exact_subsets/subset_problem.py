@@ -21,30 +21,32 @@ from rankstudio.engine.support import memory
 
 _LEAST_RIDGE = 1e-9  # of the greatest eigenvalue: with less, bounds would be rounding
 _ROUNDINGS = 64 * float(np.finfo(np.float64).eps)
+"""Of a bound, which solves systems with K + μI, of the condition 1 + σ / μ: what rounding may add to it is a
+small multiple of eps times that."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetProblem:
-    """Sets of items: groups of features that come in together, most often of one feature each.
+    """Sets of items: groups of features that are added together, usually of one feature each.
 
     Attributes
     ----------
     items : tuple of int
-        The groups that a set may have, in the order in which the search branches; required ones first.
+        Groups that a set may contain, in branching order; required ones first.
     n_forced : int
-        How many are required.
+        Number of required groups.
     totals : tuple of ndarray
-        As the kernel has it, features in the order of the items.
+        Arrays for the kernel, with features in the order of the items.
     starts : ndarray of shape (items + 1,)
-        Where the features of each item begin.
+        Start of the features of each item.
     regularization : float
         λ > 0.
     ridge : float
         μ of the bounds.
     slack : float
-        What rounding, and a ridge greater than the equations allow, may add to a bound.
+        Maximum error of a bound, due to rounding and to a ridge larger than that of the equations.
     tie : float
-        Criteria that differ by no more are equal.
+        Criteria with at most this difference are equal.
     budget : float
     n_queries : int
     groups : ColumnGroups
@@ -64,11 +66,11 @@ class SubsetProblem:
 
     @classmethod
     def of(cls, data: QueryData, regularization: float, groups: ColumnGroups, rules: Constraints) -> Self:
-        """Prepare the search in rows whose squared errors are the loss.
+        """Prepare the search from rows whose squared errors are the loss.
 
         Notes
         -----
-        O(mn²) for the Gram matrices, which the data keep, and O(n³) for the order of n features.
+        O(mn²) for the Gram matrices, which are cached with the data, and O(n³) for the order of n features.
         """
         Q = data.ptr.size - 1
         if not data.has_statistics:
@@ -86,17 +88,16 @@ class SubsetProblem:
         groups: ColumnGroups,
         rules: Constraints,
     ) -> Self:
-        """Prepare the search with known Gram matrices.
+        """Prepare the search from known Gram matrices.
 
         Parameters
         ----------
         whole : ndarray of shape (n + 1, n + 1)
-            Of all queries, with the labels.
+            Gram matrix of all queries, with the labels.
         grams : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
-            Of each query; those of no query are 0.
+            Gram matrix of each query; padding is 0.
         n_queries : int
-        regularization, groups, rules
-            As of :meth:`of`.
+        regularization, groups, rules As in :meth:`of`.
         """
         n = whole.shape[0] - 1
         varying = np.diagonal(whole)[:-1] > 0
@@ -104,6 +105,7 @@ class SubsetProblem:
         forced = rules.pinned
         others = [int(i) for i in np.flatnonzero(rules.allowed & varies) if int(i) not in forced]
         pool = np.array(groups.columns((*forced, *others)), dtype=np.int64)
+        # σ has to be an upper bound, and an eigenvalue is computed up to some n eps.
         greatest = float(np.linalg.eigvalsh(whole[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
         ridge, loss = _ridge(regularization, greatest)
         order = _order(whole, groups, forced, others, ridge)
@@ -128,22 +130,22 @@ class SubsetProblem:
             ridge,
             slack,
             TIE * labels,
-            rules.budget * (1 + 1e-12),
+            rules.budget * (1 + 1e-12),  # 0.1 + 0.1 + 0.1 fits into 0.3
             n_queries,
             groups,
         )
 
     @property
     def most(self) -> int:
-        """How many items a set may have."""
+        """Maximum number of items of a set."""
         return len(self.items)
 
     def n_sets(self, size: int) -> int:
-        """Return how many sets of a size there are, whatever their price."""
+        """Return the number of sets of a size, regardless of cost."""
         return comb(self.most - self.n_forced, size - self.n_forced)
 
     def most_columns(self, size: int) -> int:
-        """Return how many columns a set of a size has at most."""
+        """Return the maximum number of columns of a set of a size."""
         widths: list[int] = sorted(np.diff(self.starts[self.n_forced :]).tolist(), reverse=True)
         return int(self.starts[self.n_forced]) + sum(widths[: size - self.n_forced])
 
@@ -161,7 +163,7 @@ class SubsetProblem:
     def numbers(
         self, limit: float, deviations: float = 0.0
     ) -> tuple[float, float, float, float, float, float, float]:
-        """Return the numbers that the search takes, for sets up to a criterion."""
+        """Return the arrays for the search of sets up to a criterion."""
         return self.regularization, self.ridge, self.budget, limit, self.slack, self.tie, deviations
 
 
@@ -170,12 +172,12 @@ MOST_SETS = 200_000_000
 
 
 def check_sizes(informative: Bools, rules: Constraints) -> None:
-    """Raise ParameterError where a path of best sets would compare more sets than can be proved soon.
+    """Raise ParameterError if a path of best sets would need too many sets to prove.
 
     Parameters
     ----------
     informative : ndarray of shape (n,)
-        Which features vary inside some query.
+        Features that vary within some query.
     rules : Constraints
     """
     forced = len(rules.pinned)
@@ -193,7 +195,7 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
 
 
 def check_room(n_queries: int, n: int) -> None:
-    """Raise OutOfMemoryError where Gram matrices of so many queries and features do not fit into memory."""
+    """Raise OutOfMemoryError if Gram matrices of so many queries and features do not fit into memory."""
     needed = 8.0 * n_queries * (n + 1) ** 2
     if needed > 1e8 and needed > (free := memory.available()):
         raise OutOfMemoryError(

@@ -29,18 +29,18 @@ from rankstudio.engine.support.work import WorkProgress
 def search_sizes(
     data: QueryData, problem: SubsetProblem, rules: Constraints
 ) -> Generator[SizeSearch, None, None]:
-    """Search the sizes one after the other, and yield the state of one whenever it may have changed.
+    """Search the sizes one after the other, and yield the state of a size after possible changes.
 
-    The first states, one a size, are those of greedy search improved by swaps. If the generator is closed,
-    all states yielded stay valid.
+    The first states, one per size, are those of greedy search improved by swaps. If the generator is closed,
+    all yielded states stay valid.
 
     Parameters
     ----------
     data : QueryData
-        The rows of the problem.
+        Rows of the problem.
     problem : SubsetProblem
     rules : Constraints
-        Of groups; ``k`` is the greatest size.
+        Rules of groups; ``k`` is the largest size.
     """
     sizes = [
         SizeSearch(size, problem.n_sets(size))
@@ -51,7 +51,7 @@ def search_sizes(
 
 
 def prove_sizes(problem: SubsetProblem, sizes: list[SizeSearch]) -> Generator[SizeSearch, None, None]:
-    """Search sizes, ascending, from the best sets that are known of them; yield as :func:`search_sizes`."""
+    """Search sizes, ascending, starting from known sets; yield as in :func:`search_sizes`."""
     for state in sizes:
         state.lower = min(state.criterion, bound_of_size(problem, state.size))
     yield from sizes
@@ -70,25 +70,24 @@ def prove_sizes(problem: SubsetProblem, sizes: list[SizeSearch]) -> Generator[Si
 def best_path(
     greedy: list[Step], search: FloatingSearch, rules: Constraints, problem: SubsetProblem
 ) -> Iterator[Step | WorkProgress]:
-    """Find the proved best set of each size, and yield one step a size.
+    """Find the proved best set of each size, and yield one step per size.
 
     Parameters
     ----------
     greedy : list of Step
-        The greedy path under the same rules, one step a size.
+        Greedy path under the same rules, one step per size.
     search : FloatingSearch
         Of groups.
     rules : Constraints
         Without costs.
     problem : SubsetProblem
-        Of the same groups and rules.
+        Problem with the same groups and rules.
 
     Yields
     ------
-    Step or WorkProgress
-        Progress, then one step a size as of
-        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a
-        set are in the order of the set of one feature less, then new ones by their columns.
+    Step or WorkProgress Progress, then one step per size as in
+    :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a set
+    are in the order of the previous set, followed by new ones in column order.
     """
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)
