@@ -7,19 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data.columns import split_names
+from rankstudio.engine.data.columns import COLUMN_OPTIONS, split_names
 from rankstudio.engine.errors import PlanError
-
-DESTINATIONS = {
-    "qid": "qid",
-    "label": "label",
-    "columns": "features",
-    "ignore": "ignore",
-    "ids_from": "ids_from",
-    "part": "part",
-    "no_queries": "no_queries",
-}
-"""Where the parser puts each, and what it is called in a plan."""
 
 MISSING: dict[str, Any] = {
     "choices": ("query_min", "zero", "refuse"),
@@ -76,14 +65,14 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         Where one of them names none.
     """
     found: dict[str, Any] = {}
-    for option, name in DESTINATIONS.items():
-        value: Any = getattr(args, option, None)
+    for name, option in COLUMN_OPTIONS.items():
+        value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
             continue
         if name in ("features", "ignore"):
             value = split_names(value)
         if value in ([], ""):
-            raise PlanError(f"--{option}: expected a column name, got an empty value.")
+            raise PlanError(f"{option}: expected a column name, got an empty value.")
         found[name] = int(value) if name == "ids_from" else value
     return found
 

@@ -14,7 +14,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text, explained
 from rankstudio.cli.streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, MeasureKind, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
 
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         what = f"{shown_input(source)} on {shown_input(args.data)}"
         print(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
-        graded = any(one.kind is MeasureKind.ERR for one in measures)
+        graded = any(one.family.name == "ERR" for one in measures)
         grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
         print(f"{result.convention.label} convention{grade}")
         print()

@@ -254,7 +254,7 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
 
 
 def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
-    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences
+    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences, evidence_text
 
     many = len(names.dataset.folds) > 1
     part = f", training part of fold {what.fold}" if many else ""
@@ -263,40 +263,10 @@ def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> It
     n = len(names.dataset.feature_ids)
     yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
     yield ""
-    yield _table(found, names)
+    table = evidence_text("", found, found.rows, names.id, names.full)
+    yield as_text(table.header, table.rows, table.left)
     yield ""
     yield from evidence_sentences(found, names.id)
-
-
-def _table(found: SelectionEvidence, names: _Names) -> str:
-    lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
-    header = ["feature", "chosen in", "position", "share", lost, "95 % interval", "queries", "substitute"]
-    rows = []
-    for row in found.rows:
-        name = names.full(row.column) if row.selected else f"({names.full(row.column)})"
-        low, median, high = (_place(one, found) for one in row.position or (_NO_END,) * 3)
-        cells = [name, _percent(row.probability), f"{median} ({low}–{high})" if row.position else "–"]
-        cells.append(_percent(row.share))
-        cells.append(f"{row.loss.value:.4f}" if row.loss else "–")
-        cells.append(f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else "–")
-        cells.append("–" if row.n_deciding is None else str(row.n_deciding))
-        if row.substitute is None or row.price is None:
-            cells.append("–")
-        else:
-            cells.append(f"{names.id(row.substitute)} ({100 * row.price:+.2f} %)")
-        said = "" if row.verdict is None else row.verdict.label
-        with_other = f" with {names.id(row.partner)}" if row.partner is not None else ""
-        rows.append([*cells, f"{said}{with_other}"])
-    return as_text([*header, "verdict"], rows, left=(0, 8))
-
-
-def _place(value: float, found: SelectionEvidence) -> str:
-    steps = 0 if found.stability is None else found.stability.counts.shape[0]
-    return f">{steps}" if value == _NO_END else f"{value:g}"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f} %"
 
 
 def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, names: _Names) -> None:

@@ -14,7 +14,7 @@ from rankstudio.engine.data.known_datasets import identify
 from rankstudio.engine.export.model_files import score_file
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
-from rankstudio.engine.metrics.names import Measure, MeasureKind
+from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.statistics.auc import auc_interval
 
 _NO_IDS = (
@@ -53,12 +53,15 @@ def evaluate_file(
 
     Returns
     -------
-    tuple Measures, data, and notes as sentences.
+    tuple
+        Measures, data, and notes as sentences.
 
     Raises
     ------
-    DatasetError If there is not one score per document. DataError If a file cannot be read, or the model
-    cannot score the data.
+    DatasetError
+        If there is not one score per document.
+    DataError
+        If a file cannot be read, or the model cannot score the data.
     """
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns)
@@ -79,6 +82,6 @@ def evaluate_file(
         document_ids=ids,
         greatest_grade=greatest_grade,
     )
-    if data.n_queries == 1 and any(one.kind is MeasureKind.AUC for one in measures):
+    if data.n_queries == 1 and any(one.family.name == "AUC" for one in measures):
         found = replace(found, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
     return found, data, notes

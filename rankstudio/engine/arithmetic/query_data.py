@@ -80,6 +80,14 @@ class QueryData:
         ptr = self.ptr[first : end + 1] - rows.start
         return QueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
 
+    def taken(self, queries: Ints) -> QueryData:
+        """Return the documents of some queries, in the order in which these are given, as a copy."""
+        sizes = np.diff(self.ptr)[queries]
+        ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        graded = self.grading.taken(rows)
+        return QueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
+
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
         """X and y, centred within queries: X^ (m, n) and y^ (m,)."""
@@ -162,8 +170,9 @@ def group(
 
     Raises
     ------
-    DatasetError For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes
-    beyond the range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
+    DatasetError
+        For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes beyond the
+        range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
     -----
@@ -356,13 +365,18 @@ class QueryStatistics:
         -----
         w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k selected features.
         """
-        coef = np.zeros(self.n_features)
-        if selected:
-            index = np.array(selected)
-            left = self.total[np.ix_(index, index)].copy()
-            left[np.diag_indices_from(left)] += regularization
-            coef[index] = np.linalg.solve(left, self.total[index, -1])
-        return coef
+        return weights_with(self.total, selected, regularization)
+
+
+def weights_with(total: Floats, selected: Sequence[int], regularization: float) -> Floats:
+    """Return the weights of :meth:`QueryStatistics.weights`, by its ``total``."""
+    coef = np.zeros(total.shape[0] - 1)
+    if selected:
+        index = np.array(selected)
+        left = total[np.ix_(index, index)]
+        left[np.diag_indices_from(left)] += regularization
+        coef[index] = np.linalg.solve(left, total[index, -1])
+    return coef
 
 
 @dataclass

@@ -141,7 +141,8 @@ def group_sparse(
 
     Raises
     ------
-    DatasetError As in :func:`rankstudio.engine.arithmetic.query_data.group`.
+    DatasetError
+        As in :func:`rankstudio.engine.arithmetic.query_data.group`.
 
     Notes
     -----

@@ -17,6 +17,14 @@ _EXPECTED = (
     "ignore"
 )
 
+COLUMN_OPTIONS = {
+    **{name: f"--{name}" for name in ("qid", "label", "ignore", "part")},
+    "features": "--columns",
+    "ids_from": "--ids-from",
+    "no_queries": "--no-queries",
+}
+"""The options by which the terminal has what is said of columns."""
+
 
 @dataclass(frozen=True)
 class DataColumns:
@@ -55,7 +63,8 @@ class DataColumns:
 
         Raises
         ------
-        ParameterError For invalid names of columns, or a name that occurs twice.
+        ParameterError
+            For invalid names of columns, or a name that occurs twice.
         """
         if isinstance(values, DataColumns):
             values = values.as_dict()

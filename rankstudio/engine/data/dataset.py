@@ -119,8 +119,10 @@ class RankingDataset:
 
         Raises
         ------
-        ParameterError For inconsistent shapes, empty data, or numbers that are not finite. DatasetError For
-        missing query ids, or ids of several types.
+        ParameterError
+            For inconsistent shapes, empty data, or numbers that are not finite.
+        DatasetError
+            For missing query ids, or ids of several types.
 
         Notes
         -----
@@ -184,8 +186,8 @@ class RankingDataset:
 
         Raises
         ------
-        DatasetError, ParameterError If a column is missing or occurs twice, a label is missing, or a feature
-        is not numeric.
+        DatasetError, ParameterError
+            If a column is missing or occurs twice, a label is missing, or a feature is not numeric.
 
         Examples
         --------
@@ -214,7 +216,8 @@ class RankingDataset:
         ----------
         table : Table
         source : Source, optional
-        missing, normalize See `load_letor`; with "refuse" there are no values to fill.
+        missing, normalize
+            See `load_letor`; with "refuse" there are no values to fill.
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
@@ -317,8 +320,9 @@ class RankingDataset:
 
         Returns
         -------
-        DataFrame Columns ``qid`` and ``label``, then one column per feature with its name. Features with
-        equal names give columns with equal names; ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
+        DataFrame
+            Columns ``qid`` and ``label``, then one column per feature with its name. Features with equal
+            names give columns with equal names; ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
 
         Examples
         --------
@@ -458,7 +462,8 @@ class FoldedDataset:
 
         Raises
         ------
-        ParameterError For other objects.
+        ParameterError
+            For other objects.
         """
         if isinstance(data, FoldedDataset):
             return data
@@ -490,7 +495,8 @@ class FoldedDataset:
         name : str
         ignore : sequence of str
             Other columns that are not features.
-        **options As in :meth:`RankingDataset.from_frame`, with the same exceptions.
+        **options
+            As in :meth:`RankingDataset.from_frame`, with the same exceptions.
         """
         made = []
         for number, (what, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):

@@ -70,8 +70,10 @@ def read_feature_names(path: Path) -> dict[int, str]:
 
     Raises
     ------
-    DatasetError If the file contains no names; the message states the expected format. FileAccessError If the
-    file cannot be read.
+    DatasetError
+        If the file contains no names; the message states the expected format.
+    FileAccessError
+        If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
     names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
@@ -118,7 +120,8 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
 
     Raises
     ------
-    OutputError If it cannot be written, or the data have no file.
+    OutputError
+        If it cannot be written, or the data have no file.
     """
     path = _file(folder, dataset)
     if path is None:

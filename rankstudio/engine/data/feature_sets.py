@@ -77,7 +77,8 @@ class FeatureSet:
 
         Raises
         ------
-        DatasetError If a feature is not in the set, which would give wrong scores.
+        DatasetError
+            If a feature is not in the set, which would give wrong scores.
         """
         if all(name in self.definitions for _, name in features):
             return dict(features)
@@ -128,8 +129,10 @@ def read_feature_set(path: Path) -> FeatureSet:
 
     Raises
     ------
-    DatasetError If it is not a feature set, or two features have the same name. FileAccessError If the file
-    cannot be read.
+    DatasetError
+        If it is not a feature set, or two features have the same name.
+    FileAccessError
+        If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
     read = _from_json if text.lstrip()[:1] in ("[", "{") else _from_lines

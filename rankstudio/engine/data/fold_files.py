@@ -43,7 +43,8 @@ def one_of(paths: Sequence[str]) -> str:
 
     Raises
     ------
-    DatasetError If the files are not exactly the training, validation and test part of one fold.
+    DatasetError
+        If the files are not exactly the training, validation and test part of one fold.
     """
     if len(paths) == 1:
         return paths[0]
@@ -73,7 +74,8 @@ def first_file(path: Path) -> Path:
 
     Raises
     ------
-    DatasetError, FileAccessError If there is none.
+    DatasetError, FileAccessError
+        If there is none.
     """
     return find_folds(path)[0].parts["train"][0]
 
@@ -87,7 +89,8 @@ def is_part_file(path: Path) -> bool:
 
     Returns
     -------
-    bool Decided by name and ending; the file is not read.
+    bool
+        Decided by name and ending; the file is not read.
     """
     words = re.split("[._-]", path.name)
     named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
@@ -228,7 +231,8 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
     Raises
     ------
-    OutputError The message names both.
+    OutputError
+        The message names both.
     """
     wanted = {identity: path for path in outputs for identity in _identities(path)}
     for given in inputs if wanted else ():

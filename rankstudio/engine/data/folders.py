@@ -53,12 +53,15 @@ def open_dataset(
 
     Returns
     -------
-    FoldedDataset Features are named if the dataset is known or a ``features.csv`` is next to the files.
+    FoldedDataset
+        Features are named if the dataset is known or a ``features.csv`` is next to the files.
 
     Raises
     ------
-    DatasetError If there is nothing to open, the parts are ambiguous, or their features differ.
-    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError As in `load_letor`.
+    DatasetError
+        If there is nothing to open, the parts are ambiguous, or their features differ.
+    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError
+        As in `load_letor`.
     """
     check_options(missing, normalize)
     path = Path(path)

@@ -90,7 +90,8 @@ def preview_table(path: Path) -> TablePreview:
 
     Raises
     ------
-    DataError, MissingExtraError If no table can be read.
+    DataError, MissingExtraError
+        If no table can be read.
     """
     file = first_file(path)
     beside = sizes_file(file)

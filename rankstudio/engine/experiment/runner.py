@@ -83,7 +83,8 @@ def open_data(plan: Plan) -> FoldedDataset:
 
     Raises
     ------
-    DataError If it cannot be opened, or its queries cannot be divided this way.
+    DataError
+        If it cannot be opened, or its queries cannot be divided this way.
     """
     return parse_protocol(plan.protocol).divide(_open(plan), plan.seed)
 
@@ -117,8 +118,10 @@ def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
 
     Raises
     ------
-    DataError, PlanError, ParameterError If it does not fit the data. OutOfMemoryError If a single worker
-    needs more memory than the limit.
+    DataError, PlanError, ParameterError
+        If it does not fit the data.
+    OutOfMemoryError
+        If a single worker needs more memory than the limit.
     """
     estimate(plan, dataset).refuse()
 
@@ -160,16 +163,21 @@ def run(
 
     Yields
     ------
-    Event RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
-    fold; RunFinished. Stop iterating to pause or cancel; an executor completes the units it has started.
-    Units that already exist, or that an executor computed, have no StepDone; units of an executor finish in
-    any order, folds in order. The results are bit-identical.
+    Event
+        RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
+        fold; RunFinished. Stop iterating to pause or cancel; an executor completes the units it has started.
+        Units that already exist, or that an executor computed, have no StepDone; units of an executor finish
+        in any order, folds in order. The results are bit-identical.
 
     Raises
     ------
-    DataError, PlanError, ParameterError Before the first event, if the data cannot be opened or the plan does
-    not fit them. WorkerError If the executor's workers are lost. OutOfMemoryError Before the first event if
-    the plan exceeds the memory limit by :func:`estimate`; later if a unit exceeds the available memory.
+    DataError, PlanError, ParameterError
+        Before the first event, if the data cannot be opened or the plan does not fit them.
+    WorkerError
+        If the executor's workers are lost.
+    OutOfMemoryError
+        Before the first event if the plan exceeds the memory limit by :func:`estimate`; later if a unit
+        exceeds the available memory.
     """
     began = time.perf_counter()
     dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)

@@ -97,7 +97,8 @@ class DatasetFiles:
 
         Raises
         ------
-        ParameterError For an id without a feature.
+        ParameterError
+            For an id without a feature.
         """
         cut = part if self.kept is None else select_features(part, self.kept)
         return _renumbered(cut) if self.renumber else cut
@@ -107,7 +108,8 @@ class DatasetFiles:
 
         Raises
         ------
-        ParameterError, OutputError, MissingExtraError As in `written_data` and `save_dataset`.
+        ParameterError, OutputError, MissingExtraError
+            As in `written_data` and `save_dataset`.
         """
         table = (self.feature_table,) if self.renumber else ()
         for path, whole in self.parts.items():

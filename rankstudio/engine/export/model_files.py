@@ -43,7 +43,8 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
 
     Raises
     ------
-    DataError If it cannot be read, or a feature of the model is in another column.
+    DataError
+        If it cannot be read, or a feature of the model is in another column.
     """
     scaled = cast(Literal["query_minmax"], model.normalize) if model.normalize != NORMALIZE[0] else False
     told = columns or model.plan.get("columns", {})
@@ -60,11 +61,13 @@ def score_file(
 
     Returns
     -------
-    tuple Scores in row order, the data, and notes on both as sentences.
+    tuple
+        Scores in row order, the data, and notes on both as sentences.
 
     Raises
     ------
-    DataError If a file cannot be read, or the model cannot score the data.
+    DataError
+        If a file cannot be read, or the model cannot score the data.
     """
     model = load_model(model_path)
     data = read_for(model, data_path, columns)
@@ -113,11 +116,13 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
 
     Returns
     -------
-    ndarray of shape (m,) Scores in row order.
+    ndarray of shape (m,)
+        Scores in row order.
 
     Raises
     ------
-    DataError If a feature is missing, or a score cannot be computed.
+    DataError
+        If a feature is missing, or a score cannot be computed.
     """
     ids = data.feature_ids
     absent = sorted(model.needed - set(ids.tolist())) if data.sparse else []
@@ -148,7 +153,10 @@ def models_in(folder: Path) -> dict[int, Path]:
 
     Raises
     ------
-    FileAccessError If the folder cannot be read. DatasetError If a fold has two models.
+    FileAccessError
+        If the folder cannot be read.
+    DatasetError
+        If a fold has two models.
     """
     found: dict[int, Path] = {}
     for path in json_files(folder):
@@ -181,7 +189,8 @@ def json_files(folder: Path) -> list[Path]:
 
     Raises
     ------
-    FileAccessError If the folder cannot be read.
+    FileAccessError
+        If the folder cannot be read.
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
     return [path for path in paths[:_MOST_FILES] if path.suffix.lower() == ".json" and path.is_file()]
@@ -200,7 +209,8 @@ def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
 
     Raises
     ------
-    DataError If a file cannot be read, is not a model, or does not match the features.
+    DataError
+        If a file cannot be read, is not a model, or does not match the features.
     """
     if not place.exists():
         raise FileAccessError(place, tr("file or folder not found."))

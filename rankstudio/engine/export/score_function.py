@@ -160,7 +160,8 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 
     Raises
     ------
-    DatasetError If an input is not in the set.
+    DatasetError
+        If an input is not in the set.
     """
     names = features.of([(given.id, given.name) for given in function.inputs])
     inputs = tuple(
@@ -205,8 +206,10 @@ def score_function(model: Model) -> ScoreFunction:
 
     Raises
     ------
-    OutputError For trees that need values unavailable to other programs, and for kernel models. DataError For
-    invalid trees.
+    OutputError
+        For trees that need values unavailable to other programs, and for kernel models.
+    DataError
+        For invalid trees.
     """
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()

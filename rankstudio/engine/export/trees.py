@@ -73,7 +73,8 @@ def checked_trees(text: str, n_columns: int) -> Trees:
 
     Raises
     ------
-    DataError If the text is invalid: children that are not nodes, lists of another length, invalid numbers.
+    DataError
+        If the text is invalid: children that are not nodes, lists of another length, invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
@@ -122,7 +123,8 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
 
     Raises
     ------
-    DataError As in :func:`checked_trees`.
+    DataError
+        As in :func:`checked_trees`.
     """
     head, *blocks = _blocks(text)
     for key, value in head.items():
@@ -256,7 +258,8 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
 
     Raises
     ------
-    DataError If LightGBM rejects the trees, or crashes on them in a separate process.
+    DataError
+        If LightGBM rejects the trees, or crashes on them in a separate process.
     """
     booster, given = _booster(trees, X, _SCORES, source)
     return np.asarray(booster.predict(given, raw_score=True))

@@ -53,7 +53,8 @@ class KernelDecomposition:
 
         Raises
         ------
-        DatasetError For any other shape.
+        DatasetError
+            For any other shape.
         """
         K = np.asarray(kernel, dtype=np.float64)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -163,8 +164,8 @@ class HeldOutPredictor:
 
         Raises
         ------
-        DatasetError For a row that does not exist or is repeated in a set, or a set that contains all
-        documents.
+        DatasetError
+            For a row that does not exist or is repeated in a set, or a set that contains all documents.
 
         Notes
         -----
@@ -276,7 +277,8 @@ class HeldOutPredictor:
 
         Raises
         ------
-        OutOfMemoryError If two such matrices do not fit.
+        OutOfMemoryError
+            If two such matrices do not fit.
 
         Notes
         -----
@@ -389,7 +391,8 @@ class HoldOutRanker(LinearRanker):
 
         Returns
         -------
-        list of ndarray of shape (u,) Scores as in :meth:`leave_pair_out`.
+        list of ndarray of shape (u,)
+            Scores as in :meth:`leave_pair_out`.
         """
         return self._held_out(X, y).sets(sets)
 

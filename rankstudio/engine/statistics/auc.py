@@ -27,7 +27,8 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
 
     Returns
     -------
-    float NaN if all labels are equal.
+    float
+        NaN if all labels are equal.
 
     Notes
     -----
@@ -49,8 +50,9 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
 
     Returns
     -------
-    float Every pair within a fold counts once; folds with a single label do not count. NaN if no fold has two
-    labels.
+    float
+        Every pair within a fold counts once; folds with a single label do not count. NaN if no fold has two
+        labels.
     """
     found, truth = _both(scores, labels)
     groups = np.asarray(folds)
@@ -75,7 +77,8 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
 
     Returns
     -------
-    float NaN if all labels are equal.
+    float
+        NaN if all labels are equal.
     """
     truth = row("labels", labels)
     scores = np.asarray(held_out, dtype=np.float64)

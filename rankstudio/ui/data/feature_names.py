@@ -73,8 +73,8 @@ class FeatureNames(Controller):
         self.groups.changed.connect(self._keep_groups)
         self._of = ""  # checksum of the data whose notes these are
         models.session.datasetChanged.connect(self._load)
-        data.statistics.edited.connect(self._change)
-        data.statistics.namesAsked.connect(self.ask)
+        data.statistics.table.rows_model.written.connect(self._change)
+        data.statistics.names.clicked.connect(self.ask)
         data.statistics.table.row_actions = self._actions
 
     @Slot()
@@ -208,7 +208,7 @@ class FeatureGroups(Controller):
         self._session, self._table, self._window = session, data.statistics.table, parent
         self._groups: Groups = session.plan.groups
         self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
-        data.statistics.edited.connect(self._write)
+        data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
 
     def action(self) -> QAction:

@@ -201,20 +201,17 @@ class DataPanel(Panel):
     """
 
     foldChosen = Signal(object)
-    sourcesAsked = Signal()
-    """The user wants to know where other data are to be had."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Data"))
         self.setObjectName("data-panel")
-        self._sources = self.add_tool("info", tr("Where to get data"))
-        self._sources.clicked.connect(self.sourcesAsked)
+        self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._convention = self._opening = ""
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
-        self._folds = named(Segmented(name=tr("fold")), "data-folds")
+        self._folds = named(Segmented(name=tr("fold"), wide=True), "data-folds")
         # In the place of the buttons, where there are too many folds for a row.
         self._many = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()

@@ -24,7 +24,7 @@ from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
@@ -53,8 +53,6 @@ class EvidenceController(Controller):
     models : Models
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at (its id)."""
     comparisonShown = Signal()
     """Two runs are compared: the Compare page is to be seen."""
 
@@ -66,19 +64,20 @@ class EvidenceController(Controller):
         self.evidence = models.evidence
         self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
         self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
+        self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
         self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
         self._wanted_of: object = None
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
-            panel.inspected.connect(self.inspected)
+            panel.inspected.connect(self._session.inspectAsked)
         self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
-        self.sets.toggled.connect(self._toggle)
-        self.best.useAsked.connect(self.use_best)
-        self.best.compareAsked.connect(self.compare_best)
-        self.best.sizesAsked.connect(self.show_sizes)
-        self.stop.chance.asked.connect(self._tests.toggle)
+        self.sets.plot.picked.connect(self._toggle)
+        self.best.use.clicked.connect(self.use_best)
+        self.best.compare.clicked.connect(self.compare_best)
+        self.best.sizes.clicked.connect(self.show_sizes)
+        self.stop.chance.button.clicked.connect(self._tests.toggle)
         self._rows = {
             Package.FEATURES: self.panel.work,
             Package.BEST: self.best.work,
@@ -86,8 +85,8 @@ class EvidenceController(Controller):
             Package.STOP: self.stop.work,
         }
         for package, line in self._rows.items():
-            line.started.connect(lambda package=package: self.evidence.start(package))
-            line.stopped.connect(self.evidence.stop)
+            line.button.clicked.connect(lambda _=False, package=package: self.evidence.start(package))
+            line.stop.clicked.connect(lambda _=False: self.evidence.stop())
         self._best_with = OnDemand(
             models.task_worker, self._asked_key, self._search, slot="best-with", panel=self.sets, parent=self
         )
@@ -95,17 +94,18 @@ class EvidenceController(Controller):
         for signal in (self.evidence.changed, self.evidence.grew, self._tests.changed, self._tests.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
+        self._session.inspected.connect(self._mark)
         models.absence.changed.connect(self._ask)
         self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self) -> Splitter:
         """Return the panels, laid out."""
-        left = column("evidence-left", (self.panel, self.sets), (3, 2), (352, 243))
+        left = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
-            "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (132, 220, 243)
+            "evidence-right", (self.best, 0, 132), (self.probability, 1, 220), (self.stop, 1, 243)
         )
-        return row("evidence", (left, self._right), (5, 3), (750, 438))
+        return row("evidence", (left, 5, 750), (self._right, 3, 438))
 
     @Slot()
     def update(self) -> None:
@@ -113,25 +113,8 @@ class EvidenceController(Controller):
         self.evidence.look()
         self._ask()
 
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the evidence."""
-        if not self.panel.table.rows():
-            return ()
-        about = tr("Evidence for each selected feature, with its verdict.")
-        return (ShownTable("evidence", tr("Evidence"), about, self.panel.table),)
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots that are seen."""
-        every = (
-            ShownPlot("probability", tr("Selection probability"), self.probability.plot),
-            ShownPlot("near-best", tr("Sets as good as the best"), self.sets.plot),
-            ShownPlot("step-p", tr("Significance of the steps"), self.stop.p_plot),
-            ShownPlot("repeated", tr("Left-out error with repeated selection"), self.stop.curve),
-        )
-        return tuple(shown for shown in every if shown.plot.isVisible())
-
     @Slot(int)
-    def mark(self, feature: int) -> None:
+    def _mark(self, feature: int) -> None:
         """Let the feature that is looked at stand out."""
         self.probability.plot.mark(feature)
         rows = [one for one in self.panel.table.rows() if one.feature == feature]

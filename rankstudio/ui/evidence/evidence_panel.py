@@ -8,14 +8,15 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout
 
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
@@ -453,6 +454,8 @@ class EvidencePanel(Panel):
         self.setObjectName("evidence-panel")
         self.table = EvidenceTable(theme)
         self.table.setAccessibleName(tr("Evidence"))
+        about = tr("Evidence for each selected feature, with its verdict.")
+        self.table.shared = Shared("evidence", tr("Evidence"), about, always=True)
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),
@@ -466,11 +469,6 @@ class EvidencePanel(Panel):
         fill(self.body, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what came while nobody looked: a window opens at the page where it was left."""
-        super().showEvent(event)
-        self.appeared.emit()
 
     def show_evidence(
         self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str

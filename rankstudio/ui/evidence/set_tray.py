@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
-from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.number_format import fixed, percent, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.language import tr
@@ -30,7 +30,6 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import emptied, fill, named
@@ -143,7 +142,8 @@ class SetTray(QFrame):
         Ids of features.
     menuAsked : Signal(int, QPoint)
     addAsked : Signal(QPoint)
-    undoAsked, resetAsked, runAsked, appeared : Signal()
+    appeared : Signal()
+    undo, reset, run : QToolButton
     """
 
     removed = Signal(int)
@@ -151,9 +151,6 @@ class SetTray(QFrame):
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
     addAsked = Signal(QPoint)
-    undoAsked = Signal()
-    resetAsked = Signal()
-    runAsked = Signal()
     appeared = Signal()
 
     def __init__(self, theme: Theme, name: str, *, shares_line: bool = False) -> None:
@@ -177,12 +174,6 @@ class SetTray(QFrame):
         line = title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
         fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
-        for button, signal in (
-            (self.undo, self.undoAsked),
-            (self.reset, self.resetAsked),
-            (self.run, self.runAsked),
-        ):
-            button.clicked.connect(signal)
 
     def show_set(self, shown: ShownSet, *, undoable: bool) -> None:
         """Show a set."""
@@ -244,36 +235,36 @@ class SetTrayController(Controller):
         Which runs sets.
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at (its id)."""
-
-    def __init__(self, theme: Theme, models: Models, evidence: EvidenceController) -> None:
-        super().__init__(evidence)
+    def __init__(
+        self, theme: Theme, models: Models, evidence: EvidenceController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
         self._models, self._session, self._evidence = models, models.session, evidence
         self._columns: tuple[int, ...] = ()
         self._before: list[tuple[int, ...]] = []  # for undo
         self._of: object = None
         self._changes: SetChanges | None = None
-        self._own_error = 0.0  # of the selection, for the comparison with an edited set
         self._pointed, self._looked_at = 0, 0
         self._menu: QMenu | None = None
         self._tab = EVIDENCE
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
+        self.panels = self.trays
         for tray in self.trays:
             tray.removed.connect(self.remove)
-            tray.inspected.connect(self.inspected)
+            tray.inspected.connect(self._session.inspectAsked)
             tray.pointed.connect(self._point)
             tray.menuAsked.connect(self._show_menu)
             tray.addAsked.connect(self._offer)
-            tray.undoAsked.connect(self.undo)
-            tray.resetAsked.connect(self.reset)
-            tray.runAsked.connect(self.run)
+            tray.undo.clicked.connect(self.undo)
+            tray.reset.clicked.connect(self.reset)
+            tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
         self._computed = OnDemand(
             models.task_worker, self._key, self._compute, slot="set-changes", parent=self
         )
         self._computed.failed.connect(self.failed)
         evidence.evidence.changed.connect(self._ask)
+        self._session.inspected.connect(self.look_at)
 
     @property
     def features(self) -> tuple[int, ...]:

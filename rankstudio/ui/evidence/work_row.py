@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, isinf
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
@@ -51,11 +51,8 @@ class WorkRow(QWidget):
 
     Attributes
     ----------
-    started, stopped : Signal()
+    button, stop : QPushButton
     """
-
-    started = Signal()
-    stopped = Signal()
 
     def __init__(self, name: str, offer: str, timed: str, tip: str) -> None:
         super().__init__()
@@ -75,8 +72,6 @@ class WorkRow(QWidget):
             spacing=8,
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.button.clicked.connect(self.started)
-        self.stop.clicked.connect(self.stopped)
 
     def show_state(self, evidence: Evidence, package: Package, said: str = "") -> None:
         """Show how far a package is, and what is known of it so far."""

@@ -22,12 +22,12 @@ from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.widgets.columns import FORMATS
+from rankstudio.ui.widgets.table import TableView
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.dataset_files import DatasetFiles, WrittenPart
@@ -48,8 +48,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
         _report_item(sections.report, name),
-        *(_table_item(shown, name) for page in pages for shown in page.tables()),
-        *(_plot_item(shown, name) for page in pages for shown in page.plots()),
+        *(_table_item(table, name) for page in pages for table in page.shared(TableView)),
+        *(_plot_item(plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
         *_simulation_items(sections),
         *_plan_items(session, name),
@@ -58,36 +58,21 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
 
 def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:
     """Return the plots that show something as figures, with their names and captions."""
-    plots = (shown for page in sections.pages.values() for shown in page.plots())
-    return [
-        (shown.plot, plot_figure(models, shown.plot, shown.label, shown.key, compared=shown.compares))
-        for shown in plots
-        if not shown.plot.is_empty()
-    ]
+    plots = (plot for page in sections.pages.values() for plot in page.shared(Plot))
+    return [(plot, plot_figure(models, plot)) for plot in plots if not plot.is_empty()]
 
 
-def plot_figure(
-    models: Models, plot: Plot, label: str = "", key: str = "figure", *, compared: bool = False
-) -> Figure:
-    """Return what a plot shows as a figure, with a caption that says of what.
-
-    Parameters
-    ----------
-    models : Models
-    plot : Plot
-    label, key : str
-        What it is called, for people and for files.
-    compared : bool
-        Whether it shows several runs rather than the one that is looked at.
-    """
+def plot_figure(models: Models, plot: Plot) -> Figure:
+    """Return what a plot shows as a figure, with a caption that says of what."""
     plot.flush()
+    shared = plot.shared
     figure, dataset = plot.figure(), models.session.dataset
-    title = ": ".join(dict.fromkeys(filter(None, [label or plot.accessibleName(), figure.title])))
+    title = ": ".join(dict.fromkeys(filter(None, [shared.label or plot.accessibleName(), figure.title])))
     if figure.caption:  # of no run: it says itself what it is of
-        return replace(figure, name=key, title=title)
+        return replace(figure, name=shared.key or "figure", title=title)
     data = dataset.name if dataset is not None else "RankStudio"
-    caption = _caption(models, compared=compared) or f"{data}."
-    return replace(figure, name=f"{_stem(data)}-{key}", title=title, caption=caption)
+    caption = _caption(models, compared=shared.compares) or f"{data}."
+    return replace(figure, name=f"{_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
 
 
 def _caption(models: Models, *, compared: bool) -> str:
@@ -193,8 +178,8 @@ def _report_item(report: ReportController, name: str) -> ExportItem:
     )
 
 
-def _table_item(shown: ShownTable, name: str) -> ExportItem:
-    table = shown.table
+def _table_item(table: TableView, name: str) -> ExportItem:
+    shown = table.shared
     return ExportItem(
         *(shown.key, shown.label, shown.about, FORMATS, f"{name}-{shown.key}"),
         *(table.export, table.rows_as_csv),
@@ -202,13 +187,13 @@ def _table_item(shown: ShownTable, name: str) -> ExportItem:
     )
 
 
-def _plot_item(shown: ShownPlot, name: str) -> ExportItem:
-    plot, key = shown.plot, shown.key
+def _plot_item(plot: Plot, name: str) -> ExportItem:
+    key = plot.shared.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
     text = tr("The plot as shown, in light colours; as CSV, its numbers.")
     write = partial(export_plot, plot)
     return ExportItem(
-        f"plot-{key}", shown.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
+        f"plot-{key}", plot.shared.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
     )
 
 

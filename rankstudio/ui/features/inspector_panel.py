@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.escaping import html_text
+from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Density, DensityPlot
-from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
@@ -73,7 +73,6 @@ class InspectorPanel(Panel):
         if self.tables is not None:
             self.body.insertWidget(1, self.tables, 1)
         self.switch = named(Segmented(_VIEWS, tr("show")), "inspector-switch")
-        self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.switch.chosen.connect(self._show_view)
         self.switch.hide()
         self.body.insertWidget(0, self.switch)

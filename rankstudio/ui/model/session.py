@@ -75,6 +75,12 @@ class Session(QObject):
     measureChanged = Signal()
     unsealAsked = Signal()
     """The user wants to see what was measured on the sealed test part."""
+    inspectAsked = Signal(int)
+    """The user looks at a feature (its id), somewhere."""
+    inspected = Signal(int)
+    """Another feature is looked at closely (its id)."""
+    foldChosen = Signal()
+    """The user looks at another fold, and no longer follows the run that works."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -225,6 +231,11 @@ class Session(QObject):
         if fold != self._fold:
             self._fold = fold
             self.foldChanged.emit()
+
+    def choose_fold(self, fold: int | None) -> None:
+        """Look at another fold, or at all of them, as the user wants."""
+        self.foldChosen.emit()
+        self.look_at(fold)
 
     def show_measure(self, name: str) -> None:
         """Show another measure in the plots."""

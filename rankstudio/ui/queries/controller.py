@@ -16,7 +16,7 @@ from rankstudio.ui.model.evidence import GREEDY
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.queries.ablation_panel import AblationFeeder, AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
 from rankstudio.ui.queries.documents_panel import DocumentsPanel
@@ -58,8 +58,6 @@ class QueriesController(Controller):
     models : Models
     """
 
-    inspected = Signal(int)
-    """The user looks at a feature (its id)."""
     emptied = Signal(bool)
     """Whether there is nothing that the panels could show."""
 
@@ -82,6 +80,7 @@ class QueriesController(Controller):
         fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
         self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
+        self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
         self._compared = OnDemand(
             worker, self._compared_key, self._compare, slot="queries", panel=self.head, parent=self
@@ -100,8 +99,8 @@ class QueriesController(Controller):
         self.comparison.plot.brushed.connect(self.list.brush)
         self.list.chosen.connect(self._on_picked)
         self.list.filtered.connect(self.comparison.plot.keep)
-        self.list.selectAsked.connect(self.select_for_listed)
-        self.ablation.inspected.connect(self.inspected)
+        self.list.select_for.clicked.connect(self.select_for_listed)
+        self.ablation.inspected.connect(session.inspectAsked)
         for signal in (
             runs.added,
             runs.ended,
@@ -123,24 +122,6 @@ class QueriesController(Controller):
     def queries(self) -> tuple[ComparedQuery, ...]:
         """The queries that are compared, the greatest loss first."""
         return self._shown[1].queries if self._shown is not None else ()
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the tables, where the page is seen."""
-        if not self.bar.isVisible():
-            return ()
-        measured = tr("Measures of two models in every query.")
-        learned = tr("Effect of retraining A without each feature.")
-        ranked = tr("Ranked by both models.")
-        return (
-            ShownTable("queries", tr("Queries"), measured, self.list.table),
-            ShownTable("documents", tr("Documents of the query"), ranked, self.documents.table),
-            ShownTable("ablation", tr("Features left out"), learned, self.ablation.table),
-        )
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plot, where the page is seen."""
-        label, plot = tr("A against B, query by query"), self.comparison.plot
-        return (ShownPlot("queries", label, plot),) if self.bar.isVisible() else ()
 
     def leave(self) -> None:
         """Learn nothing more for a page that nobody sees."""

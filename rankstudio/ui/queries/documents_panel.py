@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rankstudio.engine.support.number_format import MINUS
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.queries.comparison_panel import BAR
@@ -17,8 +18,8 @@ from rankstudio.ui.queries.sentences import counted, decimals, number, pair_sent
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
-from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import ROW_ROLE
@@ -86,7 +87,8 @@ class DocumentsPanel(Panel):
         self._decimals = 3
         self.legend = FeatureLegend(theme)
         self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
-        named(self.table, said=tr("Documents of the query"))
+        label = tr("Documents of the query")
+        named(self.table, said=label).shared = Shared("documents", label, tr("Ranked by both models."))
         self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)

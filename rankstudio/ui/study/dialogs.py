@@ -356,7 +356,7 @@ class ColumnsDialog(QDialog):
         (qid, label, part), comment = self._roles(), self._comment()
         alone = self._no_queries.isChecked()
         self._qid.setDisabled(alone)
-        blocked = self._table.blockSignals(True)
+        blocked = self._table.blockSignals(True)  # a cell that is filled in here was not ticked by the user
         n = 0
         for i in range(self._table.rowCount()):
             free = i not in (qid, label, part)

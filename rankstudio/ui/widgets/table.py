@@ -54,6 +54,7 @@ from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import NOT_SHARED
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import (
     FLAGS,
@@ -182,6 +183,8 @@ class TableView(QTableView):
         What the user made of the columns' widths.
     placeholder : str
         What the table says while it has no rows.
+    shared : Shared
+        How it is listed among what can be exported; not at all by itself.
     row_actions : callable or None
         Of a row object: further actions for its context menu.
     """
@@ -202,6 +205,7 @@ class TableView(QTableView):
         self.setObjectName(name)
         self.setAccessibleName(name.replace("-", " "))
         self.placeholder = ""
+        self.shared = NOT_SHARED
         self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
         self.hovered_row = -1
         self._cut = ""  # what an empty table says, where it has no room for it

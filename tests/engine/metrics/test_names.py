@@ -4,7 +4,7 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, MeasureKind, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, measure
 
 
 def test_canonical_names_are_read_back() -> None:
@@ -60,8 +60,8 @@ def test_another_name_is_answered_with_the_measures_there_are(written: object) -
 
 
 def test_only_errors_are_better_when_they_are_lower() -> None:
-    lower = [f.kind for f in FAMILIES if not f.higher_is_better]
-    assert lower == [MeasureKind.DISAGREEMENT, MeasureKind.STRICT_DISAGREEMENT]
+    lower = [f.name for f in FAMILIES if not f.higher_is_better]
+    assert lower == ["Disagreement", "StrictDisagreement"]
     assert not measure("disagreement").higher_is_better
     assert measure("MAP").higher_is_better
 

@@ -281,8 +281,8 @@ def find_best_subset(data: QueryData, space: SubsetSpace) -> Generator[SubsetPro
 
     Yields
     ------
-    SubsetProgress First after greedy sets and swaps, then several times a second; the last one has the
-    result.
+    SubsetProgress
+        First after greedy sets and swaps, then several times a second; the last one has the result.
         Close the generator to interrupt the search.
     """
     rows, problem, rules = space.problem(data)

@@ -54,14 +54,16 @@ class JudgedSelection:
 
         Parameters
         ----------
-        plan, dataset, given As in
-        :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
+        plan, dataset, given
+            As in :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
         options : EvidenceOptions
 
         Raises
         ------
-        PlanError If the method selects no features, or a parameter has several values. DataError If the
-        preferences do not fit the data.
+        PlanError
+            If the method selects no features, or a parameter has several values.
+        DataError
+            If the preferences do not fit the data.
         """
         _check_selects(plan)
         what = PermutedPlan.of(plan, dataset, given)
@@ -86,7 +88,8 @@ class JudgedSelection:
 
         Raises
         ------
-        PlanError If the method selects no features.
+        PlanError
+            If the method selects no features.
         """
         _check_selects(plan)
         fold = next(one for one in dataset.folds if one.number == result.fold)

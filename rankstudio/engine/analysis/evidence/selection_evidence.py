@@ -35,9 +35,9 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_second
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.compilation import announced
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-Work = Generator[WorkProgress, None, None]
+Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
 
 PARTS = (
@@ -125,7 +125,8 @@ def selection_evidence(
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
         Query of each document.
-    **options Attributes of :class:`EvidenceOptions`.
+    **options
+        Attributes of :class:`EvidenceOptions`.
 
     Returns
     -------
@@ -162,7 +163,8 @@ def evidence_steps(
 
     Parameters
     ----------
-    estimator, data As in :func:`selection_evidence`, grouped.
+    estimator, data
+        As in :func:`selection_evidence`, grouped.
     options : EvidenceOptions, optional
     known : SelectionEvidence, optional
         Result of an interrupted run with the same arguments; finished parts, halves, permutations and queries
@@ -170,7 +172,8 @@ def evidence_steps(
 
     Yields
     ------
-    PartialResult :class:`SelectionEvidence` so far.
+    PartialResult
+        :class:`SelectionEvidence` so far.
     """
     work = _Evidence(estimator, data, options or EvidenceOptions(), known)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
@@ -366,9 +369,7 @@ class _Evidence:
         sizes = self.found.best.sizes if self.found.best is not None else ()
         return next((one.features for one in sizes if one.size == size and one.proved), ())
 
-    def _best_without(
-        self, column: int, rest: tuple[int, ...]
-    ) -> Generator[WorkProgress, None, tuple[int, ...]]:
+    def _best_without(self, column: int, rest: tuple[int, ...]) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown."""
         best = self._best_of(len(rest))
         if not best or column not in best:

@@ -74,7 +74,8 @@ def set_changes(
 
     Raises
     ------
-    ParameterError For other methods, or invalid or repeated columns.
+    ParameterError
+        For other methods, or invalid or repeated columns.
 
     Notes
     -----

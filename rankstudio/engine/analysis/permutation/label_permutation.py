@@ -365,7 +365,8 @@ def permutation_steps(
 
     Parameters
     ----------
-    estimator, n_permutations, seed As in :func:`permutation_test`.
+    estimator, n_permutations, seed
+        As in :func:`permutation_test`.
     data : QueryData or TrainingData
     block : int, default 64
         Permutations per block; multiples of 16 give the same bits. With several shards a block has one
@@ -373,7 +374,8 @@ def permutation_steps(
 
     Yields
     ------
-    PermutationTest Result of all permutations so far.
+    PermutationTest
+        Result of all permutations so far.
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)

@@ -141,7 +141,8 @@ def ranked_query(
 
     Raises
     ------
-    StoreError If a study did not store the model.
+    StoreError
+        If a study did not store the model.
     """
     begin, end = (int(at) for at in data.query_ptr[position : position + 2])
     whole = np.array([0, end - begin])

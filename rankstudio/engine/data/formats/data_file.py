@@ -44,8 +44,8 @@ def load_data(
 
     Raises
     ------
-    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError As in
-    `open_dataset`.
+    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError
+        As in `open_dataset`.
     """
     check_options(missing, normalize)
     told = DataColumns.of(columns or {})
@@ -94,16 +94,23 @@ def load_letor(
 
     Returns
     -------
-    RankingDataset Documents grouped by query, in order of first appearance.
+    RankingDataset
+        Documents grouped by query, in order of first appearance.
 
     Raises
     ------
     FileAccessError
         If the file cannot be read.
-    FormatError At the first violation of the format. MissingValueError At the first missing value, with the
-    policy to refuse them. DatasetError
+    FormatError
+        At the first violation of the format.
+    MissingValueError
+        At the first missing value, with the policy to refuse them.
+    DatasetError
         If the features do not fit into memory.
-    Cancelled If ``cancelled`` returned True. ParameterError For an unknown option.
+    Cancelled
+        If ``cancelled`` returned True.
+    ParameterError
+        For an unknown option.
 
     Notes
     -----
@@ -140,8 +147,10 @@ def load_trec(
 
     Raises
     ------
-    DataError If a file cannot be read, or has the wrong format. MissingExtraError If ir_datasets is needed
-    but not installed.
+    DataError
+        If a file cannot be read, or has the wrong format.
+    MissingExtraError
+        If ir_datasets is needed but not installed.
     """
     check_options(missing, normalize)
     found = {name: run_scores(read_lines(path)) for name, path in runs.items()}

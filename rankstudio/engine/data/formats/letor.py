@@ -133,8 +133,12 @@ def read_letor(
 
     Raises
     ------
-    FormatError For each file: at a zero byte, then at the first violation of LETOR text, then at a document
-    in a comment. MissingValueError At the first missing value, with the policy to refuse them. DatasetError
+    FormatError
+        For each file: at a zero byte, then at the first violation of LETOR text, then at a document in a
+        comment.
+    MissingValueError
+        At the first missing value, with the policy to refuse them.
+    DatasetError
         If the features do not fit into memory.
 
     Notes

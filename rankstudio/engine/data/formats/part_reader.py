@@ -96,7 +96,8 @@ class PartReader:
         The files of each part.
     progress : ReadProgress
     told : DataColumns
-    missing, normalize, cache As in `open_dataset`.
+    missing, normalize, cache
+        As in `open_dataset`.
     several_folds : bool
         Whether a single fold would need less memory.
     """
@@ -284,8 +285,8 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
 
     Raises
     ------
-    DatasetError, FileAccessError, FormatError If several files cannot form one part, or the file of sizes is
-    invalid.
+    DatasetError, FileAccessError, FormatError
+        If several files cannot form one part, or the file of sizes is invalid.
     """
     beside = None if form == "letor" or told.no_queries else sizes_file(paths[0])
     if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
@@ -316,8 +317,8 @@ def read_files(
 
     Raises
     ------
-    DataError, MissingExtraError If the files cannot be read; ZeroIdError for an id 0 unless ids are declared
-    to start at 0.
+    DataError, MissingExtraError
+        If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to start at 0.
     """
     form = recognised_form(paths[0], told)
     if form == "trec" and len(paths) == 1:
@@ -363,11 +364,13 @@ def read_to_disk(
 
     Returns
     -------
-    FileContents Mapped read-only arrays, with values filled and scaled as requested.
+    FileContents
+        Mapped read-only arrays, with values filled and scaled as requested.
 
     Raises
     ------
-    DataError As in the reader, and if the mapped files cannot be written.
+    DataError
+        As in the reader, and if the mapped files cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         found = [store.recalled_checksum(path) for path in part.paths]

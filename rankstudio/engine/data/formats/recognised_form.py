@@ -51,8 +51,8 @@ def recognised_form(path: Path, told: DataColumns) -> str:
 
     Raises
     ------
-    FileAccessError, MissingExtraError If the file cannot be read, or has the ending of a binary format that
-    it does not have.
+    FileAccessError, MissingExtraError
+        If the file cannot be read, or has the ending of a binary format that it does not have.
     """
     head = read_beginning(path, HEAD)
     begin = _first_bytes(path)
@@ -170,8 +170,10 @@ def read_sizes(path: Path) -> Ints:
 
     Raises
     ------
-    FileAccessError, FormatError If the file cannot be read, or contains something other than such numbers.
-    DatasetError If it is empty.
+    FileAccessError, FormatError
+        If the file cannot be read, or contains something other than such numbers.
+    DatasetError
+        If it is empty.
     """
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")

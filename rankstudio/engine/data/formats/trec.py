@@ -41,8 +41,10 @@ def run_scores(text: TextLines) -> RunScores:
 
     Raises
     ------
-    FormatError At the first line that is not part of a run, or repeats a document of a query. DatasetError
-    For an empty file.
+    FormatError
+        At the first line that is not part of a run, or repeats a document of a query.
+    DatasetError
+        For an empty file.
     """
     found: dict[str, dict[str, float]] = {}
     for line, words in text.words():
@@ -84,7 +86,8 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
 
     Raises
     ------
-    DatasetError If there is no run, or two runs have the same name.
+    DatasetError
+        If there is no run, or two runs have the same name.
     """
     found: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
@@ -126,9 +129,12 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
 
     Raises
     ------
-    FormatError At the first line that is not a judgement, or judges a document of a query twice.
-    MissingValueError At the first document missing from a run, with the policy to refuse missing values.
-    DatasetError For an empty file, or a score that is not finite.
+    FormatError
+        At the first line that is not a judgement, or judges a document of a query twice.
+    MissingValueError
+        At the first document missing from a run, with the policy to refuse missing values.
+    DatasetError
+        For an empty file, or a score that is not finite.
 
     Notes
     -----
@@ -157,7 +163,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
         query_ids=tuple(grades),
-        comments=_comments([document for _, document in rows]),
+        comments=TextComments.of(f"docid = {document}" for _, document in rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
@@ -216,12 +222,6 @@ def _said(
     return tuple(said)
 
 
-def _comments(documents: list[str]) -> TextComments:
-    content = [f"docid = {document}".encode() for document in documents]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
-
-
 PREFIX = "ir_datasets:"
 """What the name of judgements begins with that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
 
@@ -245,8 +245,10 @@ def collection_judgements(place: Path, library: Callable[[], Any] | None = None)
 
     Raises
     ------
-    MissingExtraError If the library is not installed. DatasetError If the collection is unknown, or has no
-    judgements of whole documents.
+    MissingExtraError
+        If the library is not installed.
+    DatasetError
+        If the collection is unknown, or has no judgements of whole documents.
     """
     name = place.as_posix().removeprefix(PREFIX)
     module = (library or _library)()

@@ -94,7 +94,8 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
 
     Raises
     ------
-    DatasetError For fewer than two queries, data too large for memory, or as in `whole`.
+    DatasetError
+        For fewer than two queries, data too large for memory, or as in `whole`.
 
     Notes
     -----
@@ -126,8 +127,10 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
 
     Raises
     ------
-    ParameterError For shares or a seed out of range. DatasetError If a part would have no query, or as in
-    `whole`.
+    ParameterError
+        For shares or a seed out of range.
+    DatasetError
+        If a part would have no query, or as in `whole`.
 
     Notes
     -----
@@ -164,8 +167,10 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
     Raises
     ------
-    ParameterError For a share or a seed out of range. DatasetError If the training or the validation part
-    would have no query.
+    ParameterError
+        For a share or a seed out of range.
+    DatasetError
+        If the training or the validation part would have no query.
 
     Notes
     -----
@@ -195,7 +200,8 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 
     Raises
     ------
-    DatasetError If the test parts of several folds do not contain all queries, or a query is in two parts.
+    DatasetError
+        If the test parts of several folds do not contain all queries, or a query is in two parts.
 
     Notes
     -----
@@ -233,7 +239,8 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
 
     Raises
     ------
-    DatasetError As in `whole`.
+    DatasetError
+        As in `whole`.
     """
     if len(dataset.folds) == 1 and dataset.read_as.by_sizes:
         return _counted_on(list(dataset.folds[0].parts.values()))
@@ -415,7 +422,8 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
     Raises
     ------
-    ParameterError For an id without a feature.
+    ParameterError
+        For an id without a feature.
     """
     there = dataset.feature_ids.tolist()
     unknown = [i for i in ids if i not in there]
@@ -514,7 +522,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
 
     Raises
     ------
-    DatasetError For a training part with fewer than k queries, or inner folds too large for memory.
+    DatasetError
+        For a training part with fewer than k queries, or inner folds too large for memory.
 
     Notes
     -----
@@ -555,7 +564,8 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
 
     Yields
     ------
-    Fold Fold with a training and a validation part.
+    Fold
+        Fold with a training and a validation part.
 
     Notes
     -----

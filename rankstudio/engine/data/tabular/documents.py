@@ -115,7 +115,8 @@ def read_documents(
 
     Raises
     ------
-    DatasetError, FormatError If columns are ambiguous, or a value is invalid for its column.
+    DatasetError, FormatError
+        If columns are ambiguous, or a value is invalid for its column.
 
     Notes
     -----
@@ -176,7 +177,8 @@ class ColumnsReader:
 
         Raises
         ------
-        DataError As in `read_documents`, and if the columns change.
+        DataError
+            As in `read_documents`, and if the columns change.
         """
         part = self._part
         piece, found = read_documents(
@@ -213,7 +215,8 @@ class ColumnsReader:
 
         Raises
         ------
-        DatasetError If there are no rows, or no column is numeric in all of them.
+        DatasetError
+            If there are no rows, or no column is numeric in all of them.
         """
         if self._first is None:
             where = shown_path(self._part.paths[0])
@@ -360,10 +363,9 @@ def _comments(table: TableColumns, found: RecognisedColumns) -> TextComments:
     """Return what is kept of each document: its comment, or its id as LETOR writes it."""
     if found.comment is None:
         return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
-    texts = [_comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()]
-    content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
+    return TextComments.of(
+        _comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()
+    )
 
 
 def _comment(value: Any, is_id: bool) -> str:
@@ -397,7 +399,8 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
 
     Raises
     ------
-    DatasetError If a column is missing or contains other values, or a fold has no training part.
+    DatasetError
+        If a column is missing or contains other values, or a fold has no training part.
     """
     columns = frame_columns(frame)
     positions = {what: _position(columns, what) for what in (part, fold) if what}
@@ -440,7 +443,8 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
 
     Raises
     ------
-    ParameterError If the object is not a pandas or polars frame.
+    ParameterError
+        If the object is not a pandas or polars frame.
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__") or not hasattr(frame, "shape"):
         raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")

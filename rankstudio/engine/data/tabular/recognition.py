@@ -96,8 +96,8 @@ def recognise_columns(
 
     Raises
     ------
-    UnknownColumnsError If the query or the label is not found, or a specified name is missing or occurs
-    twice.
+    UnknownColumnsError
+        If the query or the label is not found, or a specified name is missing or occurs twice.
     """
     told = _cleaned(told)
     _check_twice(where, names, told)

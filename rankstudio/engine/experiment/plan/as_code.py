@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-from rankstudio.engine.data.columns import joined_names
+from rankstudio.engine.data.columns import COLUMN_OPTIONS, joined_names
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
@@ -22,17 +22,6 @@ _SAID = (
     *("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters"),
     "preferences",
 )
-
-_COLUMN_OPTIONS = {
-    "qid": "--qid",
-    "label": "--label",
-    "features": "--columns",
-    "ignore": "--ignore",
-    "ids_from": "--ids-from",
-    "part": "--part",
-    "no_queries": "--no-queries",
-}
-"""The options by which the terminal has the columns of tables."""
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
 """Versions that nobody knows."""
@@ -49,7 +38,8 @@ def as_command(plan: Plan, out: str = "") -> str:
 
     Returns
     -------
-    str One line for a POSIX shell, without default values.
+    str
+        One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
@@ -117,10 +107,10 @@ def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
     for name, told in plan.columns.items():
         if told is True:
-            yield _COLUMN_OPTIONS[name]
+            yield COLUMN_OPTIONS[name]
             continue
         text = joined_names(told) if isinstance(told, tuple) else str(told)
-        yield from option_words(_COLUMN_OPTIONS[name], text)
+        yield from option_words(COLUMN_OPTIONS[name], text)
 
 
 def group_words(plan: Plan) -> Iterator[str]:

@@ -382,7 +382,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
 
     Returns
     -------
-    int Features, iterations or rounds; 1 for a method that uses all features at once.
+    int
+        Features, iterations or rounds; 1 for a method that uses all features at once.
     """
     limits = [combination.parameters.get(plan.step_kind.limit) for combination in plan.combinations]
     if plan.step_kind is not StepKind.FEATURES:
@@ -398,7 +399,8 @@ def named_preferences(path: Path) -> dict[str, str]:
 
     Raises
     ------
-    DataError If it cannot be read.
+    DataError
+        If it cannot be read.
     """
     from rankstudio.engine.data.preferences.csv_file import read_preference_file  # noqa: PLC0415 - numpy, where it is needed
 
@@ -447,7 +449,8 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
 
     Raises
     ------
-    ParameterError, PlanError As in :func:`estimator`, for method and ranker, before any work.
+    ParameterError, PlanError
+        As in :func:`estimator`, for method and ranker, before any work.
     """
     if plan.entry.given:
         return 1
@@ -465,8 +468,11 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
 
     Raises
     ------
-    ParameterError For a feature that the data do not have. PlanError If a required library is not installed,
-    or the method does not support the plan's groups or preferences.
+    ParameterError
+        For a feature that the data do not have.
+    PlanError
+        If a required library is not installed, or the method does not support the plan's groups or
+        preferences.
     """
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)

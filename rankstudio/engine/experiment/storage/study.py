@@ -69,7 +69,8 @@ class Study:
 
     Raises
     ------
-    StoreError From every method, if the file cannot be read or written.
+    StoreError
+        From every method, if the file cannot be read or written.
     """
 
     def __init__(self, file: StudyFile) -> None:
@@ -87,8 +88,9 @@ class Study:
 
         Raises
         ------
-        StoreError If it does not exist, is not a study, is damaged or of a newer version, or is in use by
-        another process; the file is unchanged. Also if it cannot be written.
+        StoreError
+            If it does not exist, is not a study, is damaged or of a newer version, or is in use by another
+            process; the file is unchanged. Also if it cannot be written.
         """
         return cls(StudyFile(path, reading=reading))
 
@@ -98,7 +100,8 @@ class Study:
 
         Raises
         ------
-        StoreError If a file already exists, or cannot be written.
+        StoreError
+            If a file already exists, or cannot be written.
         """
         about = {"title": title, "created": _now(), "versions": as_json(versions())}
         sqlite_file.create(path, fill=lambda db: write(db, "study", **about))
@@ -153,7 +156,8 @@ class Study:
 
         Raises
         ------
-        StoreError If it cannot be written, or the target is not a study or is in use; nothing is changed.
+        StoreError
+            If it cannot be written, or the target is not a study or is in use; nothing is changed.
         """
         self._file.move_to(path)
 
@@ -180,7 +184,8 @@ class Study:
 
         Raises
         ------
-        ChangedDataError If files of the data changed since the study recorded them.
+        ChangedDataError
+            If files of the data changed since the study recorded them.
         """
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
@@ -203,7 +208,8 @@ class Study:
 
         Raises
         ------
-        StoreError If its numbers would have two origins.
+        StoreError
+            If its numbers would have two origins.
         """
         other = self.data(run).difference(dataset)
         if other:
@@ -421,7 +427,8 @@ class Study:
 
         Raises
         ------
-        StoreError If a part of it is damaged.
+        StoreError
+            If a part of it is damaged.
         """
         row = self._run(run.id)
         summary, data, folds = self._summary(row), self._data(row), self.folds(run, units)

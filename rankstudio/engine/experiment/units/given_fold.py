@@ -41,7 +41,8 @@ class GivenFold(FoldContext):
 
     Parameters
     ----------
-    plan, fold, train As in `FoldContext`.
+    plan, fold, train
+        As in `FoldContext`.
     step : Step
         The model.
     note : str
@@ -64,8 +65,10 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
 
     Raises
     ------
-    DataError If they cannot be read, do not fit the data, or differ from those of the plan. PlanError If the
-    plan names a fold without a file.
+    DataError
+        If they cannot be read, do not fit the data, or differ from those of the plan.
+    PlanError
+        If the plan names a fold without a file.
     """
     steps, note = _steps(plan, dataset)
     return lambda fold, train: GivenFold(plan, fold, train, steps[fold.number], note)
@@ -91,7 +94,8 @@ def plan_of_given(
 
     Raises
     ------
-    DataError If they cannot be read or do not fit, or there are no documents to measure models on.
+    DataError
+        If they cannot be read or do not fit, or there are no documents to measure models on.
     """
     place = place.absolute()
     found = _found(method, place, dataset)

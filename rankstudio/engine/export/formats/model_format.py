@@ -121,8 +121,10 @@ class ModelFormat:
 
         Raises
         ------
-        OutputError If the format cannot express the model; the message gives the reason. MissingExtraError If
-        a library is missing.
+        OutputError
+            If the format cannot express the model; the message gives the reason.
+        MissingExtraError
+            If a library is missing.
         """
         if reason := self.refusal(linear=function.linear, scaled=function.scaled):
             raise OutputError(reason)
@@ -138,7 +140,8 @@ class ModelFormat:
 
         Raises
         ------
-        OutputError If a file cannot be written.
+        OutputError
+            If a file cannot be written.
         """
         paths = self.paths(path)
         made: list[Path] = []

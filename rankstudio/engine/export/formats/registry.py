@@ -43,7 +43,8 @@ def model_format(key: str) -> ModelFormat:
 
     Raises
     ------
-    ParameterError For an unknown key.
+    ParameterError
+        For an unknown key.
     """
     if key not in MODEL_FORMATS:
         raise ParameterError("format", key, f"one of {', '.join(MODEL_FORMATS)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -42,7 +42,7 @@ from rankstudio.engine.methods.pair_learners import (
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Note, WorkProgress, finish
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
 _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
 
@@ -69,6 +69,7 @@ class _Decomposed:
         return self.alike[0]
 
 
+@dataclass(eq=False, repr=False)
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
@@ -131,36 +132,22 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     entry = KERNEL_RANKRLS
 
-    criterion_: float
-    dual_coef_: Floats
-    basis_: Ints
-    basis_vectors_: Floats
+    criterion_: float = field(init=False)
+    dual_coef_: Floats = field(init=False)
+    basis_: Ints = field(init=False)
+    basis_vectors_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float = 2.0**-6,
-        degree: int = 3,
-        coef0: float = 1.0,
-        regularization: float = 1.0,
-        n_basis: int | None = None,
-        basis: str = "uniform",
-        seed: int = 0,
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.regularization = regularization
-        self.n_basis = n_basis
-        self.basis = basis
-        self.seed = seed
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
+    kernel: str | KernelFunction = "rbf"
+    gamma: float = 2.0**-6
+    degree: int = 3
+    coef0: float = 1.0
+    regularization: float = 1.0
+    n_basis: int | None = None
+    basis: str = "uniform"
+    seed: int = 0
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
@@ -213,13 +200,14 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        ndarray of shape (m,), or (L, m) for L values of λ Scores, centred within each query, in the order of
-        the rows of X. The basis vectors of a query
+        ndarray of shape (m,), or (L, m) for L values of λ
+            Scores, centred within each query, in the order of the rows of X. The basis vectors of a query
             are left out with it.
 
         Raises
         ------
-        DatasetError For documents of a single query, because no training data would remain.
+        DatasetError
+            For documents of a single query, because no training data would remain.
         """
         kernel = kernel_of(self)
         own = [self.checked("regularization")]
@@ -250,7 +238,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Return on what the decomposition depends."""
         return (kernel, *basis_of(self), self.pair_cost())
 
-    def _decomposed(self, data: QueryData, kernel: Kernel) -> Generator[WorkProgress, None, _Decomposed]:
+    def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose, or find what other settings of λ have decomposed."""
         settings = self._settings(kernel)
         yield WorkProgress("decomposing the kernel", 0.0)

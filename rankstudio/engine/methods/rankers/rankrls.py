@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -66,7 +66,7 @@ from rankstudio.engine.methods.scikit_learn import validate_data
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool, share, worthwhile
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
 @dataclass
@@ -76,6 +76,7 @@ class _OneRanking:
     kernel: KernelDecomposition | None = None
 
 
+@dataclass(eq=False, repr=False)
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
@@ -139,29 +140,18 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     accepts_sparse: ClassVar[bool] = True
 
-    criterion_: float | Floats
-    n_iter_: int
-    _sums: Sums | None
+    criterion_: float | Floats = field(init=False)
+    n_iter_: int = field(init=False)
+    _sums: Sums | None = field(init=False)
 
-    def __init__(
-        self,
-        regularization: float = 1.0,
-        solver: str = "auto",
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-        pairs: str = "query",
-    ) -> None:
-        self.regularization = regularization
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
-        self.pairs = pairs
+    regularization: float = 1.0
+    solver: str = "auto"
+    tol: float = 1e-10
+    max_iter: int = 1000
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
+    pairs: str = "query"
 
     @property
     def _gradients(self) -> ConjugateGradients:
@@ -280,7 +270,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Raises
         ------
-        DatasetError For a query of an earlier call.
+        DatasetError
+            For a query of an earlier call.
 
         Notes
         -----
@@ -405,12 +396,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ Scores, centred within each
-        query, in the order of the rows of X.
+        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ
+            Scores, centred within each query, in the order of the rows of X.
 
         Raises
         ------
-        DatasetError For documents of a single query, because no training data would remain.
+        DatasetError
+            For documents of a single query, because no training data would remain.
         """
         outputs = several_outputs(y)
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
@@ -441,7 +433,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Waiting[LeftOutScorer | None]:
         if self.checked("pairs") != "query":
             return None
         return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
@@ -478,7 +470,8 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
 
     Returns
     -------
-    ndarray of shape (Q, n) Weights; row q was trained on all queries except q.
+    ndarray of shape (Q, n)
+        Weights; row q was trained on all queries except q.
 
     Notes
     -----

@@ -10,7 +10,7 @@ once asks for :meth:`TrainingData.whole`, which refuses where they are larger th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import InitVar, dataclass, field, replace
@@ -33,7 +33,7 @@ from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _UNASKED = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
 _VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
@@ -47,7 +47,7 @@ _READING = "reading the data by shards"
 class ShardSession(Protocol):
     """A work on all shards of some data."""
 
-    def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
+    def sum(self, message: Any, what: str = _READING) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
         Progress events in between, one per shard if there are several; ``what`` describes the work.
@@ -109,7 +109,7 @@ class _Session:
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
 
-    def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
+    def sum(self, message: Any, what: str = _READING) -> Waiting[Sums]:
         if not self._data.several:
             return self._answer(0, message)
         count, total = len(self._states), TreeSum()
@@ -274,8 +274,9 @@ class TrainingData:
 
         Raises
         ------
-        OutOfMemoryError If there are several shards on the disk, and the documents with a centred copy exceed
-        the memory limit.
+        OutOfMemoryError
+            If there are several shards on the disk, and the documents with a centred copy exceed the memory
+            limit.
         """
         needed, free = 2.0 * self.X.nbytes if self.several else 0.0, budget()
         if needed > free and in_file(self.X):
@@ -302,7 +303,8 @@ class TrainingData:
 
         Raises
         ------
-        OSError If the disk is full.
+        OSError
+            If the disk is full.
         """
         if not self.several:
             return training_data(self._all.narrowed(columns))

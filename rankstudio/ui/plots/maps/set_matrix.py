@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
@@ -16,7 +17,6 @@ from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, TINY, font, scaled
-from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.theme import Theme
 
 FREE, REQUIRED, EXCLUDED = 0, 1, -1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
@@ -38,9 +39,10 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
+@dataclass(eq=False, repr=False)
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
@@ -155,43 +157,23 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     accepts_sparse: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        regularization: float = 1.0,
-        pinned: Sequence[int] = (),
-        banned: Sequence[int] = (),
-        algorithm: str = "auto",
-        search: str = "forward",
-        fitting: str = "pre",
-        n_candidates: int | None = None,
-        seed: int = 0,
-        costs: ArrayLike | None = None,
-        budget: float | None = None,
-        size_penalty: float = 0.0,
-        groups: Sequence[Sequence[int]] = (),
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-        pairs: str = "query",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.regularization = regularization
-        self.pinned = pinned
-        self.banned = banned
-        self.algorithm = algorithm
-        self.search = search
-        self.fitting = fitting
-        self.n_candidates = n_candidates
-        self.seed = seed
-        self.costs = costs
-        self.budget = budget
-        self.size_penalty = size_penalty
-        self.groups = groups
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
-        self.pairs = pairs
+    n_features_to_select: int | None = None
+    regularization: float = 1.0
+    pinned: Sequence[int] = ()
+    banned: Sequence[int] = ()
+    algorithm: str = "auto"
+    search: str = "forward"
+    fitting: str = "pre"
+    n_candidates: int | None = None
+    seed: int = 0
+    costs: ArrayLike | None = None
+    budget: float | None = None
+    size_penalty: float = 0.0
+    groups: Sequence[Sequence[int]] = ()
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
+    pairs: str = "query"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         groups = ColumnGroups.of(n_features, self.groups)
@@ -318,7 +300,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Waiting[LeftOutScorer | None]:
         return self._ranker.left_out_scorer(data, columns)
 
     @property

@@ -192,8 +192,10 @@ def whole_path(
 
     Raises
     ------
-    ParameterError For an algorithm that does not support such data. OutOfMemoryError If there is not enough
-    memory for it.
+    ParameterError
+        For an algorithm that does not support such data.
+    OutOfMemoryError
+        If there is not enough memory for it.
     """
     k = groups.greatest(rules.k)
     if isinstance(data, SparseQueryData):
