@@ -27,7 +27,8 @@ def add_column_options(where: Any) -> None:
     where.add_argument(
         "--qid",
         metavar="COLUMN",
-        help="query column of a table (CSV, Parquet …); by default a column named qid, query_id …",
+        help="query column of a table (CSV, Parquet …); by default a column named qid, query_id …; "
+        "--no-queries if there is none",
     )
     where.add_argument(
         "--label",
@@ -44,6 +45,12 @@ def add_column_options(where: Any) -> None:
         "--columns",
         metavar="A,B,C",
         help="feature columns; all other columns by default",
+    )
+    where.add_argument(
+        "--no-queries",
+        action="store_const",
+        const=True,
+        help="read all documents as one ranking; folds are then made of documents",
     )
     where.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
     where.add_argument(

@@ -129,6 +129,9 @@ def run(args: argparse.Namespace) -> int:
         print(f"{result.convention.label} convention{grade}")
         print()
         print(averages_as_text(result, measures))
+        if result.auc_interval is not None:
+            low, high = result.auc_interval
+            print(f"AUC: 95 % interval {_figure(low)} to {_figure(high)} (DeLong)")
         if args.per_query:
             print()
             print(queries_as_text(result))
@@ -189,7 +192,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values; a measure that is not defined is NaN."""
-    average = dict(result)
+    average: dict[str, Any] = dict(result)
+    if result.auc_interval is not None:
+        average["AUC interval"] = list(result.auc_interval)
     if not per_query:
         return average
     queries = [

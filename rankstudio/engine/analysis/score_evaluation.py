@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from rankstudio.engine.export.models import Model
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
 from rankstudio.engine.metrics.names import Measure
+from rankstudio.engine.statistics.auc import auc_interval
 from rankstudio.engine.support.grades import Grading, ranks_of_ids
 from rankstudio.engine.support.work import finish
 
@@ -94,6 +95,8 @@ def evaluate_file(
         document_ids=ids,
         greatest_grade=greatest_grade,
     )
+    if data.n_queries == 1 and any(one.family.name == "AUC" for one in measures):
+        found = replace(found, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
     return found, data, notes
 
 

@@ -164,6 +164,7 @@ class RankingDataset:
         label: str = "",
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
+        no_queries: bool = False,
         missing: Literal["query_min", "zero", "refuse"] = "query_min",
     ) -> RankingDataset:
         """Make a dataset from a pandas or polars frame; its columns name the features.
@@ -179,6 +180,8 @@ class RankingDataset:
             Feature columns; all others by default.
         ignore : sequence of str
             Columns that are not features.
+        no_queries : bool
+            Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
             Treatment of missing values; see `load_letor`.
 
@@ -194,9 +197,8 @@ class RankingDataset:
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
         check_options(missing, False)
-        told = DataColumns.of(
-            {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
-        )
+        named = {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
+        told = DataColumns.of({**named, "no_queries": no_queries})
         return cls.of_table(table_of_frame(frame, told, refuse=missing == "refuse"), missing=missing)
 
     @classmethod

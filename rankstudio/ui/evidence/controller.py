@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
+_ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {
@@ -318,6 +319,8 @@ class EvidenceController(Controller):
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
         if not model.plan.entry.selects:
             return _RANKS if self._permutes and self.importance.progress is not Progress.ABSENT else _ALL
+        if model.fold.train.n_queries == 1:
+            return _ONE_RANKING
         return self._absence.documents(_NO_DOCUMENTS)
 
     # Sets with some features

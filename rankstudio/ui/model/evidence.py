@@ -183,7 +183,9 @@ class Evidence(QObject):
     def whole(self) -> bool:
         """Whether all evidence applies to the method, rather than what any selector has."""
         model = self._current.model
-        return model is not None and model.plan.method == GREEDY and not model.plan.preferences
+        if model is None or model.plan.method != GREEDY or model.plan.preferences:
+            return False
+        return bool(model.plan.combination(model.values).parameters["pairs"] == "query")
 
     @property
     def found(self) -> SelectionEvidence | None:
@@ -531,7 +533,7 @@ class Evidence(QObject):
         if dataset is None or model is None or not self._session.has_documents:
             return None
         plan = model.plan
-        if not plan.entry.selects or not model.step.selected:
+        if not plan.entry.selects or not model.step.selected or model.fold.train.n_queries < 2:
             return None
         parameters: dict[str, Any] = {**plan.parameters, **plan.combination(model.values).parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups

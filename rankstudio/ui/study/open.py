@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
@@ -30,6 +31,7 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.notice import Question
 
 _DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
@@ -71,6 +73,7 @@ class OpenController(Controller):
         models.loader.opened.connect(self._show)
         models.loader.failed.connect(self.failed)
         models.loader.columnsUnknown.connect(self._ask_columns)
+        models.loader.queriesUnknown.connect(self._ask_queries)
         self._worker = models.task_worker
         self._columns: dict[str, DataColumns] = {}  # what the user said of tables, by their paths
         parent.setAcceptDrops(True)
@@ -115,12 +118,7 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
 
-            def open_so() -> None:
-                self._columns[path] = dialog.columns()
-                plan = options.changed(columns=self._columns[path].as_dict())
-                self._loader.open(path, plan, None if path != self._session.plan.data else plan)
-
-            dialog.accepted.connect(open_so)
+            dialog.accepted.connect(lambda: self._open_with(path, options, dialog.columns()))
             dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
@@ -130,6 +128,28 @@ class OpenController(Controller):
 
         what = tr("Reading the columns")
         self._worker.task(what, preview_table, Path(path), on_done=show, on_error=fail, slot="columns")
+
+    @Slot(str, object, str)
+    def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
+        """Ask whether the documents of a text that tells no queries are one ranking; then open it so."""
+        text = tr(
+            "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
+            "by documents."
+        ).format(name=Path(path).name)
+        title, do = tr("No queries"), tr("Open as one ranking")
+        if Question.ask(self._window, title, text, do):
+            columns = replace(DataColumns.of(options.columns), no_queries=True)
+            self._open_with(path, options, columns)
+        else:
+            self.failed.emit(problem)
+
+    def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
+        """Open data of which somebody has told the columns."""
+        self._columns[path] = columns
+        # Measures and how to choose are those of the kind of data, which may be another now.
+        same = path == self._session.plan.data and columns.no_queries == self._session.plan.one_ranking
+        plan = options.changed(columns=columns.as_dict())
+        self._loader.open(path, plan, plan if same else None)
 
     @Slot()
     def open_sample(self) -> None:
@@ -209,7 +229,7 @@ class OpenController(Controller):
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
-        if dataset.read_as.qid:
+        if dataset.read_as.qid or dataset.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
             more = len(dataset.warnings) - 1

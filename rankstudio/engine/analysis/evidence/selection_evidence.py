@@ -268,9 +268,11 @@ class _Evidence:
             return k > 0 and n_queries >= 4
         if part in ("losses", "changes", "shares"):
             return self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+        if not labelled or n_queries < 3:
+            return False
         if part == "deciding" and has_margins(method):
-            return labelled and k > 0 and n_queries >= 3
-        if not isinstance(method, GreedyRankRLS) or not labelled or n_queries < 3:
+            return k > 0
+        if not isinstance(method, GreedyRankRLS) or method.pairs != "query":
             return False
         if part in ("best", "near_best"):
             return k > 0 and len(method.groups) == 0

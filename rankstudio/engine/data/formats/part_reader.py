@@ -291,7 +291,7 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
     DatasetError, FileAccessError, FormatError
         If several files cannot form one part, or the file of sizes is invalid.
     """
-    beside = sizes_file(paths[0]) if form != "letor" else None
+    beside = None if form == "letor" or told.no_queries else sizes_file(paths[0])
     if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
         raise DatasetError(
             tr(
@@ -481,7 +481,8 @@ def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: b
     """Return what was read of files with these checksums."""
     size = sum(regular_file_size(path) for path in part.paths)
     source = Source(part.paths[0], size, _derived(_joined(found), identity_of(part)))
-    return FileContents(table, source, read_as(part.paths[0], part.form, table.told_by), treated)
+    as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
+    return FileContents(table, source, as_read, treated)
 
 
 def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:

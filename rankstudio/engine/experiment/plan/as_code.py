@@ -106,6 +106,9 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
     for name, told in plan.columns.items():
+        if told is True:
+            yield COLUMN_OPTIONS[name]
+            continue
         text = joined_names(told) if isinstance(told, tuple) else str(told)
         yield from option_words(COLUMN_OPTIONS[name], text)
 
