@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from rankstudio.engine.analysis.evidence.model_losses import loss_steps
 from rankstudio.engine.analysis.evidence.permutation_importance import (
     MeasuredDocuments,
     PermutationImportance,
@@ -73,7 +74,7 @@ def model_importance(
     ----------
     model : Model
     data : RankingDataset
-        As :func:`rankstudio.engine.export.model_files.read_for` reads it for the model.
+        As :func:`rankstudio.engine.export.model_files.model_and_data` reads it for the model.
     measure, convention, n_repeats, seed
         As of :func:`step_importance`.
 
@@ -81,6 +82,31 @@ def model_importance(
     ------
     WorkProgress
     """
+    return _importance(*_scored(model, data), measure, convention, n_repeats, seed)
+
+
+def model_losses(model: Model, data: RankingDataset, measure: Measure, convention: str) -> Importance:
+    """Measure what a model of a file loses without each feature that it uses.
+
+    Parameters
+    ----------
+    model, data, measure, convention
+        As of :func:`model_importance`.
+
+    Yields
+    ------
+    WorkProgress
+
+    See Also
+    --------
+    rankstudio.engine.analysis.evidence.model_losses.loss_steps : says what "without" means.
+    """
+    score, part, used = _scored(model, data)
+    return loss_steps(score, _documents(part), measure, used, convention)
+
+
+def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return what scores documents by the columns of the data, the data, and the columns that count."""
     ids = data.feature_ids
     # A sparse file leaves out features that are 0 in all documents.
     absent = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
@@ -89,8 +115,7 @@ def model_importance(
     def score(X: Floats) -> Floats:
         return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent.size))]), every)
 
-    used = tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
-    return _importance(score, data, used, measure, convention, n_repeats, seed)
+    return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
 
 
 def _importance(
@@ -102,6 +127,9 @@ def _importance(
     n_repeats: int,
     seed: int,
 ) -> Importance:
-    documents = MeasuredDocuments(part.X, part.y, slice(None), part.query_ptr, part.grading)
     groups = [(column,) for column in used]
-    return importance_steps(score, documents, measure, n_repeats, seed, groups, convention)
+    return importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
+
+
+def _documents(part: RankingDataset) -> MeasuredDocuments:
+    return MeasuredDocuments(part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading)

@@ -47,8 +47,8 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     Returns
     -------
     str
-        "letor", "sizes" (SVMlight text without queries, or with a file of query sizes), "csv", "arrow", "trec"
-        or "logs".
+        "letor", "sizes" (SVMlight text without queries, or with a file of query sizes), "csv", "arrow",
+        "trec" or "logs".
 
     Raises
     ------
