@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text, explained
@@ -17,17 +19,19 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
     from rankstudio.engine.metrics.evaluation import Evaluation
 
 HELP = "evaluate a score file or a model: MAP, P@k, NDCG@k and others"
 DESCRIPTION = """\
 Evaluate a ranking from any program. DATA contains the documents with relevance labels and query ids. SCORES
-contains one score per line, in document order; the highest score ranks first. --model evaluates a RankStudio
-model instead.
+contains one score per line, in document order; the highest score ranks first. --model evaluates a model of
+RankStudio or of another program instead.
 
   rankstudio evaluate MQ2008/Fold1/test.txt Fold1.test.score
   rankstudio evaluate test.txt my.scores --convention trec_eval --measures MAP,NDCG@10 --json
   rankstudio evaluate test.txt --model results/models/fold1.json
+  rankstudio evaluate test.txt --model lightgbm.txt --importance NDCG@10
 
 Programs define the same measures differently. The evaluation convention determines which definition is
 used."""
@@ -53,7 +57,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "scores", metavar="SCORES", type=Path, nargs="?", help="text file with one score per line"
     )
-    parser.add_argument("--model", metavar="MODEL", type=Path, help="JSON model to use instead of SCORES")
+    parser.add_argument(
+        "--model",
+        metavar="MODEL",
+        type=Path,
+        help="model to use instead of SCORES: of RankStudio, LightGBM, XGBoost, CatBoost, RankLib, Solr, "
+        "Elasticsearch, or ONNX",
+    )
+    parser.add_argument(
+        "--importance",
+        metavar="MEASURE",
+        help="with --model: what it loses of a measure, such as NDCG@10, without each feature, and with "
+        "its values permuted within queries",
+    )
     parser.add_argument(
         "--convention",
         choices=list(CONVENTIONS),
@@ -89,6 +105,8 @@ def run(args: argparse.Namespace) -> int:
 
     if (args.scores is None) == (args.model is None):
         raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
+    if args.importance is not None:
+        return _print_importance(args)
     names = LETOR_MEASURES if args.measures is None else _split(args.measures)
     measures = [measure(name) for name in names]
     source = args.scores or args.model
@@ -111,10 +129,58 @@ def run(args: argparse.Namespace) -> int:
         print(f"{result.convention.label} convention{grade}")
         print()
         print(averages_as_text(result, measures))
+        if result.auc_interval is not None:
+            low, high = result.auc_interval
+            print(f"AUC: 95 % interval {_figure(low)} to {_figure(high)} (DeLong)")
         if args.per_query:
             print()
             print(queries_as_text(result))
     return 0
+
+
+def _print_importance(args: argparse.Namespace) -> int:
+    """Print what each feature is worth to a model."""
+    from rankstudio.engine.analysis.score_evaluation import model_importance
+
+    if args.model is None:
+        raise ParameterError("--importance", args.importance, "a model, as --model")
+    source = input_file(args.model), input_file(args.data)
+    found = model_importance(*source, measure(args.importance), args.convention, columns_from(args))
+    data, without, permuted = found.data, found.without, found.permuted
+    order = sorted(range(len(found.columns)), key=lambda at: -without.mean[at])
+    named = [(int(data.feature_ids[c]), data.feature_names[c]) for c in found.columns]
+    if args.json:
+        rows = [
+            {
+                "id": named[at][0],
+                "name": named[at][1],
+                **{
+                    key: {"mean": one.mean[at], "low": one.low[at], "high": one.high[at]}
+                    for key, one in (("without", without), ("permuted", permuted))
+                },
+            }
+            for at in order
+        ]
+        print(as_json({"measure": without.measure.name, "features": rows}))
+        return 0
+    n, whole = len(order), float(np.nanmean(without.baseline))
+    print(
+        f"{shown_input(args.model)} on {shown_input(args.data)}: {n} of {data.n_features} features are used, "
+        f"{without.measure.name} {_figure(whole)} on {data.n_queries} queries"
+    )
+    print()
+    cells = [
+        [str(named[at][0]), named[at][1], *(_interval(one, at) for one in (without, permuted))]
+        for at in order
+    ]
+    print(as_text(["id", "feature", "loss without", "loss permuted"], cells))
+    print()
+    print("Without: all documents of a query have the mean. Intervals of 95 % are over queries.")
+    return 0
+
+
+def _interval(losses: PermutationImportance, at: int) -> str:
+    return f"{losses.mean[at]:+.4f} [{losses.low[at]:+.4f}, {losses.high[at]:+.4f}]"
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -126,7 +192,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values; a measure that is not defined is NaN."""
-    average = dict(result)
+    average: dict[str, Any] = dict(result)
+    if result.auc_interval is not None:
+        average["AUC interval"] = list(result.auc_interval)
     if not per_query:
         return average
     queries = [

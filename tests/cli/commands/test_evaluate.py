@@ -13,6 +13,7 @@ from rankstudio.cli import main
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.metrics.names import LETOR_MEASURES
+from rankstudio.engine.statistics.auc import auc_interval
 
 LABELS = [0, 2, 1, 0, 0, 1]
 SCORES = [0.5, 0.9, 0.5, 1.0, 2.0, 3.0]
@@ -172,3 +173,44 @@ def test_run_and_evaluate_measure_a_model_alike(convention: str, tmp_path: Path,
     )
     assert main([*command, "--measures", "ERR", "--greatest-grade", "0.5"]) == 1
     assert "greatest_grade" in capsys.readouterr().err
+
+
+def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done, capsys) -> None:
+    """By brute force: a weighted sum without a feature is the sum with the weight 0."""
+    rng = np.random.default_rng(5)
+    X, y, qid = rng.random((40, 3)).round(3), rng.integers(0, 3, 40), np.repeat(np.arange(1, 9), 5)
+    lines = [
+        f"{grade} qid:{q} " + " ".join(f"{i}:{value}" for i, value in enumerate(row, start=1))
+        for grade, q, row in zip(y, qid, X, strict=True)
+    ]
+    data, model = tmp_path / "test.txt", tmp_path / "ranklib.txt"
+    data.write_text("\n".join(lines) + "\n")
+    model.write_text("## Coordinate Ascent\n\n1:0.5 3:-1.25\n")
+    command = ["evaluate", str(data), "--model", str(model), "--importance", "NDCG@3"]
+    found = answer([*command, "--json"])
+    assert found["measure"] == "NDCG@3"
+    weights = np.array([0.5, 0.0, -1.25])
+    whole = evaluate(y, X @ weights, qid, measures=["NDCG@3"])["NDCG@3"]
+    for row in found["features"]:
+        less = weights * (np.arange(3) != row["id"] - 1)
+        expected = whole - evaluate(y, X @ less, qid, measures=["NDCG@3"])["NDCG@3"]
+        assert row["without"]["mean"] == pytest.approx(expected, abs=1e-12)
+        assert row["permuted"]["low"] <= row["permuted"]["mean"] <= row["permuted"]["high"]
+    assert {row["id"] for row in found["features"]} == {1, 3}
+    assert naming("2 3 features NDCG@3 8 queries").search(done(command).out)
+    assert main([*command[:2], str(data), "--importance", "NDCG@3"]) == 1
+    assert naming("--importance --model").search(capsys.readouterr().err)
+
+
+def test_one_ranking_has_an_interval_of_its_area(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "objects.csv").write_text("label,a\n1,3\n0,1\n1,2\n0,2.5\n0,0\n")
+    (tmp_path / "scores.txt").write_text("3\n1\n2\n2.5\n0\n")
+    command = ["evaluate", str(tmp_path / "objects.csv"), str(tmp_path / "scores.txt"), "--no-queries"]
+    assert main([*command, "--measures", "AUC,Tau", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["AUC"] == 5 / 6
+    np.testing.assert_allclose(found["AUC interval"], auc_interval([3, 1, 2, 2.5, 0], [1, 0, 1, 0, 0]))
+    assert main([*command, "--measures", "AUC"]) == 0
+    assert "DeLong" in capsys.readouterr().out
+    assert main([*command, "--measures", "MAP"]) == 0
+    assert "DeLong" not in capsys.readouterr().out
