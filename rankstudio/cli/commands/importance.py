@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 HELP = "show what a model loses without each feature, and with it permuted"
 DESCRIPTION = """\
 Print what a measure loses without each feature of a model, and with the feature permuted among the documents
-of each query, with 95 % intervals over queries. The model stays as it is, trees included: a feature that others
-could replace may show a loss all the same. "Without" gives all documents of a query the mean of the feature.
+of each query, with 95 % intervals over queries. The model stays as it is, trees included: a feature that
+others could replace may show a loss all the same. "Without" gives all documents of a query its mean.
 Use documents that the model was not trained on.
 
   rankstudio importance test.txt --model results/models/fold1.json
