@@ -164,6 +164,7 @@ class MainWindow(QMainWindow):
             add_scores=self.scores.ask,
             open_model=self.rankers.ask,
             open_preferences=self.preferences.ask,
+            import_feature_set=self.names.ask_set,
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
@@ -205,7 +206,7 @@ class MainWindow(QMainWindow):
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
         self.open_controller.noted.connect(self.messages.note)
-        for teller in (self.open_controller, self.study_files, self.menus):
+        for teller in (self.open_controller, self.study_files, self.menus, self.names):
             teller.warned.connect(self.say_warning)
 
     def _connect_models(self) -> None:
@@ -221,6 +222,7 @@ class MainWindow(QMainWindow):
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
+        self.open_controller.featureSetAsked.connect(lambda path: self.names.read_set(Path(path)))
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.table import (
     ReadAs,
     Source,
@@ -163,6 +164,7 @@ class RankingDataset:
         label: str = "",
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
+        no_queries: bool = False,
         missing: Literal["query_min", "zero", "refuse"] = "query_min",
     ) -> RankingDataset:
         """Make a dataset from a pandas or polars frame; its columns name the features.
@@ -178,6 +180,8 @@ class RankingDataset:
             Feature columns; all others by default.
         ignore : sequence of str
             Columns that are not features.
+        no_queries : bool
+            Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
             Treatment of missing values; see `load_letor`.
 
@@ -193,9 +197,8 @@ class RankingDataset:
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
         check_options(missing, False)
-        told = DataColumns.of(
-            {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
-        )
+        named = {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
+        told = DataColumns.of({**named, "no_queries": no_queries})
         return cls.of_table(table_of_frame(frame, told, refuse=missing == "refuse"), missing=missing)
 
     @classmethod
@@ -417,6 +420,8 @@ class FoldedDataset:
         Format of the first file.
     columns : DataColumns
         Columns as specified by the user.
+    feature_set : FeatureSet or None
+        Feature set of a search engine, matched with the features.
     """
 
     name: str
@@ -430,6 +435,7 @@ class FoldedDataset:
     feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     read_as: ReadAs = field(default_factory=ReadAs)
     columns: DataColumns = field(default_factory=DataColumns)
+    feature_set: FeatureSet | None = None
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""

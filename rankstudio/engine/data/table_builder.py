@@ -118,6 +118,11 @@ class DocumentPiece:
     columns: tuple[int, ...] = ()
 
 
+def one_run(n_documents: int) -> tuple[tuple[str, int], ...]:
+    """Return the runs of documents that are all of one ranking: of one query, "1"."""
+    return (("1", n_documents),) if n_documents else ()
+
+
 @dataclass(frozen=True)
 class TableFacts:
     """Facts that a reader knows after reading all documents; see `Table`.

@@ -86,6 +86,10 @@ class LinearRanker(Estimator):
         """
         return None
 
+    def why_no_error(self, n_documents: int) -> str:
+        """Return why one ranking of so many documents has no left-out error, as a sentence; "" if it has."""
+        return ""
+
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
         """Score each document by the model of some features trained without its query.
 

@@ -40,12 +40,15 @@ class Evaluation(Mapping[str, float]):
         Each measure in each query, in that order; NaN for an undefined disagreement error.
     greatest_grade : float
         Grade for ERR: that of the convention, or of the dataset.
+    auc_interval : tuple of float, optional
+        DeLong's 95 % interval of the AUC on a single query, if it was asked for.
     """
 
     convention: Convention
     query_ids: NDArray[np.generic]
     per_query: Mapping[str, Floats]
     greatest_grade: float = 0.0
+    auc_interval: tuple[float, float] | None = None
 
     def __getitem__(self, name: str) -> float:
         return float(average(self.per_query[name]))

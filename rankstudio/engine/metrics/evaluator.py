@@ -13,7 +13,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import Codes, Rules, Truth, measure_all, rank_all, scratch_space
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
-from rankstudio.engine.metrics.names import Measure, Reads, measure
+from rankstudio.engine.metrics.names import PAIRED, Measure, Reads, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
 
 _BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
@@ -226,7 +226,7 @@ class Evaluator:
         self._rules = compile_rules(self.convention)
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._reading = compile_rules(self.convention, ties_reversed=backwards)
-        pairs = any(m.family.name == "Disagreement" for m in self.measures)
+        pairs = any(m.family.name in PAIRED for m in self.measures)
         self._truth = compile_truth(labels, ptr, self.convention, grading.greatest_grade, pairs=pairs)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
@@ -266,8 +266,8 @@ class Evaluator:
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
 
-        The disagreement error of a query without a pair of different labels is NaN. See ``evaluate`` for the
-        parameters and errors.
+        A measure of pairs, such as the disagreement error, is NaN for a query without a pair of different
+        labels. See ``evaluate`` for the parameters and errors.
         """
         return self._by_name(self._table(self._one(scores))[:, 0])
 

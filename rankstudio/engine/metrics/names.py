@@ -15,6 +15,9 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.resources import table
 
+PAIRED = frozenset({"Disagreement", "StrictDisagreement", "Tau"})
+"""Measures of all pairs of documents with different labels."""
+
 
 class Cut(IntEnum):
     """Whether a measure's name has a cut-off, such as the 10 of NDCG@10."""
@@ -166,8 +169,12 @@ def _expected() -> str:
     return tr("one of {forms}, where k is a whole number of at least 1").format(forms=_FAMILY_FORMS)
 
 
+ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
+"""What is measured at first where all documents are one ranking."""
+
 OFFERED = (
     *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
     *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
+    *("StrictDisagreement", "Tau"),
 )
 """Measures that are offered whatever a plan measures; those without a cut-off k, and usual ones with it."""

@@ -368,6 +368,8 @@ class StatisticsPanel(Panel):
 
 def _headline(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
+    if summary.n_queries == 1:
+        return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
     text = trn(
         "{n_documents:,} documents of {n_queries:,} query, {min:,} to {max:,} documents per "
         "query, median {median:g};",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
@@ -33,6 +33,7 @@ from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.layout import emptied, fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 EVIDENCE = "evidence"
 """Key of the page, and of its tab that shows sets."""
 
+FEATURE = "application/x-rankstudio-feature"
+"""Type of a drag that carries the id of a feature."""
+_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MOST_NAMED, _MOST_CHIPS = 3, 16
@@ -124,6 +128,7 @@ class SetChip(Chip):
         self._pressed = None
         drag, data = QDrag(self), QMimeData()
         data.setText(self._said)
+        data.setData(_CHIP, b"")
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
         if drag.exec(Qt.DropAction.MoveAction) is not Qt.DropAction.MoveAction:
@@ -141,7 +146,7 @@ class SetTray(QFrame):
 
     Attributes
     ----------
-    removed, inspected, pointed : Signal(int)
+    removed, dropped, inspected, pointed : Signal(int)
         Ids of features.
     menuAsked : Signal(int, QPoint)
     addAsked : Signal(QPoint)
@@ -150,6 +155,7 @@ class SetTray(QFrame):
     """
 
     removed = Signal(int)
+    dropped = Signal(int)
     inspected = Signal(int)
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
@@ -195,13 +201,15 @@ class SetTray(QFrame):
         self.appeared.emit()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take chips back that are let go over the tray."""
-        if isinstance(event.source(), SetChip):
+        """Take features of tables, and chips back that are let go over the tray."""
+        if any(event.mimeData().hasFormat(kind) for kind in (_CHIP, FEATURE)):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Leave a chip where it was."""
+        """Put a feature into the set, or leave a chip where it was."""
         event.acceptProposedAction()
+        if event.mimeData().hasFormat(FEATURE):
+            self.dropped.emit(int(event.mimeData().data(FEATURE).toStdString()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many chips as fit."""
@@ -283,6 +291,7 @@ class SetTrayController(Controller):
         self.panels = self.trays
         for tray in self.trays:
             tray.removed.connect(self.remove)
+            tray.dropped.connect(self.add)
             tray.inspected.connect(self._session.inspectAsked)
             tray.pointed.connect(self._point)
             tray.menuAsked.connect(self._show_menu)
@@ -362,6 +371,11 @@ class SetTrayController(Controller):
         action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), self)
         action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
         return [action]
+
+    def serve(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
+        """Say what the feature under the mouse would change, and let the rows of a table be dragged here."""
+        table.pointed.connect(lambda row: self._point(0 if row is None else feature_of(row)))
+        table.dragged = lambda row: feature_data(feature_of(row))
 
     @Slot(int)
     def look_at(self, feature: int) -> None:
@@ -551,6 +565,13 @@ class SetTrayController(Controller):
         return (
             f"{feature} {dataset.feature_names[column]}" if dataset and column is not None else f"{feature}"
         )
+
+
+def feature_data(feature: int) -> QMimeData:
+    """Return what a drag of a feature carries, by its id."""
+    data = QMimeData()
+    data.setData(FEATURE, str(feature).encode())
+    return data
 
 
 def signed_percent(share: float) -> str:

@@ -164,4 +164,4 @@ def optimism_sentence(found: SelectionEvidence) -> str:
 def _caption(tests: StepSignificance | None) -> str:
     if tests is None or not tests.permuted.shape[0]:
         return ""
-    return tr("{n} permutations of the residuals").format(n=tests.permuted.shape[0])
+    return tr("{n} permutations").format(n=tests.permuted.shape[0])

@@ -8,18 +8,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.evidence import Evidence, Package, Progress
+from rankstudio.ui.model.evidence import Progress
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
 _BAR = 96  # pixels
-_DOING = {
-    Package.FEATURES: tr("Selecting on halves of the queries …"),
-    Package.BEST: tr("Searching …"),
-    Package.NEAR: tr("Comparing sets with the best one …"),
-    Package.STOP: tr("Testing the steps …"),
-}
 
 
 def duration(seconds: float) -> str:
@@ -73,23 +67,31 @@ class WorkRow(QWidget):
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def show_state(self, evidence: Evidence, package: Package, said: str = "") -> None:
-        """Show how far a package is, and what is known of it so far."""
-        progress = evidence.progress(package)
-        running = progress is Progress.RUNNING
+    def show_state(self, progress: Progress, seconds: float, share: float, doing: str) -> None:
+        """Show how far the work is.
+
+        Parameters
+        ----------
+        progress : Progress
+        seconds : float
+            About how long it takes; infinity where nobody knows.
+        share : float
+            How much is done, while it runs.
+        doing : str
+            What is said then.
+        """
+        running, waiting = progress is Progress.RUNNING, progress is Progress.WAITING
         offered = progress in (Progress.OFFERED, Progress.STOPPED)
-        waiting = progress is Progress.WAITING
         self.setVisible(running or offered or waiting)
         self.button.setVisible(offered)
         self.stop.setVisible(running)
         self.bar.setVisible(running)
-        self.bar.set_share(evidence.share if running else 0.0)
+        self.bar.set_share(share if running else 0.0)
         if offered:
-            seconds = evidence.seconds(package)
-            timed = self._timed.format(time=duration(seconds))
-            self.button.setText(self._offer if isinf(seconds) else timed)
+            timed = self._timed.format(time=duration(seconds)) if not isinf(seconds) else self._offer
+            self.button.setText(timed)
         states = {
-            Progress.RUNNING: said or _DOING[package],
+            Progress.RUNNING: doing,
             Progress.STOPPED: tr("Stopped. Showing the values so far."),
             Progress.WAITING: tr("Waiting …"),
         }

@@ -207,8 +207,10 @@ class FeaturesController(Controller):
         if self._session.sealed:
             parts = {name: part for name, part in profile.parts.items() if name != "test"}
             profile = replace(profile, parts=parts)
+        dataset = self._session.dataset
         for inspector in self._inspectors:
             inspector.show_feature(profile)
+            inspector.define(dataset.feature_set if dataset is not None else None, profile.feature_id)
 
     @Slot()
     def _show_test(self) -> None:

@@ -73,6 +73,7 @@ class QueriesController(Controller):
         # What is shown, and what it was asked by: the next request may be of other folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
         self._query: tuple[int, int] | None = None  # that the user wants to see
+        self._some: tuple[int, tuple[int, ...]] | None = None  # that are to be listed alone
         self._place = 0
         self._singles: dict[tuple[int, int], Step] = {}
         self.bar, self.empty = ModelBar(), EmptyPage()
@@ -155,6 +156,26 @@ class QueriesController(Controller):
         self._feeder.begin(asked, a.plan, models)
         show = partial(self._show, asked)
         return computation(tr("Comparing two models query by query"), show, self._tasks.compare, asked)
+
+    def list_training(self, fold: int, positions: tuple[int, ...]) -> None:
+        """List some queries of a fold's training part alone, by their positions there."""
+        self._some = fold, positions
+        self.bar.part.select("train")
+        self.bar.scope.select("one")
+        self.update()
+        self._list_some()
+
+    def _list_some(self) -> None:
+        """List the queries that were asked for, where they are among those that are compared."""
+        if self._some is None or self._shown is None or self._shown[0].part != "train":
+            return
+        fold, positions = self._some
+        places = {(query.fold, query.position): place for place, query in enumerate(self.queries)}
+        there = tuple(places[fold, one] for one in positions if (fold, one) in places)
+        if there:
+            self._some = None
+            self.list.brush(there)
+            self._pick(there[0])
 
     def show_query(self, fold: int, position: int) -> None:
         """Show a query, by its fold and its position in the part."""
@@ -305,6 +326,7 @@ class QueriesController(Controller):
             return
         places = {(query.fold, query.position): place for place, query in enumerate(found.queries)}
         self._pick(places.get(self._query or (0, 0), 0))
+        self._list_some()
 
     @Slot(int)
     def _on_picked(self, place: int) -> None:

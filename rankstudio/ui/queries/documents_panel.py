@@ -110,11 +110,8 @@ class DocumentsPanel(Panel):
         """
         self._query = found
         self.set_title(tr("Query {query_id}").format(query_id=found.query_id))
-        values = (
-            tr("{measure} of A {a:.3f}, of B {b:.3f}")
-            .format(measure=measure, a=row.a, b=row.b)
-            .replace("nan", "–")
-        )
+        text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(measure=measure, a=row.a, b=row.b)
+        values = (_areas(row, found) if measure == "AUC" else text).replace("nan", "–")
         relevant = tr("{n_relevant} relevant").format(n_relevant=row.n_relevant)
         self.set_caption(
             f"{counted(row.n_documents, tr('document'), tr('documents'))}, {relevant} · {values} · {_ACT}"
@@ -277,6 +274,16 @@ def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
     tip = -4.0 if moved > 0 else 4.0
     base = y - tip * 0.8
     painter.drawPolygon([QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)])
+
+
+def _areas(row: ComparedQuery, found: RankedQuery) -> str:
+    """Return the AUC of both models with DeLong's intervals."""
+    (a_low, a_high), (b_low, b_high) = found.auc_intervals()
+    text = tr(
+        "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "
+        "95\xa0% intervals)"
+    )
+    return text.format(a=row.a, b=row.b, a_low=a_low, a_high=a_high, b_low=b_low, b_high=b_high)
 
 
 def _feature_color(colors: Colors, place: int) -> QColor:

@@ -78,9 +78,21 @@ class Sections(QObject):
         self.select.grown.connect(self.features.show_growing)
         for path in (self.features.features, self.features.path):
             path.offered = self.tray.actions
+            self.tray.serve(path.table, lambda row: int(row.feature_id))
         judged = self.evidence.panel.table
-        judged.row_actions = lambda row: self.tray.actions(row.feature)
+        judged.row_actions = lambda row: [
+            *self.evidence.actions(row.feature),
+            *self.tray.actions(row.feature),
+        ]
+        self.tray.serve(judged, lambda row: int(row.feature))
+        self.evidence.queriesAsked.connect(self._list_queries)
         self.workspace = self._lay_out()
+
+    @Slot(int, object)
+    def _list_queries(self, fold: int, positions: tuple[int, ...]) -> None:
+        """List some queries of a fold's training part on their page."""
+        self.workspace.show_page("queries")
+        self.queries.list_training(fold, positions)
 
     def _lay_out(self) -> Workspace:
         """Return the pages with their panels."""

@@ -81,6 +81,8 @@ def evidence_text(
     steps = 0 if found.stability is None else found.stability.counts.shape[0]
     lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
 
+    about = "≈" if found.deciding_by_margins else ""
+
     def place(row: FeatureEvidence) -> str:
         if row.position is None:
             return NOTHING
@@ -103,7 +105,7 @@ def evidence_text(
         "share": lambda row: _percent(row.share),
         lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
         "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
-        "queries": lambda row: NOTHING if row.n_deciding is None else str(row.n_deciding),
+        "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
         "substitute": substitute,
         "verdict": verdict,
     }

@@ -106,6 +106,8 @@ def shapley_steps(
     several_queries(rows.ptr, "Shapley shares")
     if not isinstance(estimator, GreedyRankRLS | RankRLS):
         raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
+    if estimator.pairs != "query":
+        raise ParameterError("pairs", estimator.pairs, "query, because whole queries are left out")
     columns = _columns(estimator, rows, features)
     regularization = estimator.checked("regularization")
     with STEADY:

@@ -64,6 +64,8 @@ def by_sums(estimator: LinearRanker, data: QueryData) -> bool:
     """
     if type(estimator) is not GreedyRankRLS or data.preferences is not None:
         return False
+    if estimator.pairs != "query" or data.ptr.size == 2:  # documents are left out, not queries
+        return False
     forward = estimator.search == "forward" and estimator.fitting == "pre" and len(estimator.groups) == 0
     room = 16.0 * (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
     return forward and estimator.algorithm in ("auto", "statistics", "rows") and room <= _MOST_ROOM

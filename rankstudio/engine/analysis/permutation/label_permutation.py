@@ -84,7 +84,7 @@ def _paths_of_labels(
     rows: QueryData = data.whole("The permutation test")
     if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
         return _greedy_paths(estimator, rows, executor, workers)
-    if type(estimator) is RankRLS and _rankrls_shortcut(estimator):
+    if type(estimator) is RankRLS and _rankrls_shortcut(estimator) and rows.ptr.size > 2:
         return _rankrls_paths(estimator, rows, executor, workers)
     return lambda labels: [_learned(estimator, rows, row) for row in labels]
 
@@ -112,6 +112,7 @@ def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
     So they can where the loss has the same rows whatever the labels are: of all pairs inside a query.
     """
     usual = _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
+    usual = usual and data.ptr.size > 2  # of one ranking documents are left out
     return estimator.pair_cost().ties and usual and _room(estimator, data) <= _MOST_ROOM
 
 

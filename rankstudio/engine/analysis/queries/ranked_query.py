@@ -13,6 +13,7 @@ from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluation import rank_order
+from rankstudio.engine.statistics.auc import auc_interval
 from rankstudio.engine.steps import Step
 
 
@@ -89,6 +90,12 @@ class RankedQuery:
         """Positions of the features, most discriminating first."""
         spread = self.above_least.mean(axis=0)
         return tuple(np.argsort(-spread, kind="stable").tolist())
+
+    def auc_intervals(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return DeLong's 95 % intervals of the AUC of A and of B."""
+        relevant = [document.relevant for document in self.documents]
+        of_a = [document.score_a for document in self.documents]
+        return auc_interval(of_a, relevant), auc_interval([d.score_b for d in self.documents], relevant)
 
     def decisive_feature(self, first: int, second: int) -> tuple[int, float, float] | None:
         """Return the feature that decides between two documents.

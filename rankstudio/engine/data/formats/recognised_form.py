@@ -20,6 +20,7 @@ from rankstudio.engine.data.file_access import (
     without_ending,
 )
 from rankstudio.engine.data.formats.data_format import format_of_name
+from rankstudio.engine.data.formats.feature_logs import is_log
 from rankstudio.engine.data.formats.trec import is_judgement
 from rankstudio.engine.data.table import SIZES_ENDINGS, ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
@@ -46,7 +47,8 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     Returns
     -------
     str
-        "letor", "sizes" (SVMlight text with a file of query sizes), "csv", "arrow" or "trec".
+        "letor", "sizes" (SVMlight text without queries, or with a file of query sizes), "csv", "arrow",
+        "trec" or "logs".
 
     Raises
     ------
@@ -57,6 +59,8 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     begin = _first_bytes(path)
     if begin.startswith(PARQUET) or begin == ARROW:
         return "arrow"
+    if is_log(head):
+        return "logs"
     lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
     if lines and is_judgement(lines[0].decode("utf-8", "replace")):
         return "trec"
@@ -68,7 +72,7 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     line = next((line for line in texts if line and not line.startswith(b"#")), b"")
     if b"qid:" in line:
         return "letor"
-    if sizes_file(path) is not None:
+    if told.no_queries or sizes_file(path) is not None:
         words = line.split()
         return "sizes" if len(words) <= 1 or _FEATURE.match(words[1]) else "csv"
     return "csv" if told.qid or told.label or _names_a_query(line) else "letor"
@@ -108,19 +112,22 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 def identity_of(part: PartFiles) -> str:
     """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
     is_table = part.form in ("csv", "arrow")
-    values = {name: value for name, value in part.told.as_dict().items() if is_table != (name == "ids_from")}
+    told = part.told.as_dict()
+    values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
     if values.get("ids_from") == 1:  # as where nobody says so
-        values = {}
+        del values["ids_from"]
+    if part.told.no_queries:
+        values["no_queries"] = True
     if part.sizes is not None:
         values["sizes"] = part.sizes.tolist()
     return json.dumps(values, sort_keys=True) if values else ""
 
 
-def read_as(path: Path, form: str, told_by: tuple[str, ...]) -> ReadAs:
+def read_as(path: Path, form: str, told_by: tuple[str, ...], *, no_queries: bool = False) -> ReadAs:
     """Return the format of a file with the columns of query, label and part, if it has them."""
-    if form == "letor":
+    if form == "letor" or (form == "sizes" and no_queries):
         return ReadAs()
-    beside = sizes_file(path)
+    beside = None if no_queries else sizes_file(path)
     sizes = beside.name if beside is not None else ""
     if form == "sizes":
         return ReadAs("lightgbm" if sizes.endswith(".query") else "xgboost", sizes)

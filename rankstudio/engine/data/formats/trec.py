@@ -87,7 +87,7 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     Raises
     ------
     DatasetError
-        If there is no run, or two runs have the same name.
+        If two runs have the same name.
     """
     found: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
@@ -103,13 +103,6 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
                 )
             )
         found[name] = path
-    if not found:
-        raise DatasetError(
-            tr(
-                "{path}: found TREC judgements without a run; expected files ending in "
-                "{endings} in the same folder."
-            ).format(path=qrels, endings=", ".join(RUN_ENDINGS))
-        )
     return found
 
 
@@ -140,7 +133,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     -----
     O(mn) for m judged documents and n runs.
     """
-    grades, lines = _judgements(qrels)
+    grades, lines = judgements(qrels)
     negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
     X = np.full((len(rows), len(runs)), np.nan)
@@ -171,8 +164,14 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     )
 
 
-def _judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
-    """Return the grade of each document of each query, and the line on which it stands."""
+def judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
+    """Return the grade of each document of each query, and the line on which it stands.
+
+    Raises
+    ------
+    FormatError, DatasetError
+        As of :func:`graded_documents`.
+    """
     grades: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
     for line, words in qrels.words():

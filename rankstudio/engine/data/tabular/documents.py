@@ -22,6 +22,7 @@ from rankstudio.engine.data.table_builder import (
     TableFacts,
     TableInMemory,
     check_memory,
+    one_run,
 )
 from rankstudio.engine.data.tabular.recognition import (
     PART_EXPECTED,
@@ -139,6 +140,8 @@ def read_documents(
         row = int(np.isnan(y).argmax())
         raise table.error(row, _found(table, found.label, "nothing"), "a number as the relevance label")
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
+    if told.no_queries:
+        runs = one_run(table.n_rows)
     parts = _parts(table, found.part)
     X, kept = _features(table, found, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)

@@ -106,6 +106,9 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
     for name, told in plan.columns.items():
+        if told is True:
+            yield COLUMN_OPTIONS[name]
+            continue
         text = joined_names(told) if isinstance(told, tuple) else str(told)
         yield from option_words(COLUMN_OPTIONS[name], text)
 
@@ -143,9 +146,9 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKN
 
 def program(imports: Sequence[str], lines: Sequence[str], computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return the lines as a program, with a comment on the versions that give the same bits, if known."""
-    said = _origin(computed_with)
-    origin = [f"# {comment_text(said, 'python')}"] if said else []
-    return "\n".join([*origin, *imports, "", *lines]) + "\n"
+    said = origin(computed_with)
+    comment = [f"# {comment_text(said, 'python')}"] if said else []
+    return "\n".join([*comment, *imports, "", *lines]) + "\n"
 
 
 def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
@@ -153,24 +156,28 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UN
 
     Its format is version 4.5, and its text is always the same.
     """
-    origin = _origin(computed_with) or "A run of RankStudio."
-    cells = [
-        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(origin)}"),
+    said = origin(computed_with) or "A run of RankStudio."
+    return notebook(
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(said)}"),
         ("code", "\n".join(_imports(out))),
         ("code", "\n".join([plan_code(plan), *_new_folder(out)])),
         ("code", "result = run_plan(plan)\nresult"),
         ("code", "result.path_frame()"),
         ("code", "result.plot();"),
         *([("code", "write_results(result, out)")] if out else []),
-    ]
+    )
+
+
+def notebook(*cells: tuple[str, str]) -> str:
+    """Return a Jupyter notebook of some cells, each of a kind, "markdown" or "code", with its text."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = {
+    content = {
         "cells": [_notebook_cell(number, *cell) for number, cell in enumerate(cells)],
         "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
@@ -195,7 +202,8 @@ def _new_folder(out: str) -> list[str]:
     return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]
 
 
-def _origin(computed_with: Mapping[str, str]) -> str:
+def origin(computed_with: Mapping[str, str]) -> str:
+    """Return a sentence on the versions that give the same bits; "" where they are not known."""
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return f"The same bits, on the same data, with {names}." if names else ""
 

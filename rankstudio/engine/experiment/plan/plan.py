@@ -31,8 +31,9 @@ from rankstudio.engine.methods.catalog import (
 )
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
+from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ SAMPLE = "sample"
 
 MOST_COMBINATIONS = 100_000
 """Of values that a plan may try."""
+
+USUAL_MEASURES = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+"""What is measured at first."""
 
 CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
@@ -118,7 +122,7 @@ class Plan:
     method: str = "greedy-rankrls"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     select_by: str = "MAP"
-    measures: tuple[str, ...] = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+    measures: tuple[str, ...] = USUAL_MEASURES
     convention: str = "letor4"
     folds: tuple[int, ...] = ()
     missing: Missing = "query_min"
@@ -197,6 +201,8 @@ class Plan:
         With a final ranker, the steps contain the scores of the selector.
         """
         score = self.entry.candidate_score
+        if score is not None:
+            score = replace(score, name=self._left_out_as(score.name, ranks=False))
         return replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
 
     @property
@@ -211,9 +217,28 @@ class Plan:
         return parse_protocol(self.protocol).inner
 
     @property
+    def one_ranking(self) -> bool:
+        """Whether all documents are read as one ranking, without queries."""
+        return bool(self.columns.get("no_queries"))
+
+    @property
     def criterion(self) -> str:
         """Axis title of the criterion."""
-        return (self.ranker_entry or self.entry).criterion
+        return self._left_out_as((self.ranker_entry or self.entry).criterion, ranks=True)
+
+    def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
+        """Return a criterion by what it leaves out: queries, or documents if there are no queries.
+
+        ``ranks`` means the criterion of the final ranker, if there is one.
+        """
+        entry, values = self.entry, self.parameters
+        if ranks and self.ranker_entry is not None:
+            entry, values = self.ranker_entry, self.ranker_parameters
+        pairs, documents = LEFT_OUT_CRITERIA.get(criterion, (criterion, criterion))
+        pointwise = "pairs" in values and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
+        if pointwise and (self.one_ranking or entry.selects):
+            return documents
+        return pairs if self.one_ranking else criterion
 
     @property
     def measured_criterion(self) -> bool:
@@ -284,6 +309,24 @@ class Plan:
         if changes.get("method", self.method) != self.method:
             changes.setdefault("scores", {})
         return replace(self, **changes)
+
+
+def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
+    """Return a plan whose measures suit the data, where they are those that plans begin with.
+
+    With them goes the first one, where it chooses.
+
+    Parameters
+    ----------
+    plan : Plan
+    one_ranking : bool
+        Whether all documents of the data are one ranking.
+    """
+    wanted = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
+    if plan.measures == wanted or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
+        return plan
+    chooses = plan.select_by == plan.measures[0]
+    return plan.changed(measures=wanted, select_by=wanted[0] if chooses else plan.select_by)
 
 
 def counting_plan(plan: Plan) -> Plan:

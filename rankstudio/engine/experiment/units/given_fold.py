@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext
+from rankstudio.engine.export.foreign.foreign_files import FOREIGN
 from rankstudio.engine.export.model_files import find_models, other_names
 from rankstudio.engine.export.models import Model, StoredStep
 from rankstudio.engine.language import tr, trn
@@ -185,6 +186,8 @@ def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) 
         "was opened with {expected}. Reopen the data with the same setting."
     )
     for model in models:
+        if model.method == FOREIGN:
+            continue  # nothing tells how its values were made ready
         for field in ("normalize", "missing"):
             found, expected = getattr(model, field), getattr(plan, field)
             if found != expected:

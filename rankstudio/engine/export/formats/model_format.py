@@ -72,6 +72,8 @@ class ModelFormat:
         Forms of the function with the same ranking, the preferred one first, if values matter to the program.
     fitted : str
         Description of changes to the function, with the reason.
+    engine : str
+        Search engine whose feature sets give definitions; "" without one.
     """
 
     key: str
@@ -89,6 +91,7 @@ class ModelFormat:
     prints: int = 0
     fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
     fitted: str = ""
+    engine: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kernel: bool = False) -> str:
         """Return the reason why it cannot express a model, as a sentence; "" if it can.

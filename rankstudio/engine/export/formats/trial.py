@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.score_function import Node
+from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 

@@ -13,6 +13,7 @@ from rankstudio.engine.methods.catalog.shared import (
     LAMBDA,
     LEAVE_QUERY_OUT,
     MEASURE,
+    PAIRS,
     RANKING_LAMBDA,
     SIZE,
     TIES,
@@ -151,6 +152,17 @@ GREEDY_RANKRLS = Method(
         COST,
         TIES,
         WEIGHTING,
+        replace(
+            PAIRS,
+            help=(
+                "Pairs within queries, selected by the leave-query-out error, or by the leave-pair-out error "
+                "if all documents are one ranking; or no pairs: greedy regression on the labels (RLS), "
+                "selected by the leave-one-out error of documents."
+            ),
+            source="Pahikkala et al. 2010c",
+            changes_criterion=True,
+            choices=(PAIRS.choices[0], PAIRS.choices[2]),
+        ),
         Parameter(
             name="algorithm",
             label="algorithm",

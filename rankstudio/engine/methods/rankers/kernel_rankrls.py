@@ -17,6 +17,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_q
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.rankers import KERNEL_RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout import HeldOutPredictor, HoldOutRanker, KernelDecomposition
@@ -112,7 +113,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     criterion_ : float
         Leave-query-out squared error, summed over documents, each query predicted by the model trained
         without it *and* its basis vectors; with another cost or weighting, the loss of the pairs of left-out
-        queries.
+        queries. For a single query, the leave-pair-out error; NaN with fewer basis vectors than documents.
 
     Notes
     -----
@@ -160,9 +161,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel, regularization = kernel_of(self), self.checked("regularization")
         found = yield from self._decomposed(rows, kernel)
-        errors = found.system.residuals(self._predicted(rows, found))
         weights, n = found.system.dual(regularization), rows.X.shape[1]
-        everything, criterion = tuple(range(n)), float(np.sum(errors**2))
+        everything = tuple(range(n))
+        if rows.ptr.size == 2 and rows.preferences is None:
+            kept = KernelDecomposition(found.system.rows, found.system.values)
+            criterion = yield from self.one_ranking_error(kept, rows.y, regularization)
+        else:
+            criterion = float(np.sum(found.system.residuals(self._predicted(rows, found)) ** 2))
         if kernel.function == PRECOMPUTED:
             coef = np.zeros(n)
             coef[_original(rows, found.basis)] = weights
@@ -254,6 +259,20 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization, weighting = self.checked("regularization"), held_out_weighting(self.pair_cost())
         decomposed = KernelDecomposition.of_kernel(kernel)
         return HeldOutPredictor(decomposed, data.y, regularization, weighting=weighting)
+
+    def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
+        cost = self.pair_cost()
+        if cost.weighting != "size":
+            raise ParameterError("weighting", cost.weighting, "size when pairs are left out")
+        return "differences", held_out_weighting(cost)
+
+    def why_no_error(self, n_documents: int) -> str:  # noqa: D102 - inherited
+        if self.n_basis is not None and self.n_basis < n_documents:
+            return tr(
+                "Kernel RankRLS leaves pairs out of exact models only, and {n_basis} basis vectors of "
+                '{n:,} documents are chosen. Choose by a validation measure, or all documents ("all").'
+            ).format(n_basis=self.n_basis, n=n_documents)
+        return super().why_no_error(n_documents)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]

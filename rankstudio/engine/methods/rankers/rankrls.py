@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -21,7 +21,7 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
-from rankstudio.engine.methods.holdout import HoldOutRanker
+from rankstudio.engine.methods.holdout import HoldOutRanker, KernelDecomposition
 from rankstudio.engine.methods.left_out import (
     LeftOutScorer,
     centred_scores,
@@ -69,6 +69,13 @@ from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
+@dataclass
+class _OneRanking:
+    """The decomposition of the documents of one ranking, which every λ needs."""
+
+    kernel: KernelDecomposition | None = None
+
+
 @dataclass(eq=False, repr=False)
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
@@ -108,8 +115,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Weights; one row per output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
         Leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
-        within left-out queries; the minimised sum for conjugate gradients, which leave no query out; NaN
-        after :meth:`partial_fit`.
+        within left-out queries. For a single query, the leave-pair-out error, or the leave-one-out error with
+        ``pairs="pointwise"``, see :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised
+        sum for conjugate gradients, which leave no query out; NaN after :meth:`partial_fit`.
     n_iter_ : int
         Number of conjugate gradients; 1 without.
 
@@ -167,8 +175,24 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Learning by shards yields progress events before it.
         """
         regularization = self.checked("regularization")
-        gradients, pairs = self._gradients, self.checked("pairs")
         data = training_data(data)
+        found = self._steps(data, regularization)
+        if not data.one_ranking or self.solver == "cg" or isinstance(data.given, SparseQueryData):
+            yield from found
+            return
+        whole = dense(data.whole("RankRLS"))
+        kept = data.shared.of(_OneRanking)
+        for told in found:
+            if isinstance(told, Step):
+                kept.kernel = kept.kernel or KernelDecomposition.of(whole.X)
+                error = yield from self.one_ranking_error(kept.kernel, whole.y, regularization)
+                yield replace(told, criterion=error)
+            else:
+                yield told
+
+    def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
+        """Yield the steps, their criterion for several queries."""
+        gradients, pairs = self._gradients, self.checked("pairs")
         if pairs == "query" and not (gradients.serve(data) or isinstance(data.given, SparseQueryData)):
             yield from model_steps(data, regularization, self.pair_cost())
             return
@@ -311,7 +335,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def nested(  # noqa: D102 - inherited
         self, data: TrainingData, order: tuple[int, ...]
     ) -> Iterator[Step | WorkProgress] | None:
-        if self.checked("pairs") != "query":
+        if self.checked("pairs") != "query" or data.one_ranking:
             return None
         return nested_steps(data, order, self.checked("regularization"), self.pair_cost())
 

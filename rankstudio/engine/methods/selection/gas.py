@@ -17,7 +17,7 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
+MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
 
 
 @dataclass(eq=False, repr=False)
@@ -87,7 +87,7 @@ class GAS(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        c, measure = self.checked("c"), _MEASURES[self.checked("importance")]
+        c, measure = self.checked("c"), MEASURES[self.checked("importance")]
         importance, directions = yield from measuring_features(data, measure, self.convention)
         yield WorkProgress("ranking features", 0.0)
         scores, varies = importance.copy(), (yield from informative_columns(data))

@@ -219,6 +219,16 @@ class TrainingData:
         return shards_of(self.ptr, self.documents)
 
     @property
+    def preferring(self) -> bool:
+        """Whether preferences are what there is to learn."""
+        return self.given is not None and self.given.preferences is not None
+
+    @property
+    def one_ranking(self) -> bool:
+        """Whether all documents are of one query, so that no query can be left out; labels order them."""
+        return self.ptr.size == 2 and not self.preferring
+
+    @property
     def several(self) -> bool:
         """Whether there are several shards, which are processed and released one by one."""
         return len(self.shards) > 1

@@ -31,6 +31,7 @@ _FOOT = 16  # of the numbers below the bars
 _NUMBERS = 54  # of "0.130 %"
 _GAP = 8.0
 _MOST_ROWS = 40  # in a figure
+_ROUNDING = 1e-9  # share of the error up to which two are equal
 
 
 @dataclass(frozen=True)
@@ -325,4 +326,4 @@ class SetMatrixPlot(Plot):
 
 
 def _share(above: float) -> str:
-    return f"{fixed(max(0.0, 100 * above), 3)} %"  # below 0 by rounding alone
+    return f"{fixed(100 * above if above > _ROUNDING else 0.0, 3)} %"
