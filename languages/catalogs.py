@@ -11,6 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -22,7 +23,7 @@ from babel.messages.pofile import read_po, write_po
 from visible_text import TRANSLATED, called
 
 from rankstudio.engine.analysis.features.feature_quality import Oddity
-from rankstudio.engine.analysis.features.substitutes import NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
+from rankstudio.engine.analysis.features.substitutes import NO_QUERIES, NO_SWAPS, NOT_LEARNED, NOT_SWAPPED
 from rankstudio.engine.analysis.report.document import SECTIONS
 from rankstudio.engine.analysis.result_table.query import TESTS
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED
@@ -30,6 +31,7 @@ from rankstudio.engine.data.formats.data_format import WRITTEN
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import FAMILIES
 from rankstudio.engine.support.resources import table
@@ -71,14 +73,15 @@ def texts() -> Iterator[Text]:
 def _engine_texts() -> Iterator[tuple[str, str]]:
     """Yield labels, help and units of what the engine knows as data, by where it knows them."""
     catalog = "rankstudio/engine/methods/catalog"
+    yield from ((catalog, text) for texts in LEFT_OUT_CRITERIA.values() for text in texts)
     for entry in methods():
         yield catalog, entry.summary
         yield catalog, entry.criterion
         if entry.candidate_score:
-            yield catalog, entry.candidate_score.name
-            yield catalog, entry.candidate_score.title
-            yield catalog, entry.candidate_score.unit
-            yield catalog, entry.candidate_score.criterion
+            scores = [entry.candidate_score]
+            scores += [replace(scores[0], name=n) for n in LEFT_OUT_CRITERIA.get(scores[0].name, ())]
+            for score in scores:
+                yield from ((catalog, t) for t in (score.name, score.title, score.unit, score.criterion))
         for one in entry.parameters:
             yield from ((catalog, text) for text in (one.label, one.help, one.none_label))
             yield from ((catalog, label) for _, label in one.choices)
@@ -96,7 +99,7 @@ def _engine_texts() -> Iterator[tuple[str, str]]:
         yield catalog, kind.value
     yield from (
         ("rankstudio/engine/analysis/features/substitutes.py", why)
-        for why in (NO_SWAPS, NOT_LEARNED, NOT_SWAPPED)
+        for why in (NO_SWAPS, NO_QUERIES, NOT_LEARNED, NOT_SWAPPED)
     )
     yield from (("rankstudio/engine/analysis/features", oddity.value) for oddity in Oddity)
     for form in PLAN_FORMATS:

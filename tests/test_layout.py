@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,3 +37,35 @@ def test_a_class_has_a_name_of_its_own() -> None:
 def test_modules_are_nouns() -> None:
     gerunds = {path.stem for path in MODULES if path.stem.endswith("ing")}
     assert gerunds <= {"escaping", "frozen_mapping", "query_grouping", "scoring"}, "nouns that end so"
+
+
+def _ill_formed(docstring: str) -> list[str]:
+    """Return the entries of a docstring's sections that numpydoc would not read as entries."""
+    lines, found = docstring.split("\n"), []
+    section = ""
+    for line, below in pairwise([*lines, ""]):
+        if re.fullmatch("-{4,}", below):
+            section = line
+        elif section in ("Parameters", "Attributes", "Raises") and re.match(r"[\w*]", line):
+            names = r"[\w.*]+(, [\w.*]+)*" + ("" if section == "Raises" else r"( : .+|:.+)?")
+            found += [] if re.fullmatch(names, line) else [line]
+        elif section in ("Returns", "Yields") and re.match(r"\S", line):
+            found += (
+                [line]
+                if line.endswith(".")
+                or re.search(" [A-Z`][a-z]* [a-z]+ ", re.sub(" and WorkProgress| for L values.*", "", line))
+                else []
+            )
+    return found
+
+
+def test_sections_of_docstrings_have_entries() -> None:
+    """Catches "DataError If the file cannot be read" in one line, which a site shows as a name."""
+    ill_formed = {
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for line in _ill_formed(ast.get_docstring(node) or "")
+    }
+    assert ill_formed == set()

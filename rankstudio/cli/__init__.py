@@ -26,6 +26,7 @@ COMMANDS = (
     "reproduce",
     "permute",
     "evidence",
+    "importance",
     "lab",
     "evaluate",
     "predict",

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data.columns import split_names
+from rankstudio.engine.data.columns import COLUMN_OPTIONS, split_names
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_names import set_mismatch, with_feature_set
+from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.errors import PlanError
-
-DESTINATIONS = {
-    "qid": "qid",
-    "label": "label",
-    "columns": "features",
-    "ignore": "ignore",
-    "ids_from": "ids_from",
-    "part": "part",
-}
-"""Where the parser puts each, and what it is called in a plan."""
 
 MISSING: dict[str, Any] = {
     "choices": ("query_min", "zero", "refuse"),
@@ -33,7 +27,8 @@ def add_column_options(where: Any) -> None:
     where.add_argument(
         "--qid",
         metavar="COLUMN",
-        help="query column of a table (CSV, Parquet …); by default a column named qid, query_id …",
+        help="query column of a table (CSV, Parquet …); by default a column named qid, query_id …; "
+        "--no-queries if there is none",
     )
     where.add_argument(
         "--label",
@@ -51,12 +46,45 @@ def add_column_options(where: Any) -> None:
         metavar="A,B,C",
         help="feature columns; all other columns by default",
     )
+    where.add_argument(
+        "--no-queries",
+        action="store_const",
+        const=True,
+        help="read all documents as one ranking; folds are then made of documents",
+    )
     where.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
     where.add_argument(
         "--ids-from",
         choices=("0", "1"),
         help="first feature id in LETOR and SVMlight text; by default 0 if any id is 0, otherwise 1",
     )
+
+
+def add_feature_set_option(where: Any, use: str) -> None:
+    """Add the option of a search engine's feature set, and what is done with it."""
+    where.add_argument(
+        "--feature-set",
+        metavar="FILE",
+        type=Path,
+        help="feature set with which the data were logged: of Elasticsearch, OpenSearch, Solr or Vespa; by "
+        f"default featureset.json, features.json or features.profile next to the data; {use}",
+    )
+
+
+def with_asked_feature_set(dataset: FoldedDataset, args: argparse.Namespace) -> FoldedDataset:
+    """Return a dataset with the feature set of that option, and say where it may be another one.
+
+    Raises
+    ------
+    DataError
+        Where the file is none, or has none of the features.
+    """
+    if args.feature_set is None:
+        return dataset
+    made = with_feature_set(dataset, read_feature_set(args.feature_set))
+    if note := set_mismatch(made):
+        print(f"Note: {note}", file=sys.stderr)
+    return made
 
 
 def columns_from(args: argparse.Namespace) -> dict[str, Any]:
@@ -68,14 +96,14 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         Where one of them names none.
     """
     found: dict[str, Any] = {}
-    for option, name in DESTINATIONS.items():
-        value: Any = getattr(args, option, None)
+    for name, option in COLUMN_OPTIONS.items():
+        value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
             continue
         if name in ("features", "ignore"):
             value = split_names(value)
         if value in ([], ""):
-            raise PlanError(f"--{option}: expected a column name, got an empty value.")
+            raise PlanError(f"{option}: expected a column name, got an empty value.")
         found[name] = int(value) if name == "ids_from" else value
     return found
 

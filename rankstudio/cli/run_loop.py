@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,8 +65,9 @@ def carry_on(going: Going, stop: Stop) -> bool:
     if going.log is not None and going.study is not None:
         going.log.sealed = is_sealed(going.study.seal_marks)
     try:
-        with preparation(), ProgressBar(whole=going.whole) as progress:
-            for event in _closing(_events(going)):
+        # The generator is closed at Ctrl+C too: its threads end with it.
+        with preparation(), ProgressBar(whole=going.whole) as progress, closing(_events(going)) as events:
+            for event in events:
                 if isinstance(event, FoldFinished):
                     going.folds.append(event.result)  # kept before it is shown: an interruption loses nothing
                 if going.log is not None:
@@ -83,7 +85,7 @@ def carry_on(going: Going, stop: Stop) -> bool:
     return True
 
 
-def _events(going: Going) -> Iterator[Event]:
+def _events(going: Going) -> Generator[Event, None, None]:
     folds = going.dataset.folds
     n_units = len(going.plan.folds or folds) * len(going.plan.combinations)
     size = max(fold.train.n_documents * fold.train.n_features for fold in folds)
@@ -95,14 +97,6 @@ def _events(going: Going) -> Iterator[Event]:
     from rankstudio.engine.experiment.resume import run_stored
 
     return run_stored(going.plan, going.dataset, going.study, going.grouped, executor=executor)
-
-
-def _closing(events: Any) -> Iterator[Any]:
-    """Close the generator at the end, and at Ctrl+C too: its threads end with it."""
-    try:
-        yield from events
-    finally:
-        events.close()
 
 
 def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_hand: Workers) -> bool:

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.cli.command_parser import place_name
-from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, columns_from
+from rankstudio.cli.data_options import (
+    MISSING,
+    NORMALIZE,
+    add_column_options,
+    add_feature_set_option,
+    columns_from,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.streams import input_file, is_standard
@@ -94,6 +100,7 @@ def _add_places(where: Any) -> None:
         help='feature groups, each selected as a whole: a CSV file with lines "feature,group", or ids as in '
         '"BM25: 21, 22; TF: 1, 2"',
     )
+    add_feature_set_option(where, "names and definitions are stored in the study")
     add_preferences(where)
     where.add_argument(
         "--scores",
@@ -108,7 +115,8 @@ def _add_places(where: Any) -> None:
         action="append",
         metavar="NAME=PLACE",
         help="evaluate saved models instead of a method, as a run called NAME: one file for all folds, or a "
-        "folder with fold1.json …, one per fold; repeatable",
+        "folder with fold1.json …, one per fold; also of LightGBM, XGBoost, CatBoost, RankLib, Solr, "
+        "Elasticsearch and ONNX; repeatable",
     )
     add_column_options(where)
     where.add_argument("--missing", **MISSING)

@@ -65,7 +65,11 @@ def one_run(path: Path, runs: Sequence[RunSummary], number: int | None, option: 
     ------
     PlanError
         Where there is none of that number, or there are several and none is named; the text names the option.
+    StoreError
+        Where there is no run at all.
     """
+    if not runs:
+        raise StoreError(f"{path}: the study has no run.")
     if number is None and len(runs) != 1:
         raise PlanError(f"{option}: {path} has {len(runs)} runs; expected the number of one, got none.")
     if number is not None and not 1 <= number <= len(runs):

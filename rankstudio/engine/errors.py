@@ -11,6 +11,7 @@ show, so no caller has to add to it.
     │   ├── FileAccessError   missing, a directory, no permission, vanished, unreadable archive
     │   ├── FormatError       a place in a file that is not LETOR text
     │   ├── ZeroIdError       a feature id 0 where ids begin at 1
+    │   ├── NoQueriesError    a document of LETOR text without its query
     │   ├── ColumnValueError  a cell that its column of a table cannot have
     │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
     │   ├── DatasetError      files that are fine alone and do not belong together (also a ValueError)
@@ -124,6 +125,10 @@ class MissingValueError(FormatError):
 
 class ZeroIdError(FormatError):
     """A feature id 0, although ids start at 1."""
+
+
+class NoQueriesError(FormatError):
+    """A document of LETOR text without its query, which may be one of a single ranking."""
 
 
 class ColumnValueError(FormatError):

@@ -85,7 +85,8 @@ class Step:
 
         Returns
         -------
-        ndarray of shape (m,) Scores; higher is more relevant.
+        ndarray of shape (m,)
+            Scores; higher is more relevant.
         """
         scores: Floats = linear_scores(columns, self.coef[None, :])[0]
         return scores
@@ -100,7 +101,8 @@ class Step:
 
         Returns
         -------
-        dict "kind", and the definition under its own name, as plain values.
+        dict
+            "kind", and the definition under its own name, as plain values.
         """
         return {}
 

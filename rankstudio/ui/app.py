@@ -9,6 +9,8 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import NoReturn
 
 from PySide6.QtCore import QEvent, QObject, QSocketNotifier, Slot
 from PySide6.QtWidgets import QApplication, QWidget
@@ -29,6 +31,8 @@ from rankstudio.ui.style.theme import Theme
 
 SWITCH_SECONDS = 0.001  # how long a worker may hold the interpreter while the window waits for it
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 LEAVE_SECONDS = 0.8  # after which the process ends whatever a worker is doing
 
 _MOST_MILLISECONDS = 1000  # after which a window that nobody sees, being minimised, is not waited for
@@ -42,6 +46,8 @@ def main(argv: Sequence[str] = ()) -> int:
     argv : sequence of str
         A file, folder, plan or study to open; ``--sample`` opens the bundled sample and runs its study.
     """
+    for number in SIGNALS:
+        signal.signal(number, end_at_once)
     reports = CrashReports(data_folder())
     reports.install()
     logging.getLogger("rankstudio").setLevel(logging.INFO)
@@ -61,6 +67,16 @@ def main(argv: Sequence[str] = ()) -> int:
     FirstPaint(window, lambda: begin(window, argv, reports))
     window.show()
     return app.exec()
+
+
+def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
+    """End the process where it stands, which there is no harm in while its window is still being built.
+
+    An exception would leave widgets half built, and the end of the interpreter would take them apart in an
+    order in which Qt reads what is gone.
+    """
+    os.write(2, b"Interrupted.\n")
+    os._exit(128 + signal.SIGINT)
 
 
 def leave_room_for_the_window() -> None:
@@ -157,12 +173,12 @@ class Interrupts(QObject):
             end.setblocking(False)
         self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_signal)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             signal.signal(number, lambda *_: None)  # the number arrives through the socket
         signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
 
     @Slot()
     def _on_signal(self) -> None:
         numbers = self._read.recv(64)
-        if signal.SIGINT in numbers or signal.SIGTERM in numbers:
+        if any(number in numbers for number in SIGNALS):
             self._call()

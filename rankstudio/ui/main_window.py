@@ -164,6 +164,7 @@ class MainWindow(QMainWindow):
             add_scores=self.scores.ask,
             open_model=self.rankers.ask,
             open_preferences=self.preferences.ask,
+            import_feature_set=self.names.ask_set,
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
@@ -182,15 +183,14 @@ class MainWindow(QMainWindow):
         self.selection = SelectionController(self.models, self._settings, self.toolbar.line, self)
         self.selection.openAsked.connect(self.open_controller.ask)
         self.selection.pathChosen.connect(self.open_controller.open_path)
-        self.selection.foldChosen.connect(self.sections.select.stop_following)
-        self.toolbar.themeToggled.connect(self.menus.toggle_theme)
-        self.welcome.openAsked.connect(self.open_controller.ask)
-        self.welcome.sampleAsked.connect(self.open_controller.open_sample)
-        self.welcome.sourcesAsked.connect(self._show_sources)
+        self.toolbar.theme_button.clicked.connect(self.menus.toggle_theme)
+        self.welcome.open.clicked.connect(self.open_controller.ask)
+        self.welcome.sample.clicked.connect(self.open_controller.open_sample)
+        self.welcome.sources.clicked.connect(self._show_sources)
         self.welcome.recentChosen.connect(self.open_controller.open_path)
         self.menus.recentChosen.connect(self.open_controller.open_path)
         self.menus.readingChosen.connect(self.open_controller.read_again)
-        self.loading.cancelled.connect(self.models.loader.cancel)
+        self.loading.cancel.clicked.connect(self.models.loader.cancel)
 
     def _connect_messages(self) -> None:
         own = Qt.FindChildOption.FindDirectChildrenOnly  # those of pages are heard through their page
@@ -206,7 +206,7 @@ class MainWindow(QMainWindow):
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
         self.open_controller.noted.connect(self.messages.note)
-        for teller in (self.open_controller, self.study_files, self.menus):
+        for teller in (self.open_controller, self.study_files, self.menus, self.names):
             teller.warned.connect(self.say_warning)
 
     def _connect_models(self) -> None:
@@ -222,8 +222,9 @@ class MainWindow(QMainWindow):
         self.open_controller.comparisonAsked.connect(self.comparison.open)
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
-        for asking in (self.sections.compare.panel, self.sections.strip):
-            asking.comparisonAsked.connect(self.comparison.ask)
+        self.open_controller.featureSetAsked.connect(lambda path: self.names.read_set(Path(path)))
+        for asking in (self.sections.compare.panel.several, self.sections.strip.another):
+            asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
         self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
         self.study_files.changed.connect(self.menus.show_recent)
@@ -232,7 +233,7 @@ class MainWindow(QMainWindow):
         self.study_files.left.connect(self._offer)
         self.resplit.failed.connect(self.sections.method.form.refuse_protocol)
         self.resplit.divided.connect(self.notice.dismiss)
-        self.sections.data.panel.sourcesAsked.connect(self._show_sources)
+        self.sections.data.panel.sources.clicked.connect(self._show_sources)
         self.sections.compare.goOnAsked.connect(self.restorer.go_on)
         self.sections.compare.removalAsked.connect(self.run_changes.ask_removal)
         self.runs.shownChanged.connect(self._update)
@@ -306,7 +307,7 @@ class MainWindow(QMainWindow):
         """Show where data are to be had, and open what the user has got."""
         self.sources = DataSources(self._theme, self)
         self.sources.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.sources.openAsked.connect(self.open_controller.ask)
+        self.sources.accepted.connect(self.open_controller.ask)
         self.sources.open()
 
     @Slot(int)

@@ -13,6 +13,7 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.experiment.execution import shard_calls
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.shards.training_data import InProcess, ShardSession, Sums, TrainingData
 from rankstudio.engine.methods.shards.work import ShardWork
@@ -40,6 +41,14 @@ def cut(data: QueryData, documents: int) -> TrainingData:
 def steps(method: LinearRanker, data: QueryData | TrainingData) -> list[Step]:
     """Return what a method learns of data, of which nothing was computed before."""
     return [told for told in method.work(replace(data)) if isinstance(told, Step)]
+
+
+def forget_states() -> int:
+    """Discard what this worker keeps of shards, as if it had been killed; return of how many sessions."""
+    sessions = list(shard_calls._HELD._sessions)
+    for session in sessions:
+        shard_calls.forget(session)
+    return len(sessions)
 
 
 def assert_same_bits(left: list[Step], right: list[Step]) -> None:

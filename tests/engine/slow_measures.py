@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import permutations, product
-from math import log2, nan
+from math import log2, nan, sqrt
 
 Labels = Sequence[float]
 
@@ -146,6 +146,26 @@ def disagreement(labels: Labels, scores: Sequence[float]) -> float:
     return mean(wrong) if pairs else nan
 
 
+def strict_disagreement(labels: Labels, scores: Sequence[float]) -> float:
+    """The share of pairs with different labels whose scores are not in their order, equal ones included."""
+    rows = range(len(labels))
+    pairs = [(j, k) for j in rows for k in rows if labels[j] < labels[k]]
+    return mean(float(scores[j] >= scores[k]) for j, k in pairs) if pairs else nan
+
+
+def kendall(labels: Labels, scores: Sequence[float]) -> float:
+    """Kendall's τ_b (Kendall 1945): agreeing minus disagreeing pairs, over the pairs untied in each."""
+    pairs = [(i, j) for i in range(len(labels)) for j in range(i)]
+    signs = [(_sign(labels[i], labels[j]), _sign(scores[i], scores[j])) for i, j in pairs]
+    total = sum(a * b for a, b in signs)
+    untied = sum(a != 0 for a, _ in signs) * sum(b != 0 for _, b in signs)
+    return total / sqrt(untied) if untied else nan
+
+
+def _sign(a: float, b: float) -> int:
+    return (a > b) - (a < b)
+
+
 def first_relevant(ranked: Labels, k: int, threshold: float) -> float:
     """1 / rank of the first relevant label among the first k."""
     return next((1.0 / rank for rank, label in enumerate(ranked[:k], start=1) if label >= threshold), 0.0)
@@ -202,8 +222,9 @@ def slow_beyond_letor(
 
 def slow(convention: str, name: str, labels: Labels, scores: Sequence[float], ids: Sequence[str]) -> float:
     """One measure of one query under a convention."""
-    if name == "Disagreement":
-        return disagreement(labels, scores)
+    of_pairs = {"Disagreement": disagreement, "StrictDisagreement": strict_disagreement, "Tau": kendall}
+    if name in of_pairs:
+        return of_pairs[name](labels, scores)
     ranked = in_order(labels, scores)
     match convention:
         case "letor4":

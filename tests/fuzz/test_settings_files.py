@@ -54,8 +54,8 @@ def page() -> Iterator[Page]:
     """A page with three panels, of which any may be in a window of its own."""
     theme = Theme("light")
     panels = [named(Panel(theme, title), title) for title in ("first", "second", "third")]
-    below = row("below", (panels[1], panels[2]), (1, 1), (300, 300))
-    made = Page("some", column("rows", (panels[0], below), (1, 1), (200, 200)))
+    below = row("below", (panels[1], 1, 300), (panels[2], 1, 300))
+    made = Page("some", column("rows", (panels[0], 1, 200), (below, 1, 200)))
     made.resize(600, 400)
     yield made
     made.bring_back()

@@ -27,7 +27,7 @@ PROTOCOLS = (
 RULES = (*("best",) * 5, "smallest", "one-se", "one-se", "at most 1", "at most 2", "at most 3")
 MEASURES = (
     *("MAP", "MAP", "MAP@3", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@3", "NDCG@10", "MeanNDCG"),
-    *("Disagreement", "RR", "RR@2", "ERR", "ERR@3", "Recall@2", "AUC"),
+    *("Disagreement", "RR", "RR@2", "ERR", "ERR@3", "Recall@2", "AUC", "StrictDisagreement", "Tau"),
 )
 FEW: dict[str, tuple[Any, ...]] = {
     "max_iter": (1, 2, 5),

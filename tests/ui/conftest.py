@@ -66,6 +66,8 @@ def app() -> Iterator[QApplication]:
     made = QApplication.instance() or QApplication(["rankstudio-tests"])
     assert isinstance(made, QApplication)
     yield made
+    # Offscreen, Qt keeps what was copied until Python has ended, and crashes over what Python made of it.
+    made.clipboard().clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,5 +16,6 @@ def rest(window: MainWindow) -> None:
     evidence, page = window.models.evidence, window.sections.evidence
     settle(window)
     wait_until(lambda: not (evidence.busy or evidence._settled.isActive() or evidence._reading), 120)
+    wait_until(lambda: not window.models.importance.busy, 120)
     wait_until(lambda: not page._soon.isActive())
     settle(window)

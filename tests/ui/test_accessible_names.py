@@ -132,6 +132,6 @@ def test_curves_and_map_say_the_best_model(finished: MainWindow) -> None:
     run.curves.validation_plot.flush()
     assert run.curves.validation_plot.summary().startswith(f"validation MAP, best {best:.4f} at k = ")
     run.heat.plot.flush()
-    assert run.heat.plot.summary().startswith(f"validation MAP, greatest {best:.4f} at k = ")
+    assert run.heat.plot.summary().startswith(f"validation MAP, largest {best:.4f} at k = ")
     least = min(float(np.min(path.criterion)) for path in paths)
     assert f"best {least:.4f} at k = " in run.curves.criterion_plot.summary()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -18,6 +20,7 @@ from waiting import wait_until
 from windows import Opened
 from wording import naming
 
+from rankstudio.__main__ import INTERRUPTED
 from rankstudio.ui.app import begin
 from rankstudio.ui.process import display_check as display
 from rankstudio.ui.process.crash import CrashReports
@@ -128,6 +131,44 @@ def test_a_signal_closes_the_window_as_its_user_would(tmp_path: Path, number: in
     )
     assert started(text, tmp_path) == ("", "")
     assert "geometry" in (tmp_path / "window.ini").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("splitters", [1, 6])
+def test_a_signal_while_the_window_is_built_ends_the_process(
+    tmp_path: Path, number: int, splitters: int
+) -> None:
+    """An exception there left threads running in what was taken apart, which aborted the process."""
+    text = (
+        "import os, sys\n"
+        "from rankstudio.__main__ import main\n"
+        "from rankstudio.ui.language import install\n"
+        "install('en')\n"
+        "from rankstudio.ui.page import page\n"
+        "made, whole = [], page.Splitter.__init__\n"
+        "def build(*given):\n"
+        "    whole(*given)\n"
+        "    made.append(1)\n"
+        f"    if len(made) == {splitters}:\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "page.Splitter.__init__ = build\n"
+        "sys.argv = ['rankstudio']\n"
+        "raise SystemExit(main())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        env={
+            **os.environ,
+            "QT_QPA_PLATFORM": "offscreen",
+            "RANKSTUDIO_CONFIG_DIR": str(tmp_path),
+            "RANKSTUDIO_DATA_DIR": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+        timeout=230,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (INTERRUPTED, "Interrupted.\n")
 
 
 def test_a_crash_on_any_thread_is_told_and_written_down(

@@ -36,7 +36,7 @@ def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
     assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
     assert window.sections.select.curves.slider.value() == 1.0
     assert window.sections.select.candidates.accessibleName() == "Candidates at step 5"
-    window.sections.select.heat.picked.emit(2, 2)
+    window.sections.select.heat.plot.picked.emit(2, 2)
     assert (window.current.model.key, window.current.model.x_value) == (2, 3)
     window.sections.features.features.chosen.emit(6)
     assert window.current.model.x_value == 6
@@ -217,10 +217,10 @@ def test_a_model_for_another_program_is_read_back_and_ranked_with(
     dialog._format.activated.emit(labels.index(form))
     dialog._path.setText(str(tmp_path / f"model{dialog._format.currentData()}"))
     dialog.save()
-    wait_until(lambda: "Identical ranking on " in dialog._message.text())
-    assert dialog._message.text().endswith(ending)
+    wait_until(lambda: "Identical ranking on " in dialog.message.text())
+    assert dialog.message.text().endswith(ending)
     test = window.current.model.fold.test
-    assert f"on {test.n_queries} of {test.n_queries} queries" in dialog._message.text()
+    assert f"on {test.n_queries} of {test.n_queries} queries" in dialog.message.text()
     dialog.done(0)
 
 

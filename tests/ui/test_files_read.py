@@ -52,12 +52,12 @@ def test_no_dialog_saves_over_data_or_study(window: MainWindow, tmp_path: Path, 
 
     figures = exports.figure_dialog(plot)
     figures.save(data)
-    assert "overwrite the input" in figures._message.text()
+    assert "overwrite the input" in figures.message.text()
     dialog = exports.dialog()
     dialog._path.setText(str(data))
     dialog.save()
     dialog.save()
-    assert "overwrite the input" in dialog._message.text()
+    assert "overwrite the input" in dialog.message.text()
     for made in (figures, dialog):
         made.deleteLater()
     with pytest.raises(OutputError):

@@ -38,6 +38,9 @@ theme = Theme("light")
 theme.apply(app)
 found = {}
 
+def kinds(base):
+    return [one for kind in base.__subclasses__() for one in (kind, *kinds(kind))]
+
 def look(*where):
     theme.finish()
     settle(window)
@@ -97,8 +100,8 @@ with open_window(theme, config) as window:
                 found.setdefault(text, f"{name}, {text_size}")
 
         seen = look_at_dialogs(window, config, look_at)
-        for one in [*QDialog.__subclasses__(), *QFileDialog.__subclasses__()]:
-            if one.__module__.startswith("rankstudio") and one not in seen:
+        for one in kinds(QDialog):
+            if one.__module__.startswith("rankstudio") and not one.__subclasses__() and one not in seen:
                 found[one.__name__] = "was not opened"
 print(json.dumps(found))
 """

@@ -15,6 +15,7 @@ from rankstudio.ui.export.items import plot_figure
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import LIVE
+from rankstudio.ui.plots import Plot
 
 
 @pytest.fixture
@@ -29,8 +30,8 @@ _FSMRANK = {"lambda1": (0.01, 0.1), "lambda2": (1e-4, 1e-3), "max_iter": 20}
 def belongs_together(window: MainWindow) -> None:
     """Assert that title, curves, map, toolbar, path and test line are of one run and one model."""
     settle(window)
-    for shown in window.sections.select.plots():
-        shown.plot.flush()
+    for plot in window.sections.pages["select"].shared(Plot):
+        plot.flush()
     assert list(mismatches(window, Truth())) == []
 
 

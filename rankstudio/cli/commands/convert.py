@@ -5,10 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
-from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, by_name, columns_from
+from rankstudio.cli.data_options import (
+    MISSING,
+    NORMALIZE,
+    add_column_options,
+    add_feature_set_option,
+    by_name,
+    columns_from,
+    with_asked_feature_set,
+)
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs
@@ -19,7 +28,7 @@ from rankstudio.cli.streams import (
     refuse_output_with_json,
 )
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -41,10 +50,14 @@ missing values, scale or select features, and create folds.
   rankstudio convert MQ2008 MQ2008-own --selected results/results.json --selected-fold 1 --renumber
   rankstudio convert all.txt five-folds --protocol 5-fold
   rankstudio convert --qrels qrels.txt --run bm25=run1.txt --run ql=run2.txt graded.txt
+  rankstudio convert logs.ndjson graded.parquet --judgments ratings.csv
   rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt msmarco.txt
 
 TREC data contain the judged documents only. A judged document that a run did not retrieve has a missing
 value; a retrieved document without a judgement is left out.
+
+Feature logs of Elasticsearch, OpenSearch, Solr or Vespa contain the documents that are both logged and
+judged; a note counts and lists the others.
 
 One file becomes one file, unless a protocol creates folds; folds are written as OUT/Fold1/train.txt and so
 on. --renumber also writes a table of new ids, names and original ids: OUT/features.csv for folds, or
@@ -88,8 +101,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE",
         help="TREC run for the judgements DATA; its scores become feature NAME; repeatable",
     )
+    parser.add_argument(
+        "--judgments",
+        metavar="FILE",
+        type=Path,
+        help="judgments of the feature logs DATA: TREC qrels, a CSV file with query, docid and rating, or a "
+        "judgment list of OpenSearch; by default the file next to DATA that is named so",
+    )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
+    add_feature_set_option(parser, "--renumber also writes the part with the kept features")
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
     parser.add_argument(
@@ -119,7 +140,15 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         columns=columns_from(args),
     )
-    dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
+    if args.judgments is not None:
+        if runs is not None:
+            raise PlanError("--judgments and --run: expected one of them, got both.")
+        dataset = _of_logs(plan, args.data, args.judgments)
+    else:
+        dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
+    dataset = with_asked_feature_set(dataset, args)
+    if form.key == "letor" and (args.judgments is not None or dataset.read_as.format == "logs"):
+        dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
     files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)
@@ -189,6 +218,33 @@ def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
 
     scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
     data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
+    return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
+
+
+def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
+    """Return a dataset whose queries are numbered, where one is a text that LETOR cannot have as its id."""
+    parts = {id(part): part for fold in dataset.folds for part in fold.parts.values()}
+    every = dict.fromkeys(query for part in parts.values() for query in part.query_ids)
+    if all(len(query.split()) == 1 and "#" not in query for query in every):
+        return dataset
+    print("Note: LETOR text has no queries of several words: they are numbered from 1.", file=sys.stderr)
+    numbers = {query: str(number) for number, query in enumerate(every, start=1)}
+    made = {
+        key: part.changed(query_ids=tuple(numbers[query] for query in part.query_ids))
+        for key, part in parts.items()
+    }
+    folds = (
+        Fold(f.number, **{name: made[id(part)] for name, part in f.parts.items()}) for f in dataset.folds
+    )
+    return replace(dataset, folds=tuple(folds))
+
+
+def _of_logs(plan: Plan, logs: Path, judgments: Path) -> FoldedDataset:
+    """Return logged documents with their judgments, in the folds of a plan."""
+    from rankstudio.engine.data.formats.data_file import load_logs
+
+    scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
+    data = load_logs(logs, judgments, missing=plan.missing, normalize=scaling)
     return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
 
 

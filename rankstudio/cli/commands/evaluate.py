@@ -14,7 +14,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text, explained
 from rankstudio.cli.streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, MeasureKind, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, Cut, Measure, measure
 
 if TYPE_CHECKING:
     from rankstudio.engine.metrics.evaluation import Evaluation
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 HELP = "evaluate a score file or a model: MAP, P@k, NDCG@k and others"
 DESCRIPTION = """\
 Evaluate a ranking from any program. DATA contains the documents with relevance labels and query ids. SCORES
-contains one score per line, in document order; the highest score ranks first. --model evaluates a RankStudio
-model instead.
+contains one score per line, in document order; the highest score ranks first. --model evaluates a model of
+RankStudio or of another program instead.
 
   rankstudio evaluate MQ2008/Fold1/test.txt Fold1.test.score
   rankstudio evaluate test.txt my.scores --convention trec_eval --measures MAP,NDCG@10 --json
@@ -53,7 +53,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "scores", metavar="SCORES", type=Path, nargs="?", help="text file with one score per line"
     )
-    parser.add_argument("--model", metavar="MODEL", type=Path, help="JSON model to use instead of SCORES")
+    parser.add_argument(
+        "--model",
+        metavar="MODEL",
+        type=Path,
+        help="model to use instead of SCORES: of RankStudio, LightGBM, XGBoost, CatBoost, RankLib, Solr, "
+        "Elasticsearch, or ONNX",
+    )
     parser.add_argument(
         "--convention",
         choices=list(CONVENTIONS),
@@ -106,11 +112,14 @@ def run(args: argparse.Namespace) -> int:
     else:
         what = f"{shown_input(source)} on {shown_input(args.data)}"
         print(f"{what}: {data.n_queries} queries, {data.n_documents} documents")
-        graded = any(one.kind is MeasureKind.ERR for one in measures)
+        graded = any(one.family.name == "ERR" for one in measures)
         grade = f", ERR with greatest grade {result.greatest_grade:g}" if graded else ""
         print(f"{result.convention.label} convention{grade}")
         print()
         print(averages_as_text(result, measures))
+        if result.auc_interval is not None:
+            low, high = result.auc_interval
+            print(f"AUC: 95 % interval {_figure(low)} to {_figure(high)} (DeLong)")
         if args.per_query:
             print()
             print(queries_as_text(result))
@@ -126,7 +135,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 def as_dict(result: Evaluation, *, per_query: bool) -> dict[str, Any]:
     """Return the result as plain values; a measure that is not defined is NaN."""
-    average = dict(result)
+    average: dict[str, Any] = dict(result)
+    if result.auc_interval is not None:
+        average["AUC interval"] = list(result.auc_interval)
     if not per_query:
         return average
     queries = [

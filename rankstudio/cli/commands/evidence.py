@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,20 +15,23 @@ from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options
 from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.cli.progress_bar import last_state
+from rankstudio.cli.progress_bar import clock, last_state
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
-from rankstudio.cli.study_file_option import one_run, reading
+from rankstudio.cli.study_file_option import one_run, reading, study_at
+from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.threads import available
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
-    from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions
+    from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering
     from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.experiment.execution.workers import Workers
 
 HELP = "show how sure a selection of features is"
 DESCRIPTION = """\
@@ -40,10 +44,13 @@ and a verdict; for the whole set whether it is the best of its size, and where t
   rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
 
 For a study, the selection is that of the run's model on a fold; with --data it is that of the options.
-Greedy RankRLS supports all of these; other selectors support some of them. Ctrl+C stops and prints the
-results so far."""
+Greedy RankRLS supports all of these; other selectors support some of them. These are trained again on each
+half, which may take long: with --out each half is stored when it is done, and the same command resumes.
+Ctrl+C stops and prints the results so far."""
 
 CSV = "evidence.csv"
+HALVES = "halves.rankstudio"
+_LONG_SECONDS = 5.0  # which are said beforehand
 _FORMATS = ("pdf", "csv")
 _USUAL_SIZE = 5
 _NO_END = float("inf")
@@ -83,10 +90,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=float,
         metavar="T",
-        help="minimum minimum selection probability of a secure feature; default: 0.9",
+        help="minimum selection probability of a secure feature; default: 0.9",
     )
     parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0 by default")
-    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and the figures")
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV}, the figures and halves")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_force_option(parser)
     opened = parser.add_argument_group("with --data")
@@ -96,6 +103,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     opened.add_argument("--missing", **MISSING)
     opened.add_argument("--normalize", **NORMALIZE)
     add_memory_option(parser)
+    add_worker_options(parser)
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each, with --data"
     selectors = [m for m in methods() if m.selects]
@@ -110,7 +118,8 @@ def run(args: argparse.Namespace) -> int:
     what, dataset, recorded = _of_study(args) if args.study is not None else _of_data(args)
     if args.out is not None:
         check_outputs([args.out / CSV], args, recorded)
-    state, stopped = last_state(what.steps(), _percent_done, 100, shown=_shown)
+    with workers(args) as staff, _halves(args, what, staff) as work:
+        state, stopped = last_state(work, _percent_done, 100, shown=_shown)
     found = state.found
     names = _Names(dataset)
     if args.json:
@@ -123,6 +132,32 @@ def run(args: argparse.Namespace) -> int:
         print(f"Stopped at {state.share:.0%}: {state.what}.", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+@contextmanager
+def _halves(args: argparse.Namespace, what: JudgedSelection, staff: Workers) -> Iterator[Gathering]:
+    """Provide the gathering; methods that learn anew on each half do so by workers, and in a study of OUT."""
+    seconds = what.refitting_seconds(_count(args, staff))
+    if not seconds:
+        yield what.steps()
+        return
+    from rankstudio.engine.experiment.execution.executors import on_threads
+
+    if seconds > _LONG_SECONDS:
+        print(f"{2 * args.halves} halves to learn from, about {clock(seconds)}.", file=sys.stderr)
+    place = None if args.out is None else args.out / HALVES
+    if place is not None:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    serving = staff.serve(2 * args.halves, what.train.n_documents * what.train.n_features)
+    with study_at(place) as study, on_threads(1) as alone:
+        yield what.steps(study=study, executor=serving or alone)
+
+
+def _count(args: argparse.Namespace, staff: Workers) -> int:
+    """Return how many halves are learned from at a time, as far as that is known."""
+    if staff.executor is None:
+        return 1
+    return int(args.workers) if args.workers is not None else available()
 
 
 def _percent_done(state: PartialResult[SelectionEvidence]) -> int:
@@ -254,7 +289,7 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
 
 
 def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
-    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences
+    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences, evidence_text
 
     many = len(names.dataset.folds) > 1
     part = f", training part of fold {what.fold}" if many else ""
@@ -263,40 +298,10 @@ def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> It
     n = len(names.dataset.feature_ids)
     yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
     yield ""
-    yield _table(found, names)
+    table = evidence_text("", found, found.rows, names.id, names.full)
+    yield as_text(table.header, table.rows, table.left)
     yield ""
     yield from evidence_sentences(found, names.id)
-
-
-def _table(found: SelectionEvidence, names: _Names) -> str:
-    lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
-    header = ["feature", "chosen in", "position", "share", lost, "95 % interval", "queries", "substitute"]
-    rows = []
-    for row in found.rows:
-        name = names.full(row.column) if row.selected else f"({names.full(row.column)})"
-        low, median, high = (_place(one, found) for one in row.position or (_NO_END,) * 3)
-        cells = [name, _percent(row.probability), f"{median} ({low}–{high})" if row.position else "–"]
-        cells.append(_percent(row.share))
-        cells.append(f"{row.loss.value:.4f}" if row.loss else "–")
-        cells.append(f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else "–")
-        cells.append("–" if row.n_deciding is None else str(row.n_deciding))
-        if row.substitute is None or row.price is None:
-            cells.append("–")
-        else:
-            cells.append(f"{names.id(row.substitute)} ({100 * row.price:+.2f} %)")
-        said = "" if row.verdict is None else row.verdict.label
-        with_other = f" with {names.id(row.partner)}" if row.partner is not None else ""
-        rows.append([*cells, f"{said}{with_other}"])
-    return as_text([*header, "verdict"], rows, left=(0, 8))
-
-
-def _place(value: float, found: SelectionEvidence) -> str:
-    steps = 0 if found.stability is None else found.stability.counts.shape[0]
-    return f">{steps}" if value == _NO_END else f"{value:g}"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f} %"
 
 
 def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, names: _Names) -> None:

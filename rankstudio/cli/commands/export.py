@@ -12,17 +12,26 @@ from rankstudio.cli.output.text_tables import as_json, explained
 from rankstudio.cli.replacement import add_force_option, check_outputs, inputs_of_plan
 from rankstudio.cli.streams import is_standard, refuse_output_with_json, write_output
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.feature_sets import LABELS, feature_set_beside, read_feature_set
-from rankstudio.engine.errors import DatasetError, PlanError, RankStudioError
+from rankstudio.engine.data.feature_sets import LABELS, FeatureSet, feature_set_beside, read_feature_set
+from rankstudio.engine.errors import PlanError, RankStudioError
 from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.export.formats.model_format import ModelFormat
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS, model_format
 from rankstudio.engine.export.models import Model, load_model
-from rankstudio.engine.export.score_function import ScoreFunction, defined, score_function
+from rankstudio.engine.export.score_function import (
+    ScoreFunction,
+    defined,
+    defined_where_possible,
+    score_function,
+)
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.files import write_text
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.proof import RankingProof
+
+FEATURE_SET = "feature-set"
+"""What is no model, but the definitions of its features."""
 
 HELP = "export a model to the format of another program"
 DESCRIPTION = """\
@@ -33,6 +42,7 @@ loads the file, ranks the test documents, and the number of identically ranked q
   rankstudio export results/models/fold1.json --to python --out fold1.py --data MQ2008
   rankstudio export results/models/fold1.json --to sql --out fold1.sql --no-proof --json
   rankstudio export results/models/fold1.json --to solr --feature-set store.json --out model.json
+  rankstudio export results/models/fold1.json --to feature-set --feature-set store.json --out reduced.json
 
 Without --data, the data of the model's plan are used if they are available. A feature set beside the data
 (featureset.json, features.json or features.profile) is used without --feature-set."""
@@ -45,6 +55,7 @@ def _epilog() -> str:
         limit = "" if form.linear and form.trees else f"{'Tree' if form.trees else 'Linear'} models only."
         extra = f'Needs the extra "{form.extra}".' if form.extra else ""
         entries.append((form.key, " ".join(filter(None, (form.summary, limit, extra)))))
+    entries.append((FEATURE_SET, "The feature set of a search engine with the features of the model alone."))
     return f"formats:\n{explained(entries)}"
 
 
@@ -55,7 +66,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("model", metavar="MODEL", type=Path, help="JSON model")
     parser.add_argument(
-        "--to", metavar="FORMAT", choices=list(MODEL_FORMATS), required=True, help="format (see below)"
+        "--to",
+        metavar="FORMAT",
+        choices=[*MODEL_FORMATS, FEATURE_SET],
+        required=True,
+        help="format (see below)",
     )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write; - prints it")
     parser.add_argument("--data", type=Path, help="data file or folder of folds for the verification")
@@ -76,8 +91,10 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
-    form = model_format(args.to)
     model = load_model(args.model)
+    if args.to == FEATURE_SET:
+        return _write_set(args, model)
+    form = model_format(args.to)
     function, unfit = _function(args, model, form)
     parts, where, why = ([], "", "") if args.no_proof else _documents(args, model)
     fitted = fitted_function(model, function, form, parts)
@@ -106,20 +123,46 @@ def _function(args: argparse.Namespace, model: Model, form: ModelFormat) -> tupl
     function = score_function(model)
     if args.feature_set is not None:
         features = read_feature_set(args.feature_set)
-        if features.engine != form.key:
+        if features.engine != form.engine:
+            others = (entry.key for entry in MODEL_FORMATS.values() if entry.engine == features.engine)
             raise PlanError(
                 f"--feature-set: {args.feature_set} is for {LABELS[features.engine]}, "
-                f"expected --to {features.engine}, got --to {form.key}."
+                f"expected --to {' or '.join(others)}, got --to {form.key}."
             )
         return defined(function, features), ""
+    return defined_where_possible(function, _set_beside(args, model), form.engine)
+
+
+def _set_beside(args: argparse.Namespace, model: Model) -> FeatureSet | None:
+    """Return the feature set beside the data, if there is one."""
     places = [args.data] if args.data is not None else _data_of(model)
-    beside = feature_set_beside(places[0]) if places else None
-    if beside is None or beside.engine != form.key:
-        return function, ""
-    try:
-        return defined(function, beside), ""
-    except DatasetError as error:
-        return function, str(error)
+    return feature_set_beside(places[0]) if places else None
+
+
+def _write_set(args: argparse.Namespace, model: Model) -> int:
+    """Write the part of a feature set that a model needs."""
+    found = read_feature_set(args.feature_set) if args.feature_set else _set_beside(args, model)
+    if found is None:
+        raise PlanError(
+            "--feature-set: found no feature set beside the data. Give the file of the feature set with "
+            "which the data were logged."
+        )
+    used = found.of([(feature.id, feature.name) for feature in model.features])
+    text = found.reduced(used.values()).text()
+    refuse_output_with_json(args)
+    if is_standard(args.out):
+        write_output(args.out, text.encode())
+        return 0
+    check_outputs([args.out], args, [*_data_of(model), *filter(None, [args.feature_set])])
+    write_text(args.out, text)
+    n, size = len(used), len(found.names)
+    said = f"{n} of the {size} features of the set are used."
+    if args.json:
+        print(as_json({"format": FEATURE_SET, "written": [str(args.out)], "used": n, "features": size}))
+    else:
+        print(f"Written: {args.out}", file=sys.stderr)
+        print(said)
+    return 0
 
 
 def _print_found(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
 from rankstudio.cli.study_file_option import reading
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, StoreError
 from rankstudio.engine.metrics.names import measure
 
 if TYPE_CHECKING:
@@ -106,7 +106,10 @@ def run(args: argparse.Namespace) -> int:
             else _listed(found)
         )
         return 0
-    files = figure_files(tuple(made(found)), formats, style, args.dpi, args.out)
+    drawn = tuple(made(found))
+    if not drawn:
+        raise StoreError(f"{args.study}: the study has no results to draw.")
+    files = figure_files(drawn, formats, style, args.dpi, args.out)
     check_outputs([path for path, _ in files], args, recorded)
     written = write_figure_files(files)
     if args.json:

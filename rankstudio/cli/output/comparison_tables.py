@@ -11,7 +11,7 @@ from rankstudio.cli.output.text_tables import as_json, document
 from rankstudio.engine.analysis.batch import Comparison, comparison_table
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.published import Published, printed_of
-from rankstudio.engine.analysis.selection_stability import stability_of
+from rankstudio.engine.analysis.selection_stability import stability_of, stability_table
 from rankstudio.engine.analysis.significance import (
     CorrectedTest,
     PinEffect,
@@ -39,9 +39,14 @@ _IN_CSV += ["p_wilcoxon", "p_wilcoxon_holm", "wins", "ties", "losses", "n"]
 def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
     """Yield the tables of a comparison: tests, selections, sizes, and pins where there are any."""
     yield tests(compared)
-    stable = [stability_of(result) for result in compared.runs]
-    if any(stable):
-        yield _stabilities(compared, stable)
+    stable = [
+        (number, plan_text(result.plan), result)
+        for number, result in enumerate(compared.runs, start=1)
+        if stability_of(result)
+    ]
+    if stable:
+        folds = len(compared.runs[0].folds)
+        yield stability_table(f"{compared.data}: selection stability over {folds} folds", stable)
     front = pareto_front_of(compared.runs, compared.measure)
     if front is not None:
         yield _front(compared, front)
@@ -93,25 +98,6 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
         if p not in entry.grids and parameters[p.name] != p.default
     ]
     return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
-
-
-def _stabilities(compared: RunComparison, stable: Sequence[Stability | None]) -> TextTable:
-    header = ["run", "method", "k", "Jaccard", "Kuncheva", "Lustgarten", "Nogueira", "95 % interval"]
-    rows = []
-    for number, (result, s) in enumerate(zip(compared.runs, stable, strict=True), start=1):
-        if s is not None:
-            corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in header[4:6]]
-            interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
-            agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
-            rows.append([str(number), plan_text(result.plan), range_text(result.sizes), *agree])
-    folds = len(compared.runs[0].folds)
-    note = (
-        "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
-        "applies to selections of equal size, Lustgarten's to different sizes. "
-        f"With {folds} folds, Nogueira's interval is too narrow (actual coverage with 5 folds about 73 %)."
-    )
-    title = f"{compared.data}: selection stability over {folds} folds"
-    return TextTable(title, header, rows, (1, 2), note)
 
 
 def _front(compared: RunComparison, found: ParetoFront) -> TextTable:

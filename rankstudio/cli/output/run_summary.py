@@ -14,7 +14,7 @@ from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.metrics.names import MeasureKind, measure
+from rankstudio.engine.metrics.names import measure
 
 _MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
 
@@ -71,7 +71,7 @@ def _values(fold: FoldResult) -> Mapping[str, float]:
 def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return what the table's numbers are, in words, and which measures there are."""
     rules = f"{convention(result.plan.convention).label} convention"
-    if any(measure(name).kind is MeasureKind.ERR for name in result.plan.evaluated):
+    if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
     evaluated = result.plan.evaluated
     if not result.folds:

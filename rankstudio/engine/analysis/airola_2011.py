@@ -421,8 +421,9 @@ def held_out_errors(
 
     Returns
     -------
-    mapping of str to ndarray of shape (L,) Mean squared error of all documents for each λ of :data:`GRID`, by
-    the treatment of the basis vectors of held-out queries: "removed" or "kept".
+    mapping of str to ndarray of shape (L,)
+        Mean squared error of all documents for each λ of :data:`GRID`, by the treatment of the basis vectors
+        of held-out queries: "removed" or "kept".
     """
     kernel, y = Kernel("rbf", gamma), data.y
     mapped = _mapped(kernel, data, per_query, seed)
@@ -490,7 +491,8 @@ def removal_time(
 
     Returns
     -------
-    list of PrintedExperiment Leave-query-out, which replaces leave-sentence-out, and 10 folds.
+    list of PrintedExperiment
+        Leave-query-out, which replaces leave-sentence-out, and 10 folds.
     """
     kernel, query = Kernel("rbf", GAMMA), data.query_index
     ways = {"leave-query-out": np.arange(data.n_queries), "10 folds of queries": _folds(data, 0)}

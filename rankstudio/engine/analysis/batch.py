@@ -54,7 +54,8 @@ class Comparison:
 
         Raises
         ------
-        PlanError, ParameterError If an entry is not a valid plan.
+        PlanError, ParameterError
+            If an entry is not a valid plan.
         """
         return tuple(self._plan(data, run, *pair) for run in self.runs for pair in _pairs(run))
 
@@ -88,7 +89,8 @@ def load_comparison(path: str | Path) -> Comparison:
 
     Raises
     ------
-    PlanError If the text is not a comparison; the message names the file.
+    PlanError
+        If the text is not a comparison; the message names the file.
     """
     values = read_toml(Path(path))
     data = values.get("data", ())
@@ -148,7 +150,8 @@ def check_measured(plan: Plan, dataset: FoldedDataset) -> None:
 
     Raises
     ------
-    DatasetError If no fold has a validation or a test part.
+    DatasetError
+        If no fold has a validation or a test part.
     """
     folds = [fold for fold in dataset.folds if not plan.folds or fold.number in plan.folds]
     if not plan.inner and all(fold.vali is None and fold.test is None for fold in folds):

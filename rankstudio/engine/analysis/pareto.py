@@ -103,7 +103,8 @@ def pareto_front_of(
 
     Returns
     -------
-    ParetoFront or None None if no run has a model with a validation measure.
+    ParetoFront or None
+        None if no run has a model with a validation measure.
     """
     better = measure(name).higher_is_better
     tried = _tried(runs, name)

@@ -232,7 +232,8 @@ class Reproduction:
 
         Raises
         ------
-        PlanError If the paper has no table for data of this name.
+        PlanError
+            If the paper has no table for data of this name.
         """
         found = tuple(t for t in self.tables if data.lower().startswith(str(t["dataset"]).lower()))
         if not found:
@@ -400,7 +401,8 @@ def load_reproduction(key: str) -> Reproduction:
 
     Raises
     ------
-    PlanError For an unknown key; the message lists the known keys.
+    PlanError
+        For an unknown key; the message lists the known keys.
     """
     if key not in reproductions():
         raise PlanError(f"No reproduction of {key!r}; expected one of {', '.join(reproductions())}.")

@@ -90,7 +90,8 @@ def run_curves(
 
     Returns
     -------
-    tuple of RunCurve or None One per run; None for a run without a validation measure.
+    tuple of RunCurve or None
+        One per run; None for a run without a validation measure.
     """
     costs = costs_of(runs)
     tried = _spread(by, [_curve(run, name, by, costs) for run in runs])

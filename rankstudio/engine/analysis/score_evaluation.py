@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from rankstudio.engine.export.model_files import score_file
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluation import Evaluation, evaluate
 from rankstudio.engine.metrics.names import Measure
+from rankstudio.engine.statistics.auc import auc_interval
 
 _NO_IDS = (
     "Some documents have no id (docid = …) in their comments. In queries without ids, ties are broken by "
@@ -51,12 +53,15 @@ def evaluate_file(
 
     Returns
     -------
-    tuple Measures, data, and notes as sentences.
+    tuple
+        Measures, data, and notes as sentences.
 
     Raises
     ------
-    DatasetError If there is not one score per document. DataError If a file cannot be read, or the model
-    cannot score the data.
+    DatasetError
+        If there is not one score per document.
+    DataError
+        If a file cannot be read, or the model cannot score the data.
     """
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns)
@@ -77,4 +82,6 @@ def evaluate_file(
         document_ids=ids,
         greatest_grade=greatest_grade,
     )
+    if data.n_queries == 1 and any(one.family.name == "AUC" for one in measures):
+        found = replace(found, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
     return found, data, notes

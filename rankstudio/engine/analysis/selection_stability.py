@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.language import tr
-from rankstudio.engine.statistics.stability import Stability, stability
+from rankstudio.engine.statistics.stability import INDICES, Stability, stability
 
 _FEW = 50  # sets; from here on nearly as many intervals hold the stability as say so
 
@@ -81,6 +82,33 @@ def stability_of_run(result: RunResult) -> SelectionStability:
     return selection_stability(result.folds, result.feature_ids, result.feature_names)
 
 
+def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> TextTable:
+    """Return how much the folds of runs agree, as a table to print.
+
+    Parameters
+    ----------
+    title : str
+    runs : iterable of (int, str, RunResult)
+        With several folds each: its number, what it is called, and what it found.
+    """
+    rows, warnings = [], []
+    for number, name, result in runs:
+        found = stability_of_run(result)
+        s = found.indices
+        corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]]
+        interval = f"{s.nogueira.low:.3f} … {s.nogueira.high:.3f}"
+        agree = [f"{s.jaccard:.3f}", *corrected, f"{s.nogueira.value:.3f}", interval]
+        rows.append([str(number), name, range_text(result.sizes), *agree])
+        warnings.append(found.warning)
+    note = (
+        "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
+        "applies to selections of equal size, Lustgarten's to different sizes."
+    )
+    note = " ".join([note, *list(filter(None, warnings))[:1]])
+    header = ["run", "method", "features", *INDICES, "Nogueira", "95 % interval"]
+    return TextTable(title, header, rows, (1,), note)
+
+
 def selection_stability(
     folds: Sequence[FoldResult], feature_ids: Ints, names: Sequence[str]
 ) -> SelectionStability:
@@ -127,7 +155,8 @@ def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
 
     Returns
     -------
-    ndarray of shape (n, F) Positions from 1; NaN if a model does not contain the feature.
+    ndarray of shape (n, F)
+        Positions from 1; NaN if a model does not contain the feature.
     """
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     ranks = np.full((len(columns), len(folds)), np.nan)

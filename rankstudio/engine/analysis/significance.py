@@ -120,7 +120,8 @@ def distinct_family(
 
     Returns
     -------
-    list of CorrectedTest One per comparison; identical runs need no correction.
+    list of CorrectedTest
+        One per comparison; identical runs need no correction.
     """
     places = {pair: place for place, pair in reversed(list(enumerate(pairs))) if pair[0] != pair[1]}
     corrected = dict(zip(places, family([found[place] for place in places.values()]), strict=True))
@@ -226,7 +227,8 @@ def why_unpaired(run: RunResult, reference: RunResult, name: str) -> str:
 
     Returns
     -------
-    str Reason, as part of a sentence about the first run; "" if the values are from the same queries.
+    str
+        Reason, as part of a sentence about the first run; "" if the values are from the same queries.
     """
     plan, other = run.plan, reference.plan
     if run.data_name != reference.data_name:
@@ -341,8 +343,9 @@ def compare_runs(
 
     Raises
     ------
-    PlanError If there are fewer than two runs, queries cannot be paired, conventions differ, a measure is
-    missing, or the reference run does not exist.
+    PlanError
+        If there are fewer than two runs, queries cannot be paired, conventions differ, a measure is missing,
+        or the reference run does not exist.
     """
     if len(runs) < 2:
         raise PlanError(f"Too few runs to compare: expected two completed runs, found {len(runs)}.")
@@ -373,7 +376,8 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
 
     Returns
     -------
-    tuple of PinEffect One per run with such a partner; p values are corrected for their number.
+    tuple of PinEffect
+        One per run with such a partner; p values are corrected for their number.
     """
     plans = [result.plan for result in runs]
     pairs = []
@@ -421,7 +425,8 @@ def named(plans: Sequence[Plan], name: str) -> int:
 
     Raises
     ------
-    PlanError For an unknown name.
+    PlanError
+        For an unknown name.
     """
     meant = [position for position, plan in enumerate(plans) if is_named(plan, name)]
     if not meant:

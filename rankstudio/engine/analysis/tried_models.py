@@ -192,8 +192,8 @@ def validation_values(
 
     Returns
     -------
-    list of ndarray of shape (K, Q) One per fold; a row of NaN for a model that a study did not store
-    completely.
+    list of ndarray of shape (K, Q)
+        One per fold; a row of NaN for a model that a study did not store completely.
 
     Notes
     -----

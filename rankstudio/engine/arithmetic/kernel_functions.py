@@ -54,8 +54,10 @@ class Kernel:
 
         Raises
         ------
-        ParameterError If a callable returns another shape. DatasetError If a value is out of the
-        floating-point range.
+        ParameterError
+            If a callable returns another shape.
+        DatasetError
+            If a value is out of the floating-point range.
 
         Notes
         -----
@@ -137,7 +139,8 @@ class Kernel:
 
         Returns
         -------
-        ndarray of shape (n,) |w| for the linear kernel; zeros for a callable.
+        ndarray of shape (n,)
+            |w| for the linear kernel; zeros for a callable.
 
         Notes
         -----

@@ -76,8 +76,9 @@ def left_out_errors(
 
     Returns
     -------
-    ndarray of shape (k,) Leave-query-out squared errors of the models, summed over documents: the criterion
-    of greedy RankRLS (Pahikkala et al. 2010, eq. (7)).
+    ndarray of shape (k,)
+        Leave-query-out squared errors of the models, summed over documents: the criterion of greedy RankRLS
+        (Pahikkala et al. 2010, eq. (7)).
 
     Notes
     -----

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arithmetic.magnitude import GREATEST, check_rows, column_name
-from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.blocks import VALUES
@@ -48,7 +48,7 @@ class QueryData:
         Preferences between rows, for learning from preferences; the labels are then 0.
     part_of : Grading or None
         Information about the dataset that these are a part of; None for a whole dataset.
-    shared : Shared
+    shared : SharedResults
         Cache of results that do not depend on the settings of a method. It is the argument ``sharing``, by
         default a new one: a copy with other labels shares nothing.
     """
@@ -60,12 +60,12 @@ class QueryData:
     validation: Floats | None = None
     preferences: Preferences | None = None
     part_of: Grading | None = None
-    sharing: InitVar[Shared | None] = None
-    shared: Shared = field(init=False, repr=False)
+    sharing: InitVar[SharedResults | None] = None
+    shared: SharedResults = field(init=False, repr=False)
 
-    def __post_init__(self, sharing: Shared | None) -> None:
+    def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep documents and queries as views through which nothing is written."""
-        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         for name in ("X", "y", "ptr"):
             object.__setattr__(self, name, unwritable(getattr(self, name)))
 
@@ -79,6 +79,14 @@ class QueryData:
         rows = slice(int(self.ptr[first]), int(self.ptr[end]))
         ptr = self.ptr[first : end + 1] - rows.start
         return QueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
+
+    def taken(self, queries: Ints) -> QueryData:
+        """Return the documents of some queries, in the order in which these are given, as a copy."""
+        sizes = np.diff(self.ptr)[queries]
+        ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        graded = self.grading.taken(rows)
+        return QueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
@@ -122,7 +130,7 @@ class QueryData:
             validation,
             preferences=self.preferences,
             part_of=self.part_of,
-            sharing=Shared(self.shared, tuple(chosen)),
+            sharing=SharedResults(self.shared, tuple(chosen)),
         )
         if self.has_statistics:
             narrow.shared.of(MadeStatistics).whole = self.statistics.narrowed(chosen)
@@ -162,8 +170,9 @@ def group(
 
     Raises
     ------
-    DatasetError For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes
-    beyond the range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
+    DatasetError
+        For inconsistent shapes, no rows, no columns, values that are not finite, or magnitudes beyond the
+        range of the arithmetic (see :mod:`rankstudio.engine.arithmetic.magnitude`).
 
     Notes
     -----
@@ -356,13 +365,18 @@ class QueryStatistics:
         -----
         w = (T[S, S] + λI)^-1 T[S, y] (Pahikkala et al. 2010, eq. (5)), O(k³) for k selected features.
         """
-        coef = np.zeros(self.n_features)
-        if selected:
-            index = np.array(selected)
-            left = self.total[np.ix_(index, index)].copy()
-            left[np.diag_indices_from(left)] += regularization
-            coef[index] = np.linalg.solve(left, self.total[index, -1])
-        return coef
+        return weights_with(self.total, selected, regularization)
+
+
+def weights_with(total: Floats, selected: Sequence[int], regularization: float) -> Floats:
+    """Return the weights of :meth:`QueryStatistics.weights`, by its ``total``."""
+    coef = np.zeros(total.shape[0] - 1)
+    if selected:
+        index = np.array(selected)
+        left = total[np.ix_(index, index)]
+        left[np.diag_indices_from(left)] += regularization
+        coef[index] = np.linalg.solve(left, total[index, -1])
+    return coef
 
 
 @dataclass

@@ -25,8 +25,8 @@ def linear_scores(columns: Floats, coefs: Floats) -> Floats:
 
     Returns
     -------
-    ndarray of shape (K, m) ``coefs @ X.T``, summed from the first feature to the last over the nonzero
-    weights.
+    ndarray of shape (K, m)
+        ``coefs @ X.T``, summed from the first feature to the last over the nonzero weights.
 
     Notes
     -----

@@ -11,7 +11,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Shared:
+class SharedResults:
     """Cache of results for some data: one object per class that a module declares.
 
     It is created together with training data and passed to every estimator of the same documents. A module
@@ -20,7 +20,7 @@ class Shared:
 
     Parameters
     ----------
-    source : Shared, optional
+    source : SharedResults, optional
         Cache of the data from which these features are taken.
     columns : tuple of int
         Columns taken from them.
@@ -31,22 +31,22 @@ class Shared:
     >>> @dataclass
     ... class Order:
     ...     features: tuple[int, ...] | None = None
-    >>> shared = Shared()
+    >>> shared = SharedResults()
     >>> shared.of(Order).features = (2, 0, 1)
     >>> shared.of(Order)
     Order(features=(2, 0, 1))
     """
 
-    def __init__(self, source: Shared | None = None, columns: tuple[int, ...] = ()) -> None:
+    def __init__(self, source: SharedResults | None = None, columns: tuple[int, ...] = ()) -> None:
         # Not itself: a circle of references would keep large arrays until the collector comes.
-        self._origin: Shared | None = None if source is None else source.origin
+        self._origin: SharedResults | None = None if source is None else source.origin
         self.columns: tuple[int, ...] = columns
         if source is not None and source.origin is not source:
             self.columns = tuple(source.columns[column] for column in columns)
         self._objects: dict[type, object] = {}
 
     @property
-    def origin(self) -> Shared:
+    def origin(self) -> SharedResults:
         """Cache of the data with all features; ``columns`` are the columns of these data."""
         return self if self._origin is None else self._origin
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.magnitude import check_magnitudes, column_name
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels, rows_by_query
-from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError, ParameterError
 
@@ -46,12 +46,12 @@ class SparseQueryData:
     ptr: Ints
     order: Ints | None = None
     preferences: Preferences | None = None
-    sharing: InitVar[Shared | None] = None
-    shared: Shared = field(init=False, repr=False)
+    sharing: InitVar[SharedResults | None] = None
+    shared: SharedResults = field(init=False, repr=False)
 
-    def __post_init__(self, sharing: Shared | None) -> None:
+    def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep labels and queries as views through which nothing is written."""
-        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         for name in ("y", "ptr"):
             object.__setattr__(self, name, unwritable(getattr(self, name)))
 
@@ -141,7 +141,8 @@ def group_sparse(
 
     Raises
     ------
-    DatasetError As in :func:`rankstudio.engine.arithmetic.query_data.group`.
+    DatasetError
+        As in :func:`rankstudio.engine.arithmetic.query_data.group`.
 
     Notes
     -----

@@ -17,6 +17,14 @@ _EXPECTED = (
     "ignore"
 )
 
+COLUMN_OPTIONS = {
+    **{name: f"--{name}" for name in ("qid", "label", "ignore", "part")},
+    "features": "--columns",
+    "ids_from": "--ids-from",
+    "no_queries": "--no-queries",
+}
+"""The options by which the terminal has what is said of columns."""
+
 
 @dataclass(frozen=True)
 class DataColumns:
@@ -34,6 +42,8 @@ class DataColumns:
         First feature id of SVMlight text, 0 or 1; None to detect it from an id 0.
     part : str
         Column of the part of each document, train, vali or test; "" for the usual name, if present.
+    no_queries : bool
+        Whether all documents are one ranking, regardless of any queries in the data.
     """
 
     qid: str = ""
@@ -42,6 +52,7 @@ class DataColumns:
     ignore: tuple[str, ...] = ()
     ids_from: int | None = None
     part: str = ""
+    no_queries: bool = False
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -52,13 +63,14 @@ class DataColumns:
 
         Raises
         ------
-        ParameterError For invalid names of columns, or a name that occurs twice.
+        ParameterError
+            For invalid names of columns, or a name that occurs twice.
         """
         if isinstance(values, DataColumns):
             values = values.as_dict()
         if not isinstance(values, Mapping):
             raise ParameterError("columns", values, _EXPECTED)
-        begin = values.get("ids_from")
+        begin, no_queries = values.get("ids_from"), values.get("no_queries", False)
         unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
         named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
         single = {name: values.get(name, "") for name in ("qid", "label", "part")}
@@ -67,20 +79,30 @@ class DataColumns:
             or begin not in (None, 0, 1)
             or isinstance(begin, bool)
             or any(not _is_name(text, empty=True) for text in single.values())
+            or not isinstance(no_queries, bool)
         ):
             raise ParameterError("columns", dict(values), _EXPECTED)
+        if no_queries and single["qid"]:
+            raise ParameterError("no_queries", no_queries, f"no query column, got {single['qid']!r}")
         every = [name for name in single.values() if name] + [n for names in named.values() for n in names]
         twice = (
             [name for name in dict.fromkeys(every) if every.count(name) > 1] if len(every) < _LONGEST else []
         )
         if twice:
             raise ParameterError("columns", twice[0], "each column at most once")
-        return cls(**single, features=named["features"], ignore=named["ignore"], ids_from=begin)
+        return cls(
+            **single,
+            features=named["features"],
+            ignore=named["ignore"],
+            ids_from=begin,
+            no_queries=no_queries,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without defaults."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v or v == 0}
+        told = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in told.items()}
 
 
 def split_names(text: str) -> list[str]:

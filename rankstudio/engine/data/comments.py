@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, Self
+
+import numpy as np
 
 from rankstudio.engine.arrays import Bytes, Ints
 
@@ -38,6 +40,13 @@ class TextComments:
 
     content: Bytes
     offsets: Ints
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return comments that are texts now; what has no UTF-8 stays as an escape."""
+        content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
+        offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

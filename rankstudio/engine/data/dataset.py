@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.table import (
     ReadAs,
     Source,
@@ -119,8 +120,10 @@ class RankingDataset:
 
         Raises
         ------
-        ParameterError For inconsistent shapes, empty data, or numbers that are not finite. DatasetError For
-        missing query ids, or ids of several types.
+        ParameterError
+            For inconsistent shapes, empty data, or numbers that are not finite.
+        DatasetError
+            For missing query ids, or ids of several types.
 
         Notes
         -----
@@ -161,6 +164,7 @@ class RankingDataset:
         label: str = "",
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
+        no_queries: bool = False,
         missing: Literal["query_min", "zero", "refuse"] = "query_min",
     ) -> RankingDataset:
         """Make a dataset from a pandas or polars frame; its columns name the features.
@@ -176,13 +180,15 @@ class RankingDataset:
             Feature columns; all others by default.
         ignore : sequence of str
             Columns that are not features.
+        no_queries : bool
+            Whether all documents are one ranking.
         missing : {"query_min", "zero", "refuse"}
             Treatment of missing values; see `load_letor`.
 
         Raises
         ------
-        DatasetError, ParameterError If a column is missing or occurs twice, a label is missing, or a feature
-        is not numeric.
+        DatasetError, ParameterError
+            If a column is missing or occurs twice, a label is missing, or a feature is not numeric.
 
         Examples
         --------
@@ -191,9 +197,8 @@ class RankingDataset:
         <RankingDataset: 2 documents of 1 queries, 1 features>
         """
         check_options(missing, False)
-        told = DataColumns.of(
-            {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
-        )
+        named = {"qid": qid, "label": label, "features": tuple(features or ()), "ignore": tuple(ignore)}
+        told = DataColumns.of({**named, "no_queries": no_queries})
         return cls.of_table(table_of_frame(frame, told, refuse=missing == "refuse"), missing=missing)
 
     @classmethod
@@ -212,7 +217,8 @@ class RankingDataset:
         ----------
         table : Table
         source : Source, optional
-        missing, normalize See `load_letor`; with "refuse" there are no values to fill.
+        missing, normalize
+            See `load_letor`; with "refuse" there are no values to fill.
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
@@ -315,8 +321,9 @@ class RankingDataset:
 
         Returns
         -------
-        DataFrame Columns ``qid`` and ``label``, then one column per feature with its name. Features with
-        equal names give columns with equal names; ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
+        DataFrame
+            Columns ``qid`` and ``label``, then one column per feature with its name. Features with equal
+            names give columns with equal names; ``frame.iloc[:, 2:]`` is always X. The numbers are copied.
 
         Examples
         --------
@@ -413,6 +420,8 @@ class FoldedDataset:
         Format of the first file.
     columns : DataColumns
         Columns as specified by the user.
+    feature_set : FeatureSet or None
+        Feature set of a search engine, matched with the features.
     """
 
     name: str
@@ -426,6 +435,7 @@ class FoldedDataset:
     feature_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     read_as: ReadAs = field(default_factory=ReadAs)
     columns: DataColumns = field(default_factory=DataColumns)
+    feature_set: FeatureSet | None = None
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""
@@ -456,7 +466,8 @@ class FoldedDataset:
 
         Raises
         ------
-        ParameterError For other objects.
+        ParameterError
+            For other objects.
         """
         if isinstance(data, FoldedDataset):
             return data
@@ -488,7 +499,8 @@ class FoldedDataset:
         name : str
         ignore : sequence of str
             Other columns that are not features.
-        **options As in :meth:`RankingDataset.from_frame`, with the same exceptions.
+        **options
+            As in :meth:`RankingDataset.from_frame`, with the same exceptions.
         """
         made = []
         for number, (what, rows) in enumerate(frames_of_folds(frame, part, fold), start=1):

@@ -38,7 +38,8 @@ def checked_groups(values: Any) -> Groups:
 
     Raises
     ------
-    ParameterError For invalid groups or names, or a feature in two groups.
+    ParameterError
+        For invalid groups or names, or a feature in two groups.
     """
     if isinstance(values, str):
         return parse_groups(values)
@@ -81,7 +82,8 @@ def parse_groups(text: str) -> Groups:
 
     Raises
     ------
-    ParameterError If the text has another form.
+    ParameterError
+        If the text has another form.
     """
     found: dict[str, str] = {}
     for item in text.split(";"):
@@ -172,8 +174,10 @@ def read_groups(path: Path) -> Groups:
 
     Raises
     ------
-    DatasetError If the file contains no groups; the message states the expected format. FileAccessError If
-    the file cannot be read.
+    DatasetError
+        If the file contains no groups; the message states the expected format.
+    FileAccessError
+        If the file cannot be read.
     """
     names = groups_in_table(read_feature_file(path, tr(_EXPECTED_FILE)))
     if not names:
@@ -213,7 +217,10 @@ def read_feature_file(path: Path, expected: str) -> str:
 
     Raises
     ------
-    DatasetError If the file is larger than such files can be. FileAccessError If the file cannot be read.
+    DatasetError
+        If the file is larger than such files can be.
+    FileAccessError
+        If the file cannot be read.
     """
     try:
         if path.stat().st_size > MOST_BYTES:

@@ -18,6 +18,7 @@ from rankstudio.engine.data.feature_groups import (
     groups_of,
     read_feature_file,
 )
+from rankstudio.engine.data.feature_sets import FeatureSet, first_feature_set
 from rankstudio.engine.data.known_datasets import names_in_json, names_in_table
 from rankstudio.engine.errors import DatasetError, OutputError
 from rankstudio.engine.language import tr, translatable
@@ -26,6 +27,8 @@ from rankstudio.engine.support.files import make_folder, read_text, write_bytes
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 _LONGEST = 200
+_NAMELESS = re.compile(r"(feature|id) [0-9]+")
+_SET = ".featureset"  # what the file of a feature set ends with, beside that of the names
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
 _EXPECTED = translatable(
@@ -43,11 +46,14 @@ class FeatureNotes:
     names, notes : Mapping of int to str
     groups : Mapping of str to tuple of int
         See :mod:`rankstudio.engine.data.feature_groups`.
+    feature_set : FeatureSet or None
+        That of a search engine which the user imported.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
     groups: Groups = field(default_factory=FrozenMapping)
+    feature_set: FeatureSet | None = None
 
     def with_name(self, feature: int, name: str) -> FeatureNotes:
         """Return a copy with another name; "" for the name from the data."""
@@ -70,8 +76,10 @@ def read_feature_names(path: Path) -> dict[int, str]:
 
     Raises
     ------
-    DatasetError If the file contains no names; the message states the expected format. FileAccessError If the
-    file cannot be read.
+    DatasetError
+        If the file contains no names; the message states the expected format.
+    FileAccessError
+        If the file cannot be read.
     """
     text = read_feature_file(path, tr(_EXPECTED))
     names = names_in_json(text) if text.lstrip()[:1] in ("[", "{") else _from_lines(path, text)
@@ -88,12 +96,15 @@ def read_feature_names(path: Path) -> dict[int, str]:
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     """Return the annotations of a dataset stored by :func:`save_notes`; empty if missing or damaged."""
     path = _file(folder, dataset)
+    if path is None:
+        return FeatureNotes()
+    kept_set = first_feature_set([path.with_suffix(_SET)])
     try:
-        if path is None or not path.exists() or path.stat().st_size > MOST_BYTES:
-            return FeatureNotes()
+        if not path.exists() or path.stat().st_size > MOST_BYTES:
+            return FeatureNotes(feature_set=kept_set)
         rows = list(csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace"))))
     except (OSError, csv.Error):
-        return FeatureNotes()
+        return FeatureNotes(feature_set=kept_set)
     names: dict[int, str] = {}
     notes: dict[int, str] = {}
     groups: dict[int, str] = {}
@@ -101,7 +112,7 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
         if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
             texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
             names[int(row[0])], notes[int(row[0])], groups[int(row[0])] = texts[:3]
-    return FeatureNotes(_filled(names), _filled(notes), groups_of(groups))
+    return FeatureNotes(_filled(names), _filled(notes), groups_of(groups), kept_set)
 
 
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
@@ -111,14 +122,15 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     ----------
     folder : Path
         Folder of all such files. Each file is a table of id, name, note and group, which can be copied next
-        to the data as ``features.csv``, where every program finds the names.
+        to the data as ``features.csv``, where every program finds the names. A feature set is a second file.
     dataset : FoldedDataset
         It is identified by the checksum of the first data file.
     notes : FeatureNotes
 
     Raises
     ------
-    OutputError If it cannot be written, or the data have no file.
+    OutputError
+        If it cannot be written, or the data have no file.
     """
     path = _file(folder, dataset)
     if path is None:
@@ -136,6 +148,8 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
         writer.writerow([feature, *map(guarded, texts)])
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())
+    if notes.feature_set is not None:
+        write_bytes(path.with_suffix(_SET), notes.feature_set.text().encode())
 
 
 def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
@@ -150,6 +164,50 @@ def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:
     given = dataset.given_names or dataset.feature_names
     ids = dataset.feature_ids.tolist()
     shown = tuple(names.get(i, name) for i, name in zip(ids, given, strict=True))
+    return _called(dataset, shown, given)
+
+
+def with_feature_set(dataset: FoldedDataset, found: FeatureSet) -> FoldedDataset:
+    """Return a dataset with a search engine's feature set; features without a name have those of the set.
+
+    Raises
+    ------
+    DatasetError
+        Where the set has none of the features.
+    """
+    ids = dataset.feature_ids.tolist()
+    given = dataset.given_names or dataset.feature_names
+    matched = found.matched(zip(ids, given, strict=True), by_position=True)
+    if not matched.ids:
+        raise DatasetError(found.unused(len(ids)))
+    pairs = zip(ids, given, strict=True)
+    named = tuple(matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in pairs)
+    own = {
+        i: shown for i, shown, name in zip(ids, dataset.feature_names, given, strict=True) if shown != name
+    }
+    made = _called(dataset, named, ())
+    return replace(renamed(made, own) if own else made, feature_set=matched)
+
+
+def set_mismatch(dataset: FoldedDataset) -> str:
+    """Return, as a sentence, that features may be other ones than those of the feature set; "" if not so.
+
+    Nothing but the number of features tells, where they were matched by position.
+    """
+    found = dataset.feature_set
+    if found is None or found.by_name:
+        return ""
+    n, size = dataset.n_features, len(found.names)
+    text = tr(
+        "{path}: the feature set has {size} features, but the data have {n}. Features are matched by "
+        "position: check that the data were logged with this set."
+    )
+    may_be_less = dataset.folds[0].train.sparse  # a last feature that is always 0 is not in the file
+    return "" if n == size or (n < size and may_be_less) else text.format(path=found.source, size=size, n=n)
+
+
+def _called(dataset: FoldedDataset, shown: tuple[str, ...], given: tuple[str, ...]) -> FoldedDataset:
+    """Return a dataset with these names of its features, beside those that the data gave them."""
     made: dict[int, RankingDataset] = {}
     for part in (part for fold in dataset.folds for part in fold.parts.values()):
         if id(part) not in made:

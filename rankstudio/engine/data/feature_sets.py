@@ -6,14 +6,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from rankstudio.engine.data.feature_groups import read_feature_file
-from rankstudio.engine.data.known_datasets import features_in_json
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DataError, DatasetError, shown
 from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.escaping import one_line
 
 Engine = Literal["elasticsearch", "solr", "vespa"]
 LABELS: Mapping[Engine, str] = {
@@ -24,6 +25,7 @@ LABELS: Mapping[Engine, str] = {
 
 FEATURE_SET_FILES = ("featureset.json", "features.json", "features.profile")
 """What a feature set beside the data is called."""
+_ENDINGS = (".json", ".profile", ".sd")
 
 _EXPECTED = translatable(
     "a feature set of Elasticsearch or OpenSearch, a feature store of Solr, or rank features of Vespa, "
@@ -52,23 +54,39 @@ class FeatureSet:
         Definition of each feature by name: a JSON object, or Vespa's rank feature.
     source : str
         Source, for messages.
+    ids : Mapping of int to str
+        Features of the set by their 1-based ids in the data it is matched with; empty if it is not matched.
+    by_name : bool
+        Whether they are matched by name; otherwise by position.
     """
 
     engine: Engine
     name: str
     definitions: Mapping[str, str]
     source: str = field(default="", compare=False)
+    ids: Mapping[int, str] = field(default_factory=dict)
+    by_name: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """Its features in order."""
         return tuple(self.definitions)
 
+    @property
+    def suffix(self) -> str:
+        """What the name of a file ends with that :meth:`text` is written into."""
+        return ".profile" if self.engine == "vespa" else ".json"
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """What its features are called in the data that it was matched with, by their ids."""
+        return {number: one_line(name) for number, name in self.ids.items() if one_line(name)}
+
     def of(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
         """Return the names in this set of a model's features.
 
-        Features are matched by name. If the data have other names or none, ids number the features of the set
-        from 1.
+        Features are matched by the ids of the data the set is matched with. If it is not matched, by name; if
+        the data have other names or none, ids number the features of the set from 1.
 
         Parameters
         ----------
@@ -77,22 +95,85 @@ class FeatureSet:
 
         Raises
         ------
-        DatasetError If a feature is not in the set, which would give wrong scores.
+        DatasetError
+            If a feature is not in the set, which would give wrong scores.
         """
-        if all(name in self.definitions for _, name in features):
-            return dict(features)
-        names = self.names
+        known = self.ids or self._numbered(features)
         for number, name in features:
-            other = number > len(names) or (name in self.definitions and names[number - 1] != name)
-            if other:
+            if number not in known:
                 text = tr(
                     "{source}: feature {number} ({name}) of the model is not among the {count} features of "
                     "the feature set. Give the feature set with which the data were logged."
                 )
                 raise DatasetError(
-                    text.format(source=self.source, number=number, name=name, count=len(names))
+                    text.format(source=self.source, number=number, name=shown(name), count=len(self.names))
                 )
-        return {number: names[number - 1] for number, _ in features}
+        return {number: known[number] for number, _ in features}
+
+    def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
+        """Return features by ids, where they have the names of the set, or their ids are its positions."""
+        labels = self._labels
+        if all(name in labels for _, name in features):
+            return {number: labels[name] for number, name in features}
+        found = dict(enumerate(self.names, start=1))
+        return {
+            number: found[number]
+            for number, name in features
+            if number in found and labels.get(name, found[number]) == found[number]
+        }
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        """The names in the set by what the data call them, which is in one line."""
+        return {one_line(name): name for name in self.definitions}
+
+    def matched(self, features: Iterable[tuple[int, str]], *, by_position: bool) -> FeatureSet:
+        """Return the set with the ids that its features have in some data.
+
+        Where the data have names of the set, features are found by these alone: a table may have other
+        columns, too.
+
+        Parameters
+        ----------
+        features : iterable of (int, str)
+            1-based ids and names of all features of the data.
+        by_position : bool
+            Whether feature 12 is the twelfth of the set where the data have none of its names.
+        """
+        every = list(features)
+        labels = self._labels
+        ids = {number: labels[name] for number, name in every if name in labels}
+        by_name = bool(ids)
+        if not ids and by_position:
+            names = self.names
+            ids = {number: names[number - 1] for number, _ in every if number <= len(names)}
+        return replace(self, ids=ids, by_name=by_name)
+
+    def unused(self, n: int) -> str:
+        """Return, as a sentence, that the set has none of n features of some data."""
+        text = tr("{path}: the feature set has none of the {n} features of the data, so it is not used.")
+        return text.format(path=self.source, n=n)
+
+    def definition(self, feature: int) -> str:
+        """Return the definition of a feature of the data that it was matched with; "" where it has none."""
+        return self.definitions.get(self.ids.get(feature, ""), "")
+
+    def reduced(self, names: Iterable[str]) -> FeatureSet:
+        """Return the set of some features, and those from which they are derived, in the same order."""
+        kept = {name: self.definitions[name] for name in self.needed(names)}
+        return replace(self, definitions=kept)
+
+    def text(self) -> str:
+        """Return the set as its engine takes it, and as :func:`parsed_feature_set` reads it.
+
+        That is the body of a request to Elasticsearch or Solr, and the ``match-features`` of a rank profile
+        of Vespa.
+        """
+        if self.engine == "vespa":
+            return "".join(f"{line}\n" for line in ("match-features {", *self.names, "}"))
+        features = [json.loads(definition) for definition in self.definitions.values()]
+        whole = {"featureset": {"name": self.name, "features": features}}
+        return json.dumps(features if self.engine == "solr" else whole, indent=2, ensure_ascii=False) + "\n"
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return features with those they are derived from, in the order of the set.
@@ -128,17 +209,23 @@ def read_feature_set(path: Path) -> FeatureSet:
 
     Raises
     ------
-    DatasetError If it is not a feature set, or two features have the same name. FileAccessError If the file
-    cannot be read.
+    DatasetError
+        If it is not a feature set, or two features have the same name.
+    FileAccessError
+        If the file cannot be read.
     """
-    text = read_feature_file(path, tr(_EXPECTED))
+    return parsed_feature_set(path, read_feature_file(path, tr(_EXPECTED)))
+
+
+def parsed_feature_set(path: Path, text: str) -> FeatureSet:
+    """Return the feature set in a text; see :func:`read_feature_set`. The path is for sentences."""
     read = _from_json if text.lstrip()[:1] in ("[", "{") else _from_lines
     found = read(path, text)
     twice = [name for name, count in Counter(name for name, _ in found.features).items() if count > 1]
     if twice:
         raise DatasetError(
             tr("{path}: the feature {name} occurs twice, expected distinct names.").format(
-                path=path, name=twice[0]
+                path=path, name=shown(twice[0])
             )
         )
     return FeatureSet(found.engine, found.name, dict(found.features), str(path))
@@ -147,14 +234,41 @@ def read_feature_set(path: Path) -> FeatureSet:
 def feature_set_beside(data: Path) -> FeatureSet | None:
     """Return the feature set next to a data file or folder; None if there is none."""
     folder = data if data.is_dir() else data.parent
-    for name in FEATURE_SET_FILES:
-        path = folder / name
-        if path.is_file() and path != data:
-            try:
+    return first_feature_set(folder / name for name in FEATURE_SET_FILES if folder / name != data)
+
+
+def first_feature_set(places: Iterable[Path]) -> FeatureSet | None:
+    """Return the first feature set in files; those that are not there, or are none, are passed over."""
+    for path in places:
+        if path.is_file():
+            with suppress(DataError):  # a list of names alone, or nobody may read it
                 return read_feature_set(path)
-            except DatasetError:  # a list of names alone
-                continue
     return None
+
+
+def holds_feature_set(path: Path) -> bool:
+    """Return whether a file is a feature set, as its name and its contents tell."""
+    return path.suffix.lower() in _ENDINGS and first_feature_set([path]) is not None
+
+
+def features_in_json(found: Any) -> tuple[list[Any], str]:
+    """Return the features in JSON of an engine, and the set's name.
+
+    It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
+    """
+    name = ""
+    for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
+        if isinstance(found, dict) and key in found:
+            name = found["name"] if isinstance(found.get("name"), str) else name
+            found = found[key]
+        if (
+            isinstance(found, list)
+            and len(found) == 1
+            and isinstance(found[0], dict)
+            and "_source" in found[0]
+        ):
+            found = found[0]
+    return (found, name) if isinstance(found, list) else ([], "")
 
 
 def engine_of(definition: str) -> Engine:
@@ -212,7 +326,7 @@ def _from_json(path: Path, text: str) -> _Found:
         stores = list(dict.fromkeys(str(feature.get("store", "_DEFAULT_")) for feature in features))
         if len(stores) > 1:
             text = tr("{path}: found features of several stores ({stores}), expected those of one.")
-            raise DatasetError(text.format(path=path, stores=", ".join(stores)))
+            raise DatasetError(text.format(path=path, stores=", ".join(map(shown, stores))))
         name = stores[0]
     written = ((feature["name"], json.dumps(feature, ensure_ascii=False)) for feature in features)
     return _Found(engine, name, tuple(written))
@@ -224,13 +338,14 @@ def _from_lines(path: Path, text: str) -> _Found:
     listed = "\n".join(blocks) if blocks else text
     lines = (line.partition("#")[0].strip() for line in listed.splitlines())
     features = [feature for line in lines if line for feature in (_split(line) if blocks else [line])]
-    return _vespa(path, list(dict.fromkeys(features)) if blocks else features)
+    return _vespa(path, list(dict.fromkeys(features)) if blocks else features, listed=bool(blocks))
 
 
-def _vespa(path: Path, features: Sequence[str]) -> _Found:
+def _vespa(path: Path, features: Sequence[str], *, listed: bool = False) -> _Found:
+    """Return rank features; where they are not ``listed`` as such, plain names alone may be anything."""
     names = [feature.strip() for feature in features]
     plain = next((name for name in names if not is_rank_feature(name)), None)
-    if plain is not None or not any(map(_SPECIFIC.search, names)):
+    if plain is not None or not (any(map(_SPECIFIC.search, names)) or (listed and names)):
         raise _not_one(path)
     return _Found("vespa", "", tuple((name, name) for name in names))
 
@@ -251,9 +366,7 @@ def _match_features(whole: Any) -> list[str]:
     first = hits[0] if isinstance(hits, list) and hits else whole
     fields = first.get("fields", first) if isinstance(first, dict) else {}
     found = fields.get("matchfeatures") if isinstance(fields, dict) else None
-    return (
-        [name for name in found if name != "vespa.summaryFeatures.cached"] if isinstance(found, dict) else []
-    )
+    return [name for name in found if name != _CACHED] if isinstance(found, dict) else []
 
 
 def _split(line: str) -> Iterator[str]:

@@ -30,7 +30,8 @@ def regular_file_size(path: Path) -> int:
 
     Raises
     ------
-    FileAccessError If the file does not exist, or is not a regular file.
+    FileAccessError
+        If the file does not exist, or is not a regular file.
     """
     try:
         status = path.stat()
@@ -48,7 +49,8 @@ def padded(path: Path, size: int) -> Bytes:
 
     Raises
     ------
-    FileAccessError If there is not enough memory.
+    FileAccessError
+        If there is not enough memory.
     """
     try:
         if size > memory.available():
@@ -111,7 +113,8 @@ def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
     Raises
     ------
-    MissingExtraError If the library of Zstandard is not installed.
+    MissingExtraError
+        If the library of Zstandard is not installed.
     """
     packer: Any
     match path.suffix.lower():
@@ -142,8 +145,10 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
 
     Raises
     ------
-    FileAccessError If the compressed file is damaged or truncated. MissingExtraError If the library of
-    Zstandard is not installed.
+    FileAccessError
+        If the compressed file is damaged or truncated.
+    MissingExtraError
+        If the library of Zstandard is not installed.
     """
     waiting = next(packed, b"")
     found = _kind_of(waiting)
@@ -208,8 +213,10 @@ def read_beginning(path: Path, most: int = _PIECE) -> bytes:
 
     Raises
     ------
-    FileAccessError If the file cannot be read. MissingExtraError If the library of Zstandard is not
-    installed.
+    FileAccessError
+        If the file cannot be read.
+    MissingExtraError
+        If the library of Zstandard is not installed.
     """
     regular_file_size(path)
     try:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rankstudio.engine.data.file_access import children, regular_file_size, without_ending
 from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
+from rankstudio.engine.data.formats.feature_logs import holds_logs, logs_in
+from rankstudio.engine.data.formats.judgments import judgment_files
 from rankstudio.engine.data.formats.recognised_form import sizes_file
 from rankstudio.engine.data.formats.trec import is_qrels_name
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
@@ -43,13 +45,17 @@ def one_of(paths: Sequence[str]) -> str:
 
     Raises
     ------
-    DatasetError If the files are not exactly the training, validation and test part of one fold.
+    DatasetError
+        If the files are not exactly the training, validation and test part of one fold.
     """
     if len(paths) == 1:
         return paths[0]
     every = [Path(path) for path in paths]
     beside = {sizes_file(file) for file in every}
     files = [file for file in every if file not in beside]
+    logs = [file for file in files if holds_logs(file)]
+    if logs and all(file in judgment_files(logs[0].parent) for file in files if file not in logs):
+        return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(files) == 1:
         return str(files[0])
     folders = {file.parent for file in files}
@@ -73,7 +79,8 @@ def first_file(path: Path) -> Path:
 
     Raises
     ------
-    DatasetError, FileAccessError If there is none.
+    DatasetError, FileAccessError
+        If there is none.
     """
     return find_folds(path)[0].parts["train"][0]
 
@@ -87,7 +94,8 @@ def is_part_file(path: Path) -> bool:
 
     Returns
     -------
-    bool Decided by name and ending; the file is not read.
+    bool
+        Decided by name and ending; the file is not read.
     """
     words = re.split("[._-]", path.name)
     named = any(pattern.match(word) for pattern in PARTS.values() for word in words)
@@ -134,7 +142,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
     qrels = [child for child in children(folder) if is_qrels_name(child.name) and child.is_file()]
     if len(qrels) == 1:
         return [FilesOfFold(1, {"train": (qrels[0],)})]
-    parts = _parts_in(folder)
+    parts = _parts_in(folder) or _logs_in(folder)
     if parts and "train" not in parts:
         raise DatasetError(
             tr("{folder}: found {values} and no training file, expected one such as train.txt.").format(
@@ -143,6 +151,12 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
         )
     match = FOLD.fullmatch(folder.name)
     return [FilesOfFold(int(match[1]) if match else 1, parts)] if parts else []
+
+
+def _logs_in(folder: Path) -> dict[str, tuple[Path, ...]]:
+    """Return feature logs that stand beside judgments as the one part that they are."""
+    logs = logs_in(folder) if judgment_files(folder) else ()
+    return {"train": logs} if logs else {}
 
 
 def _numbered_folders(folder: Path) -> dict[int, Path]:
@@ -228,7 +242,8 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
     Raises
     ------
-    OutputError The message names both.
+    OutputError
+        The message names both.
     """
     wanted = {identity: path for path in outputs for identity in _identities(path)}
     for given in inputs if wanted else ():

@@ -12,6 +12,7 @@ from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_names import set_mismatch
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
@@ -53,12 +54,15 @@ def open_dataset(
 
     Returns
     -------
-    FoldedDataset Features are named if the dataset is known or a ``features.csv`` is next to the files.
+    FoldedDataset
+        Features are named if the dataset is known or a ``features.csv`` is next to the files.
 
     Raises
     ------
-    DatasetError If there is nothing to open, the parts are ambiguous, or their features differ.
-    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError As in `load_letor`.
+    DatasetError
+        If there is nothing to open, the parts are ambiguous, or their features differ.
+    FileAccessError, FormatError, MissingValueError, Cancelled, ParameterError
+        As in `load_letor`.
     """
     check_options(missing, normalize)
     path = Path(path)
@@ -80,7 +84,7 @@ def open_dataset(
     train = named[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named))
     named[0] = replace(named[0], train=replace(train, warnings=warnings))
-    return FoldedDataset(
+    dataset = FoldedDataset(
         name=_name(path, folds),
         path=path,
         folds=tuple(named),
@@ -89,7 +93,12 @@ def open_dataset(
         checksum=first.source.checksum,
         read_as=first.read_as,
         columns=told,
+        feature_set=identity.feature_set,
     )
+    note = set_mismatch(dataset)
+    if note:
+        named[0] = replace(named[0], train=replace(named[0].train, warnings=(*warnings, note)))
+    return replace(dataset, folds=tuple(named)) if note else dataset
 
 
 def _fold(

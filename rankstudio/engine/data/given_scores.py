@@ -62,11 +62,13 @@ def find_scores(place: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
 
     Returns
     -------
-    GivenFiles Folds with scores for the measured part: test, or vali without one.
+    GivenFiles
+        Folds with scores for the measured part: test, or vali without one.
 
     Raises
     ------
-    DataError If a file cannot be read, or does not match the documents.
+    DataError
+        If a file cannot be read, or does not match the documents.
     """
     if not place.exists():
         raise FileAccessError(place, tr("file or folder not found."))
@@ -208,7 +210,8 @@ class ScoreFile:
 
         Raises
         ------
-        DatasetError If there is not one score per document, or a run is used for documents without ids.
+        DatasetError
+            If there is not one score per document, or a run is used for documents without ids.
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
@@ -273,7 +276,8 @@ def read_score_file(path: Path) -> ScoreFile:
     ------
     FileAccessError
         If the file cannot be read.
-    FormatError, DatasetError At the first line that differs in form from the first one.
+    FormatError, DatasetError
+        At the first line that differs in form from the first one.
     """
     text = read_lines(path)
     if is_run(text):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -21,6 +21,12 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset, default_names
+from rankstudio.engine.data.feature_sets import (
+    FEATURE_SET_FILES,
+    FeatureSet,
+    features_in_json,
+    first_feature_set,
+)
 from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import read_text
@@ -101,12 +107,15 @@ class Identity:
         Known feature names by 1-based id.
     warnings : tuple of str
         Problems of a file of feature names next to the data.
+    feature_set : FeatureSet or None
+        Feature set of a search engine next to the data, if it has any of their features.
     """
 
     known: str | None
     convention: str
     names: Mapping[int, str]
     warnings: tuple[str, ...] = ()
+    feature_set: FeatureSet | None = None
 
     def name_features(self, dataset: RankingDataset) -> RankingDataset:
         """Return the dataset with the names."""
@@ -131,18 +140,40 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
     if known is not None and unnamed and (known.key != "gov" or _gov_by_feature(dataset)):
         names = table_of_names(known.key)
+    own, warnings = _own_names(path, lists=unnamed)
+    if from_zero and 0 in own:
+        own = {i + 1: name for i, name in own.items()}
+    feature_set = first_feature_set(_files_beside(path, FEATURE_SET_FILES))
+    if feature_set is not None:
+        ids = dataset.feature_ids.tolist()
+        called = [own.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
+        feature_set = feature_set.matched(zip(ids, called, strict=True), by_position=unnamed)
+        warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
+        names = {**names, **feature_set.labels}
+    names = own or names
+    key, convention = (known.key, known.convention) if known else (None, "letor4")
+    return Identity(
+        key, convention, names, warnings, feature_set if feature_set and feature_set.ids else None
+    )
+
+
+def _own_names(path: Path, *, lists: bool) -> tuple[dict[int, str], tuple[str, ...]]:
+    """Return the names that a file beside the data gives features, and what is wrong with other files.
+
+    Of feature sets these are mere ``lists`` of names, which go by position.
+    """
     warnings: tuple[str, ...] = ()
-    for file in _name_files(path):
+    for file in _files_beside(path, _NAME_FILES):
+        if file.name in FEATURE_SET_FILES and (not lists or first_feature_set([file]) is not None):
+            continue
         own = _read_names(file)
         if own:
-            names = {i + 1: name for i, name in own.items()} if from_zero and 0 in own else own
-            break
+            return own, warnings
         warnings += (
             f"{file}: no feature names found; expected a header such as id,name and lines such as "
             "12,BM25 of title.",
         )
-    key, convention = (known.key, known.convention) if known else (None, "letor4")
-    return Identity(key, convention, names, warnings)
+    return {}, warnings
 
 
 @cache
@@ -151,12 +182,12 @@ def table_of_names(key: str) -> Mapping[int, str]:
     return FrozenMapping(_read_names(resource("features", f"{key}.csv")))
 
 
-def _name_files(path: Path) -> Iterator[Path]:
-    """Yield the files that may name the features of a data file: beside it, then beside the fold it is in."""
+def _files_beside(path: Path, names: Sequence[str]) -> Iterator[Path]:
+    """Yield the files of such names beside a data file, then those beside the fold it is in."""
     folders = [path.parent]
     if _PART_OR_FOLD.fullmatch(path.parent.name):
         folders.append(path.parent.parent)
-    candidates = (folder / name for folder in folders for name in _NAME_FILES)
+    candidates = (folder / name for folder in folders for name in names)
     return (c for c in candidates if c.is_file() and c != path)
 
 
@@ -201,23 +232,6 @@ def names_in_json(text: str) -> dict[int, str]:
         return {}
     names = (feature.get("name") if isinstance(feature, dict) else feature for feature in features)
     return {i: name for i, name in enumerate(names, start=1) if isinstance(name, str)}
-
-
-def features_in_json(found: Any) -> tuple[list[Any], str]:
-    """Return the features in JSON in the forms of :func:`names_in_json`, and the name of the set."""
-    name = ""
-    for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
-        if isinstance(found, dict) and key in found:
-            name = found["name"] if isinstance(found.get("name"), str) else name
-            found = found[key]
-        if (
-            isinstance(found, list)
-            and len(found) == 1
-            and isinstance(found[0], dict)
-            and "_source" in found[0]
-        ):
-            found = found[0]
-    return (found, name) if isinstance(found, list) else ([], "")
 
 
 def _labels_within(dataset: RankingDataset, labels: range) -> bool:

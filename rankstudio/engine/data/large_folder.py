@@ -50,7 +50,8 @@ class LargeData:
 
     Raises
     ------
-    ParameterError If a number is too small.
+    ParameterError
+        If a number is too small.
     """
 
     n_documents: int = 3_771_125
@@ -132,7 +133,8 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
 
     Raises
     ------
-    OutputError If a file cannot be written.
+    OutputError
+        If a file cannot be written.
     """
     make_folder(folder)
     done = 0

@@ -33,7 +33,8 @@ def keep(parts: Sequence[RankingDataset]) -> list[str]:
 
     Raises
     ------
-    OutputError If the parts cannot be written.
+    OutputError
+        If the parts cannot be written.
 
     Notes
     -----
@@ -61,7 +62,8 @@ class KeptPart:
 
     Raises
     ------
-    FileAccessError Here and later, if the part is missing or damaged.
+    FileAccessError
+        Here and later, if the part is missing or damaged.
     """
 
     def __init__(self, place: Path) -> None:
@@ -97,7 +99,8 @@ def open_kept(place: Path) -> RankingDataset:
 
     Raises
     ------
-    FileAccessError If the part is missing or damaged.
+    FileAccessError
+        If the part is missing or damaged.
     """
     part = KeptPart(place)
     part.check()
@@ -123,7 +126,8 @@ def unpack(name: str, content: Mapping[str, bytes]) -> None:
 
     Raises
     ------
-    OSError If the part cannot be written.
+    OSError
+        If the part cannot be written.
     """
     if not store.is_whole(store.scratch_folder() / name):
         with NewEntry(store.scratch_folder()) as new:

@@ -68,7 +68,8 @@ class LoadedFile:
 
         Raises
         ------
-        FileAccessError If the file cannot be read, or changes its size during reading.
+        FileAccessError
+            If the file cannot be read, or changes its size during reading.
         """
         size = regular_file_size(path)
         content = padded(path, size)
@@ -158,7 +159,8 @@ class StreamedFile:
 
         Raises
         ------
-        FileAccessError If the file cannot be read, or changes its size during reading.
+        FileAccessError
+            If the file cannot be read, or changes its size during reading.
         """
         try:
             with self.path.open("rb", buffering=0) as file:
@@ -212,8 +214,8 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
 
     Raises
     ------
-    FileAccessError, MissingExtraError If the file cannot be read or decompressed, or a line does not fit into
-    memory.
+    FileAccessError, MissingExtraError
+        If the file cannot be read or decompressed, or a line does not fit into memory.
     """
     if file.whole is not None:
         file.done = file.size
@@ -366,7 +368,8 @@ def read_text(path: Path) -> TextFile:
 
     Raises
     ------
-    FileAccessError If the file cannot be read.
+    FileAccessError
+        If the file cannot be read.
     """
     file = LoadedFile.read(path, ReadProgress())
     checksum = hashlib.sha256(file.packed.data).hexdigest()
@@ -378,7 +381,8 @@ def read_lines(path: Path) -> TextLines:
 
     Raises
     ------
-    FileAccessError If the file cannot be read.
+    FileAccessError
+        If the file cannot be read.
     """
     return read_text(path).in_lines()
 

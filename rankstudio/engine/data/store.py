@@ -190,7 +190,8 @@ class StoredEntry:
 
         Raises
         ------
-        EntryError If it is missing, or its manifest is damaged, of another version or of another entry.
+        EntryError
+            If it is missing, or its manifest is damaged, of another version or of another entry.
         """
         try:
             digest, _, body = (path / MANIFEST).read_bytes().partition(b"\n")
@@ -222,7 +223,8 @@ class StoredEntry:
 
         Raises
         ------
-        EntryError If a file is missing or damaged.
+        EntryError
+            If a file is missing or damaged.
         """
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
@@ -244,7 +246,8 @@ class StoredEntry:
 
         Raises
         ------
-        EntryError If it cannot be mapped.
+        EntryError
+            If it cannot be mapped.
         """
         described = self.arrays[name]
         dtype = np.dtype(described.dtype)
@@ -263,7 +266,8 @@ class StoredEntry:
 
         Raises
         ------
-        EntryError If it cannot be read, or is damaged.
+        EntryError
+            If it cannot be read, or is damaged.
         """
         described = self.arrays[name]
         try:
@@ -375,7 +379,8 @@ class ArrayFile:
 
     Raises
     ------
-    OSError Here and later, if the file cannot be written.
+    OSError
+        Here and later, if the file cannot be written.
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:
@@ -433,7 +438,8 @@ class NewEntry:
 
     Raises
     ------
-    OSError Here and later, if the entry cannot be written.
+    OSError
+        Here and later, if the entry cannot be written.
     """
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
@@ -559,7 +565,8 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
 
     Raises
     ------
-    DatasetError If there is not enough space.
+    DatasetError
+        If there is not enough space.
     """
     removable = [found for found in _entries(folder) if time.time() - found[0] > _HOUR]
     held = sum(size for _, size, _ in removable)
@@ -614,7 +621,8 @@ def source_state(path: Path) -> SourceState:
 
     Raises
     ------
-    OSError If the file does not exist.
+    OSError
+        If the file does not exist.
     """
     status = path.stat()
     latest = max(status.st_mtime_ns, status.st_ctime_ns)

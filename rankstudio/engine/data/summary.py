@@ -125,7 +125,8 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
 
     Raises
     ------
-    KeyError If the fold does not exist.
+    KeyError
+        If the fold does not exist.
     """
     return describe(*described_parts(dataset, number))
 

@@ -118,6 +118,11 @@ class DocumentPiece:
     columns: tuple[int, ...] = ()
 
 
+def one_run(n_documents: int) -> tuple[tuple[str, int], ...]:
+    """Return the runs of documents that are all of one ranking: of one query, "1"."""
+    return (("1", n_documents),) if n_documents else ()
+
+
 @dataclass(frozen=True)
 class TableFacts:
     """Facts that a reader knows after reading all documents; see `Table`.
@@ -191,7 +196,8 @@ def group_by_size(where: str, sizes: Ints, n_documents: int) -> tuple[Ints, tupl
 
     Raises
     ------
-    DatasetError If the number of documents differs.
+    DatasetError
+        If the number of documents differs.
     """
     if int(sizes.sum()) != n_documents:
         raise DatasetError(
@@ -244,7 +250,10 @@ class TableBuilder(ABC):
 
         Raises
         ------
-        DatasetError If they do not fit into memory or on the disk. OSError If they cannot be written.
+        DatasetError
+            If they do not fit into memory or on the disk.
+        OSError
+            If they cannot be written.
         """
         if not len(piece.y):
             return
@@ -314,7 +323,8 @@ class TableInMemory(TableBuilder):
 
         Raises
         ------
-        DatasetError If the sizes do not add up to the number of documents.
+        DatasetError
+            If the sizes do not add up to the number of documents.
         """
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _none() if scattered is None else self._runs.order()
@@ -427,7 +437,10 @@ class TableOnDisk(TableBuilder):
 
         Raises
         ------
-        DatasetError If there is not enough memory or disk space. OSError If the table cannot be written.
+        DatasetError
+            If there is not enough memory or disk space.
+        OSError
+            If the table cannot be written.
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)

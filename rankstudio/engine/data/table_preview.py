@@ -90,7 +90,8 @@ def preview_table(path: Path) -> TablePreview:
 
     Raises
     ------
-    DataError, MissingExtraError If no table can be read.
+    DataError, MissingExtraError
+        If no table can be read.
     """
     file = first_file(path)
     beside = sizes_file(file)
@@ -123,7 +124,13 @@ def _cell(value: Any) -> str:
 
 
 def columns_of(
-    preview: TablePreview, qid: str, label: str, left_out: Sequence[str], part: str = ""
+    preview: TablePreview,
+    qid: str,
+    label: str,
+    left_out: Sequence[str],
+    part: str = "",
+    *,
+    no_queries: bool = False,
 ) -> DataColumns:
     """Return the specification of the columns, without those that their names determine.
 
@@ -136,8 +143,11 @@ def columns_of(
         Columns that are not features.
     part : str
         Column of the part; "" for none.
+    no_queries : bool
+        Whether all documents are one ranking.
     """
-    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)), part=part)
-    plain = preview.recognised(DataColumns())
+    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)), part=part, no_queries=no_queries)
+    usual = DataColumns(no_queries=no_queries)
+    plain = preview.recognised(usual)
     wanted = preview.recognised(told)
-    return DataColumns() if plain is not None and plain == wanted else told
+    return usual if plain is not None and plain == wanted else told

@@ -30,13 +30,17 @@ def trial_parts(model: Model, place: Path | None = None) -> tuple[list[RankingDa
 
     Returns
     -------
-    tuple The test part of the model's fold, or the test parts of all folds if it has none; without test
-    parts, the validation part, otherwise the training part. The description is, for example, "the test part
-    of fold 1".
+    tuple
+        The test part of the model's fold, or the test parts of all folds if it has none; without test parts,
+        the validation part, otherwise the training part. The description is, for example, "the test part of
+        fold 1".
 
     Raises
     ------
-    PlanError If the model names no data, or the data are missing. DataError If they cannot be read.
+    PlanError
+        If the model names no data, or the data are missing.
+    DataError
+        If they cannot be read.
     """
     dataset = _named(model) if place is None else _opened(model, place)
     own = [fold for fold in dataset.folds if fold.number == model.origin.get("fold")]

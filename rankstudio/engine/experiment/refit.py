@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from statistics import median_low
+from typing import TypeVar
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.splitting.splits import whole
@@ -38,12 +39,15 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
     Returns
     -------
-    Model It has no measures, because no unseen documents remain.
+    Model
+        It has no measures, because no unseen documents remain.
 
     Raises
     ------
-    PlanError If no fold is finished, or the ranking was given. DatasetError If the test parts of the folds do
-    not contain all documents.
+    PlanError
+        If no fold is finished, or the ranking was given.
+    DatasetError
+        If the test parts of the folds do not contain all documents.
 
     Notes
     -----
@@ -56,22 +60,15 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
         raise PlanError("A model can be trained on all documents only after at least one fold is complete.")
     chosen = [fold.chosen.unit.values for fold in folds]
     values = tuple(
-        median(column) if axis.is_grid else most_frequent(column, axis.values)
+        median_low(column) if axis.is_grid else most_frequent(column, axis.values)
         for axis, column in zip(plan.axes, zip(*chosen, strict=True), strict=True)
     )
     unit = Unit(1, 0, plan.combination(values))
     fold = Fold(1, whole(dataset))
     learned = FoldContext(plan, fold, group_training(fold)).path(unit)
-    step = _step(plan, learned.steps, median([_extent(plan, fold) for fold in folds]))
+    step = _step(plan, learned.steps, median_low([_extent(plan, fold) for fold in folds]))
     features = result.feature_ids.tolist(), result.feature_names
     return portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
-
-
-def median(values: Sequence[Value]) -> Value:
-    """Return the median; for an even number of values the lower of the two middle ones."""
-    ordered: list[Any] = sorted(values, key=lambda value: value)
-    found: Value = ordered[(len(ordered) - 1) // 2]
-    return found
 
 
 def most_frequent(values: Sequence[Value], listed: Sequence[Value]) -> Value:

@@ -176,11 +176,13 @@ def write_results(result: RunResult, folder: str | Path) -> list[Path]:
 
     Returns
     -------
-    list of Path Written files.
+    list of Path
+        Written files.
 
     Raises
     ------
-    OutputError If a file cannot be written.
+    OutputError
+        If a file cannot be written.
     """
     folder = make_folder(folder)
     text = json.dumps(results_as_dict(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

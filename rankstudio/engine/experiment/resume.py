@@ -32,7 +32,7 @@ def run_stored(
     anew: bool = False,
     key: RunKey | None = None,
     executor: Executor | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Run a plan, or resume it if the study contains a run of it.
 
     Parameters
@@ -54,15 +54,18 @@ def run_stored(
 
     Yields
     ------
-    Event As in :func:`rankstudio.engine.experiment.runner.run`. Stored results are reported by BaselineFound,
-    UnitStarted, UnitFinished and FoldFinished, without StepDone; the results are bit-identical to those of an
-    uninterrupted run. The duration is the sum over all parts of the run.
+    Event
+        As in :func:`rankstudio.engine.experiment.runner.run`. Stored results are reported by BaselineFound,
+        UnitStarted, UnitFinished and FoldFinished, without StepDone; the results are bit-identical to those
+        of an uninterrupted run. The duration is the sum over all parts of the run.
 
     Raises
     ------
-    PlanError, ParameterError Before the first event, if the plan does not fit the data; the study is
-    unchanged. StoreError If the data changed since the study recorded them, other versions started the given
-    run, or a result cannot be stored. Results stored earlier are safe, and another call resumes from them.
+    PlanError, ParameterError
+        Before the first event, if the plan does not fit the data; the study is unchanged.
+    StoreError
+        If the data changed since the study recorded them, other versions started the given run, or a result
+        cannot be stored. Results stored earlier are safe, and another call resumes from them.
     """
     dataset = FoldedDataset.of(dataset)
     if key is None:

@@ -16,7 +16,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, n_steps
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, estimator, n_steps, usual_measures
 from rankstudio.engine.experiment.plan.protocol import parse_protocol, parse_rule
 from rankstudio.engine.experiment.results.events import (
     BaselineFound,
@@ -48,6 +48,7 @@ from rankstudio.engine.experiment.units.preferred import check_preferences
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
 from rankstudio.engine.methods.shards.training_data import ShardExecutor, TrainingData
 from rankstudio.engine.steps import Step
@@ -82,7 +83,8 @@ def open_data(plan: Plan) -> FoldedDataset:
 
     Raises
     ------
-    DataError If it cannot be opened, or its queries cannot be divided this way.
+    DataError
+        If it cannot be opened, or its queries cannot be divided this way.
     """
     return parse_protocol(plan.protocol).divide(_open(plan), plan.seed)
 
@@ -99,10 +101,12 @@ def _open(plan: Plan) -> FoldedDataset:
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
-    """Return a plan with "convention" and "select_by" set to the defaults of the data if unspecified.
+    """Return a plan with unspecified measures, "convention" and "select_by" set to the defaults of the data.
 
     Without a validation part the method's own criterion selects.
     """
+    if "measures" not in stated:
+        plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
     if "convention" not in stated:
         plan = plan.changed(convention=dataset.convention)
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
@@ -114,8 +118,10 @@ def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:
 
     Raises
     ------
-    DataError, PlanError, ParameterError If it does not fit the data. OutOfMemoryError If a single worker
-    needs more memory than the limit.
+    DataError, PlanError, ParameterError
+        If it does not fit the data.
+    OutOfMemoryError
+        If a single worker needs more memory than the limit.
     """
     estimate(plan, dataset).refuse()
 
@@ -157,16 +163,21 @@ def run(
 
     Yields
     ------
-    Event RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
-    fold; RunFinished. Stop iterating to pause or cancel; an executor completes the units it has started.
-    Units that already exist, or that an executor computed, have no StepDone; units of an executor finish in
-    any order, folds in order. The results are bit-identical.
+    Event
+        RunStarted; for each unit UnitStarted, StepDone …, UnitFinished; FoldFinished after the units of a
+        fold; RunFinished. Stop iterating to pause or cancel; an executor completes the units it has started.
+        Units that already exist, or that an executor computed, have no StepDone; units of an executor finish
+        in any order, folds in order. The results are bit-identical.
 
     Raises
     ------
-    DataError, PlanError, ParameterError Before the first event, if the data cannot be opened or the plan does
-    not fit them. WorkerError If the executor's workers are lost. OutOfMemoryError Before the first event if
-    the plan exceeds the memory limit by :func:`estimate`; later if a unit exceeds the available memory.
+    DataError, PlanError, ParameterError
+        Before the first event, if the data cannot be opened or the plan does not fit them.
+    WorkerError
+        If the executor's workers are lost.
+    OutOfMemoryError
+        Before the first event if the plan exceeds the memory limit by :func:`estimate`; later if a unit
+        exceeds the available memory.
     """
     began = time.perf_counter()
     dataset, folds, most_steps = _work(plan, _open(plan) if dataset is None else dataset)
@@ -295,8 +306,8 @@ def _folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
             raise PlanError(
                 text.format(measure=plan.select_by, fold=fold.number, data=dataset.name, criterion=CRITERION)
             )
-        elif plan.select_by == CRITERION and plan.criterion == LEAVE_QUERY_OUT and several:
-            _check_several_queries(plan, fold, dataset.name)
+        elif plan.select_by == CRITERION and several:
+            _check_left_out_criterion(plan, fold, dataset)
     return folds
 
 
@@ -313,14 +324,31 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     _check_several_queries(plan, fold, data)
 
 
+def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) -> None:
+    """Refuse to choose by an error of left-out queries or documents that is not defined."""
+    ranker = plan.ranker_entry or plan.entry
+    if ranker.criterion != LEAVE_QUERY_OUT or fold.train.n_queries > 1:
+        return
+    if not plan.one_ranking:
+        _check_several_queries(plan, fold, dataset.name)
+    for combination in plan.combinations:
+        values = combination.ranker if plan.ranker_entry else combination.parameters
+        learner = estimator(plan, ranker, values, dataset.feature_ids)
+        if ranker.ranks_with == RANKRLS.label and not ranker.left_out:  # a filter, whose models are RankRLS's
+            learner = RANKRLS.load()()
+        if why := learner.why_no_error(fold.train.n_documents):
+            raise PlanError(tr("The training criterion cannot choose: {why}").format(why=why))
+
+
 def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse to choose by queries that are left out where there is only one."""
     if fold.train.n_queries < 2:
         text = tr(
             "criterion {measure}: fold {fold} of {data} has only one training query, so leaving it out "
-            "leaves no training data."
+            "leaves no training data. If its documents are one ranking, open the data without queries."
         )
-        raise PlanError(text.format(measure=plan.select_by, fold=fold.number, data=data))
+        by = plan.criterion if plan.select_by == CRITERION else plan.select_by
+        raise PlanError(text.format(measure=by, fold=fold.number, data=data))
 
 
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
@@ -345,7 +373,13 @@ def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
 def _check_criterion(plan: Plan) -> None:
     """Refuse to choose by criteria that are none of one kind."""
     ranker = plan.ranker_entry.label if plan.ranker_entry else ""
-    apart = [axis for axis in plan.axes if axis.parameter.changes_criterion and axis.ranker == ranker]
+    apart = [
+        axis
+        for axis in plan.axes
+        if axis.ranker == ranker
+        # Without queries, what is left out are pairs of documents, or single ones.
+        and (axis.parameter.changes_criterion or (plan.one_ranking and axis.parameter.name == "pairs"))
+    ]
     if plan.select_by == CRITERION and apart:
         text = tr(
             'The training criterion cannot choose among values of "{label}": each value defines another '

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset, default_names
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.file_access import without_ending
 from rankstudio.engine.data.formats.data_format import DataFormat
 from rankstudio.engine.data.formats.dataset_writer import losses, save_dataset, written_files
 from rankstudio.engine.data.splitting.splits import select_features
 from rankstudio.engine.export.tables import save_csv
-from rankstudio.engine.support.files import make_folder
+from rankstudio.engine.support.files import make_folder, write_text
 
 FEATURE_TABLE = "features.csv"
 """Name of the table of new ids, names and ids as they were; beside data it names their features."""
@@ -87,17 +88,34 @@ class DatasetFiles:
         return self.out.with_name(f"{Path(without_ending(self.out.name)).stem}.{FEATURE_TABLE}")
 
     @property
+    def _reduced_set(self) -> FeatureSet | None:
+        """The feature set of the features that are kept, where the data have one that has all of them."""
+        found = self.dataset.feature_set
+        kept = self.dataset.feature_ids.tolist() if self.kept is None else list(self.kept)
+        if found is None or not self.renumber or not set(kept) <= set(found.ids):
+            return None
+        return found.reduced(found.ids[i] for i in kept)
+
+    def _set_path(self, found: FeatureSet) -> Path:
+        """Return where the feature set goes: beside the table of features."""
+        name = f"features{found.suffix}" if found.engine == "vespa" else "featureset.json"
+        return self.feature_table.with_name(self.feature_table.name.replace(FEATURE_TABLE, name))
+
+    @property
     def paths(self) -> tuple[Path, ...]:
         """All output files."""
         files = [file for path in self.parts for file in written_files(path, self.form)]
-        return (*files, *([self.feature_table] if self.renumber else []))
+        found = self._reduced_set
+        beside = [] if found is None else [self._set_path(found)]
+        return (*files, *([self.feature_table, *beside] if self.renumber else []))
 
     def written_data(self, part: RankingDataset) -> RankingDataset:
         """Return a part with the kept features, under their new ids.
 
         Raises
         ------
-        ParameterError For an id without a feature.
+        ParameterError
+            For an id without a feature.
         """
         cut = part if self.kept is None else select_features(part, self.kept)
         return _renumbered(cut) if self.renumber else cut
@@ -107,17 +125,27 @@ class DatasetFiles:
 
         Raises
         ------
-        ParameterError, OutputError, MissingExtraError As in `written_data` and `save_dataset`.
+        ParameterError, OutputError, MissingExtraError
+            As in `written_data` and `save_dataset`.
         """
-        table = (self.feature_table,) if self.renumber else ()
+        table: tuple[Path, ...] = (self.feature_table,) if self.renumber else ()
         for path, whole in self.parts.items():
             data = self.written_data(whole)
             make_folder(path.parent)
             if table:  # all parts have the same features
                 self._save_table(table[0], whole)
+                table = (*table, *self._save_set())
             files = save_dataset(data, path, self.form, comments=comments)
             yield WrittenPart(path, data, (*table, *files), losses(data, self.form))
             table = ()
+
+    def _save_set(self) -> tuple[Path, ...]:
+        """Write the feature set of the features that are kept, where there is one."""
+        found = self._reduced_set
+        if found is None:
+            return ()
+        write_text(self._set_path(found), found.text())
+        return (self._set_path(found),)
 
     def _save_table(self, path: Path, whole: RankingDataset) -> None:
         """Write which feature has which id now: id, name, id as it was."""

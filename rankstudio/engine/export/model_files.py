@@ -18,6 +18,13 @@ from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.given_scores import GivenFiles
 from rankstudio.engine.data.table import Missing
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.export.foreign.foreign_files import (
+    ENDINGS,
+    foreign_model,
+    is_foreign_text,
+    model_in_data,
+    parsed_file,
+)
 from rankstudio.engine.export.models import NORMALIZE, Model, load_model
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
@@ -43,7 +50,8 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
 
     Raises
     ------
-    DataError If it cannot be read, or a feature of the model is in another column.
+    DataError
+        If it cannot be read, or a feature of the model is in another column.
     """
     scaled = cast(Literal["query_minmax"], model.normalize) if model.normalize != NORMALIZE[0] else False
     told = columns or model.plan.get("columns", {})
@@ -60,15 +68,28 @@ def score_file(
 
     Returns
     -------
-    tuple Scores in row order, the data, and notes on both as sentences.
+    tuple
+        Scores in row order, the data, and notes on both as sentences.
 
     Raises
     ------
-    DataError If a file cannot be read, or the model cannot score the data.
+    DataError
+        If a file cannot be read, or the model cannot score the data.
     """
-    model = load_model(model_path)
-    data = read_for(model, data_path, columns)
+    model, data = model_and_data(model_path, data_path, columns)
     return model_scores(model, data), data, other_names(model, data)
+
+
+def model_and_data(
+    model_path: Path, data_path: Path, columns: Mapping[str, Any] | None = None
+) -> tuple[Model, RankingDataset]:
+    """Read a model, of another program too, and the documents that it is to score; see `score_file`."""
+    parsed = parsed_file(model_path)
+    if parsed is None:
+        model = load_model(model_path)
+        return model, read_for(model, data_path, columns)
+    data = load_data(data_path, columns=columns)
+    return model_in_data(parsed, FoldedDataset.of(data), model_path), data
 
 
 def check_columns(model: Model, data: RankingDataset, path: Path) -> None:
@@ -113,11 +134,13 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
 
     Returns
     -------
-    ndarray of shape (m,) Scores in row order.
+    ndarray of shape (m,)
+        Scores in row order.
 
     Raises
     ------
-    DataError If a feature is missing, or a score cannot be computed.
+    DataError
+        If a feature is missing, or a score cannot be computed.
     """
     ids = data.feature_ids
     absent = sorted(model.needed - set(ids.tolist())) if data.sparse else []
@@ -139,7 +162,7 @@ def fold_of_name(path: Path) -> int | None:
     >>> fold_of_name(Path("models/fold2.json")), fold_of_name(Path("models/all.json"))
     (2, None)
     """
-    found = _FOLD.fullmatch(path.stem) if path.suffix.lower() == ".json" else None
+    found = _FOLD.fullmatch(path.stem) if path.suffix.lower() in ENDINGS else None
     return int(found[1]) if found else None
 
 
@@ -148,10 +171,13 @@ def models_in(folder: Path) -> dict[int, Path]:
 
     Raises
     ------
-    FileAccessError If the folder cannot be read. DatasetError If a fold has two models.
+    FileAccessError
+        If the folder cannot be read.
+    DatasetError
+        If a fold has two models.
     """
     found: dict[int, Path] = {}
-    for path in json_files(folder):
+    for path in files_of_models(folder):
         number = fold_of_name(path)
         if number is not None and number in found:
             raise DatasetError(
@@ -169,22 +195,24 @@ def holds_models(path: Path) -> bool:
     """Return whether a file appears to be a model, or a folder to contain models of folds."""
     try:
         if not path.is_dir():
-            return path.suffix.lower() == ".json"
-        own = any(fold_of_name(child) is not None for child in path.iterdir())
+            return path.suffix.lower() == ".json" or is_foreign_text(path)
+        own = any(fold_of_name(child) is not None for child in files_of_models(path))
         return own or ((path / _RESULTS).is_file() and bool(models_in(path)))
     except (OSError, DatasetError, FileAccessError):
         return False
 
 
-def json_files(folder: Path) -> list[Path]:
-    """Return the JSON files in a folder, without hidden ones.
+def files_of_models(folder: Path) -> list[Path]:
+    """Return the JSON files and models of other programs in a folder, without hidden ones.
 
     Raises
     ------
-    FileAccessError If the folder cannot be read.
+    FileAccessError
+        If the folder cannot be read.
     """
     paths = [path for path in children(folder) if not path.name.startswith(".")]
-    return [path for path in paths[:_MOST_FILES] if path.suffix.lower() == ".json" and path.is_file()]
+    files = [path for path in paths[:_MOST_FILES] if path.suffix.lower() in ENDINGS and path.is_file()]
+    return [path for path in files if path.suffix.lower() == ".json" or is_foreign_text(path)]
 
 
 def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
@@ -200,12 +228,13 @@ def find_models(place: Path, dataset: FoldedDataset) -> GivenFiles[Model]:
 
     Raises
     ------
-    DataError If a file cannot be read, is not a model, or does not match the features.
+    DataError
+        If a file cannot be read, is not a model, or does not match the features.
     """
     if not place.exists():
         raise FileAccessError(place, tr("file or folder not found."))
     paths = _paths(place, [fold.number for fold in dataset.folds])
-    read = {path: load_model(path) for path in dict.fromkeys(paths.values())}
+    read = {path: foreign_model(path, dataset) or load_model(path) for path in dict.fromkeys(paths.values())}
     for path, model in read.items():
         _check_features(model, path, dataset)
     checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in read}
@@ -219,11 +248,11 @@ def _paths(place: Path, numbers: list[int]) -> dict[int, Path]:
         return dict.fromkeys(numbers, place)
     by_fold = models_in(place)
     if not by_fold:
-        there = json_files(place)
+        there = files_of_models(place)
         if len(there) == 1:
             return dict.fromkeys(numbers, there[0])
         raise DatasetError(
-            tr("{folder}: found {n} .json files, expected fold1.json and so on, or one model.").format(
+            tr("{folder}: found {n} files of models, expected fold1.json and so on, or one model.").format(
                 folder=shown_path(place), n=len(there)
             )
         )

@@ -121,8 +121,9 @@ class Model:
 
         Raises
         ------
-        DataError If a feature is missing, a score is out of the floating-point range, or LightGBM crashes on
-        the trees in a separate process.
+        DataError
+            If a feature is missing, a score is out of the floating-point range, or LightGBM crashes on the
+            trees in a separate process.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(X, feature_ids)
@@ -169,7 +170,8 @@ def save_model(path: str | Path, model: Model) -> None:
 
     Raises
     ------
-    OutputError For another ending, or if the file cannot be written.
+    OutputError
+        For another ending, or if the file cannot be written.
     """
     match Path(path).suffix.lower():
         case ".json":
@@ -214,7 +216,8 @@ def load_model(path: str | Path) -> Model:
 
     Raises
     ------
-    DataError If the file cannot be read or is not a valid model.
+    DataError
+        If the file cannot be read or is not a valid model.
     """
     try:
         values = json.loads(read_text(Path(path)), object_pairs_hook=_object)
@@ -287,7 +290,8 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError If it is not a valid model.
+    ValueError
+        If it is not a valid model.
     """
     kind = _field(values, "kind", str)
     match kind:
@@ -438,8 +442,10 @@ class StoredStep(Step):
 
         Raises
         ------
-        StoreError If the model was not stored. DataError If LightGBM crashes on its trees in a separate
-        process.
+        StoreError
+            If the model was not stored.
+        DataError
+            If LightGBM crashes on its trees in a separate process.
         """
         model = Model((), "", {}, {}, self._kept(), self.source)
         return np.ascontiguousarray(model.predict(columns.T, np.array(self.ids, dtype=np.int64)))
@@ -449,7 +455,8 @@ class StoredStep(Step):
 
         Raises
         ------
-        StoreError If the model was not stored.
+        StoreError
+            If the model was not stored.
         """
         return dict(self._kept())
 

@@ -143,11 +143,13 @@ def fitted_function(
 
     Parameters
     ----------
-    model, function, form, parts As in :func:`ranking_proof`.
+    model, function, form, parts
+        As in :func:`ranking_proof`.
 
     Returns
     -------
-    ScoreFunction The original function if the format accepts it unchanged, or no other form is better.
+    ScoreFunction
+        The original function if the format accepts it unchanged, or no other form is better.
     """
     if form.fit is None or not parts or form.refusal(linear=function.linear, scaled=function.scaled):
         return function

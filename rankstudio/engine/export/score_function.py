@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.feature_sets import FeatureSet
-from rankstudio.engine.errors import OutputError
+from rankstudio.engine.errors import DatasetError, OutputError
 from rankstudio.engine.export.models import NORMALIZE, Model
-from rankstudio.engine.export.trees import TextTree, parsed_trees
+from rankstudio.engine.export.trees import ScoreTree, TextTree, parsed_trees
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
@@ -74,40 +74,6 @@ class ValueRanges:
     mean: tuple[float, ...]
 
 
-Node = tuple[int, float, Any, Any] | float
-"""A split with column, threshold, and what follows up to it and above it; or what a leaf adds."""
-
-
-@dataclass(frozen=True)
-class ScoreTree:
-    """A decision tree.
-
-    Attributes
-    ----------
-    splits : tuple of (int, float, int, int)
-        Position of an input, a threshold, and the two children: the first for values up to the threshold, the
-        second for larger ones. Children from 0 up are split numbers; -1 is the first leaf, -2 the second.
-    leaves : tuple of float
-        Contribution of each leaf to the score.
-    """
-
-    splits: tuple[tuple[int, float, int, int], ...]
-    leaves: tuple[float, ...]
-
-    @property
-    def root(self) -> int:
-        """Root: the first split, or the only leaf."""
-        return 0 if self.splits else -1
-
-    def nested(self, node: int | None = None) -> Node:
-        """Return the tree below a node as nested nodes, by default from the root."""
-        node = self.root if node is None else node
-        if node < 0:
-            return self.leaves[-1 - node]
-        column, threshold, below, above = self.splits[node]
-        return column, threshold, self.nested(below), self.nested(above)
-
-
 @dataclass(frozen=True)
 class ScoreFunction:
     """A model in the form for other programs.
@@ -160,7 +126,8 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
 
     Raises
     ------
-    DatasetError If an input is not in the set.
+    DatasetError
+        If an input is not in the set.
     """
     names = features.of([(given.id, given.name) for given in function.inputs])
     inputs = tuple(
@@ -169,6 +136,27 @@ def defined(function: ScoreFunction, features: FeatureSet) -> ScoreFunction:
     )
     listed = tuple(features.definitions[name] for name in features.needed(names.values()))
     return replace(function, inputs=inputs, listed=listed)
+
+
+def defined_where_possible(
+    function: ScoreFunction, features: FeatureSet | None, engine: str
+) -> tuple[ScoreFunction, str]:
+    """Return a function in the features of a set, and "", or as it is, with the reason as a sentence.
+
+    Parameters
+    ----------
+    function : ScoreFunction
+    features : FeatureSet, optional
+        The set beside the data, or one that was imported.
+    engine : str
+        For which the function is written; a set of another one is not used.
+    """
+    if features is None or features.engine != engine:
+        return function, ""
+    try:
+        return defined(function, features), ""
+    except DatasetError as error:
+        return function, str(error)
 
 
 def shifted(function: ScoreFunction, shifts: Sequence[float], scale: float = 1.0) -> ScoreFunction:
@@ -205,8 +193,10 @@ def score_function(model: Model) -> ScoreFunction:
 
     Raises
     ------
-    OutputError For trees that need values unavailable to other programs, and for kernel models. DataError For
-    invalid trees.
+    OutputError
+        For trees that need values unavailable to other programs, and for kernel models.
+    DataError
+        For invalid trees.
     """
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()

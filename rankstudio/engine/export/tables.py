@@ -42,7 +42,8 @@ def save_csv(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[ob
 
     Raises
     ------
-    OutputError If the file cannot be written.
+    OutputError
+        If the file cannot be written.
     """
     write_text(path, csv_text(header, rows))
 
@@ -112,7 +113,8 @@ def latex_text(
 
     Parameters
     ----------
-    header, rows, left As in :func:`markdown_text`.
+    header, rows, left
+        As in :func:`markdown_text`.
     caption : str, optional
         Caption above the table.
     """

@@ -44,6 +44,40 @@ _BYTES_PER_CHARACTER = 32  # of a model's text, as parsed objects
 _SCORES, _CONTRIBUTIONS = 1, 3  # LightGBM's numbers of what is predicted
 
 
+Node = tuple[int, float, Any, Any] | float
+"""A split with column, threshold, and what follows up to it and above it; or what a leaf adds."""
+
+
+@dataclass(frozen=True)
+class ScoreTree:
+    """A tree of decisions.
+
+    Attributes
+    ----------
+    splits : tuple of (int, float, int, int)
+        The position of an input, a threshold, and where to go on: with a value up to the threshold to the
+        first, else to the second. From 0 up it is the number of a split, -1 is the first leaf, -2 the second.
+    leaves : tuple of float
+        What the tree adds to a score.
+    """
+
+    splits: tuple[tuple[int, float, int, int], ...]
+    leaves: tuple[float, ...]
+
+    @property
+    def root(self) -> int:
+        """Where to begin: the first split, or the only leaf."""
+        return 0 if self.splits else -1
+
+    def nested(self, node: int | None = None) -> Node:
+        """Return the tree from a node on, by default from where it begins, as nodes in each other."""
+        node = self.root if node is None else node
+        if node < 0:
+            return self.leaves[-1 - node]
+        column, threshold, below, above = self.splits[node]
+        return column, threshold, self.nested(below), self.nested(above)
+
+
 @dataclass(frozen=True)
 class Trees:
     """Validated trees for LightGBM.
@@ -73,7 +107,8 @@ def checked_trees(text: str, n_columns: int) -> Trees:
 
     Raises
     ------
-    DataError If the text is invalid: children that are not nodes, lists of another length, invalid numbers.
+    DataError
+        If the text is invalid: children that are not nodes, lists of another length, invalid numbers.
     """
     trees = parsed_trees(text, n_columns)
     columns = tuple(sorted({feature for tree in trees for feature in tree.features}))
@@ -122,7 +157,8 @@ def parsed_trees(text: str, n_columns: int) -> tuple[TextTree, ...]:
 
     Raises
     ------
-    DataError As in :func:`checked_trees`.
+    DataError
+        As in :func:`checked_trees`.
     """
     head, *blocks = _blocks(text)
     for key, value in head.items():
@@ -256,7 +292,8 @@ def tree_scores(trees: Trees, X: Floats, source: str = "") -> Floats:
 
     Raises
     ------
-    DataError If LightGBM rejects the trees, or crashes on them in a separate process.
+    DataError
+        If LightGBM rejects the trees, or crashes on them in a separate process.
     """
     booster, given = _booster(trees, X, _SCORES, source)
     return np.asarray(booster.predict(given, raw_score=True))

@@ -63,3 +63,32 @@ def some_pairs(
         e, g = _solve(hat[i, i], hat[i, j], hat[j, j], residuals[i], residuals[j], others, border)
         out[p, 0] = labels[i] - e
         out[p, 1] = labels[j] - g
+
+
+@fused
+def pair_losses(
+    hat: Floats,
+    leverages: Floats,
+    residuals: Floats,
+    along: Floats,
+    scale: float,
+    others: float,
+    border: float,
+    first: int,
+    out: Floats,
+) -> None:
+    """Write to ``out[i]`` the squared errors of the differences of document i and all j > i, without both.
+
+    ``hat`` has the rows ``first`` … of H, of which ``leverages`` is the diagonal. The hat matrix that counts
+    is H + scale uu' with ``along`` = u, so that a candidate feature needs no matrix of its own.
+    """
+    for row in range(hat.shape[0]):
+        i, total = first + row, 0.0
+        own = scale * along[i]
+        a, r = leverages[i] + own * along[i], residuals[i]
+        for j in range(i + 1, residuals.shape[0]):
+            b = hat[row, j] + own * along[j]
+            d = leverages[j] + scale * along[j] * along[j]
+            e, g = _solve(a, b, d, r, residuals[j], others, border)
+            total += (e - g) * (e - g)
+        out[i] = total

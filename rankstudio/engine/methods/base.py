@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +22,7 @@ from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_ne
 from rankstudio.engine.methods.scikit_learn import Estimator, check_is_fitted, validate_data
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
-from rankstudio.engine.support.work import Note, WorkProgress
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress
 
 if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
@@ -81,10 +81,14 @@ class LinearRanker(Estimator):
 
         Returns
         -------
-        iterator of Step and WorkProgress, or None One step per feature of all data; None if the method has no
-        faster way.
+        iterator of Step and WorkProgress, or None
+            One step per feature of all data; None if the method has no faster way.
         """
         return None
+
+    def why_no_error(self, n_documents: int) -> str:
+        """Return why one ranking of so many documents has no left-out error, as a sentence; "" if it has."""
+        return ""
 
     def left_out(self, data: QueryData, columns: Sequence[int]) -> Floats:
         """Score each document by the model of some features trained without its query.
@@ -100,8 +104,8 @@ class LinearRanker(Estimator):
 
         Returns
         -------
-        ndarray of shape (m,) Scores in the order of the grouped rows; equal documents of a query have equal
-        scores.
+        ndarray of shape (m,)
+            Scores in the order of the grouped rows; equal documents of a query have equal scores.
         """
         raise NotImplementedError
 
@@ -109,9 +113,7 @@ class LinearRanker(Estimator):
         """Return the memory requirements of :meth:`left_out`, as in :meth:`memory_need`."""
         return whole_need(shape)
 
-    def left_out_scorer(
-        self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    def left_out_scorer(self, data: TrainingData, columns: Sequence[int]) -> Waiting[LeftOutScorer | None]:
         """Return a scorer of each shard's documents like :meth:`left_out`, with progress events.
 
         None if that needs all documents at once.
@@ -139,7 +141,10 @@ class LinearRanker(Estimator):
 
         Raises
         ------
-        DatasetError For inconsistent data. ParameterError For a parameter out of range.
+        DatasetError
+            For inconsistent data.
+        ParameterError
+            For a parameter out of range.
         """
         yield from self.learn(self._group(X, y, qid))
 

@@ -43,7 +43,8 @@ class GivenScores(Step):
 
         Raises
         ------
-        DatasetError For documents without scores.
+        DatasetError
+            For documents without scores.
         """
         key = part_key(columns.T)
         if key not in self.parts:
@@ -81,7 +82,8 @@ def stored_scores(beyond: Mapping[str, Any]) -> tuple[str, dict[str, Floats]]:
 
     Raises
     ------
-    ValueError, LookupError, TypeError If the values are invalid.
+    ValueError, LookupError, TypeError
+        If the values are invalid.
     """
     name, parts = beyond["name"], beyond["parts"]
     if not isinstance(name, str) or not isinstance(parts, dict):

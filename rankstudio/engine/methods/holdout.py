@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,9 +13,15 @@ from rankstudio.engine.arithmetic.query_data import check_labels
 from rankstudio.engine.arithmetic.sparse_query_data import dense
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.threads import pool, share, worthwhile
+from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
+from rankstudio.engine.support.work import WorkProgress
+
+_AT_ONCE = 1 << 20  # numbers of the hat matrix that are made at a time: 8 MB
+MOST_LEFT_OUT = 1 << 15
+"""Documents of one ranking whose pairs are left out: 5e8 pairs take seconds for each value of λ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,8 @@ class KernelDecomposition:
 
         Raises
         ------
-        DatasetError For any other shape.
+        DatasetError
+            For any other shape.
         """
         K = np.asarray(kernel, dtype=np.float64)
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -157,8 +164,8 @@ class HeldOutPredictor:
 
         Raises
         ------
-        DatasetError For a row that does not exist or is repeated in a set, or a set that contains all
-        documents.
+        DatasetError
+            For a row that does not exist or is repeated in a set, or a set that contains all documents.
 
         Notes
         -----
@@ -192,6 +199,48 @@ class HeldOutPredictor:
         residuals = self.kernel.residuals(self._centred, strength)
         predicted: Floats = self._answers - (residuals.T / (1.0 - leverage)).T
         return predicted
+
+    def document_error(self) -> float:
+        """Return the leave-one-out error: the squared errors of documents by models without them, summed."""
+        errors = self._answers - self.each()
+        return float(errors @ errors)
+
+    def pair_error(self) -> Generator[WorkProgress, None, float]:
+        """Return the leave-pair-out error, with progress: O(m²r) time, and some megabytes of memory.
+
+        It is the sum over all pairs of the squared error of the difference of their predictions by the model
+        learned without the two, divided by m: so much is the sum of squares of m centred errors.
+        """
+        from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
+
+        m = self.kernel.n_documents
+        self._left(m - 2)
+        strength = self._strength(m - 2)
+        residuals = self.kernel.residuals(self._centred, strength)
+        shrinkage = self.kernel.values / (self.kernel.values + strength)
+        shrunk = self.kernel.vectors * shrinkage
+        leverages = np.einsum("ir,ir->i", shrunk, self.kernel.vectors)
+        losses, none = np.empty(m), np.zeros(m)
+        size = max(1, _AT_ONCE // m)
+        blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
+
+        def work(block: tuple[int, int]) -> None:
+            first, last = block
+            hat = shrunk[first:last] @ self.kernel.vectors.T
+            given = hat, leverages, residuals, none, 0.0, *self._constants, first
+            _pair_kernel.pair_losses(*given, losses)
+
+        with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
+            for begin in range(0, len(blocks), workers):
+                yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
+                share(executor, workers, work, blocks[begin : begin + workers])
+        return float(losses.sum()) / m
+
+    @property
+    def _constants(self) -> tuple[float, float]:
+        """The two constants of a pair's system; see :mod:`rankstudio.engine.methods._pair_holdout_kernel`."""
+        m = self.kernel.n_documents
+        return (1.0 / (m - 2), 0.0) if self.loss == "differences" else (0.0, 1.0 / m)
 
     def pairs(self, pairs: ArrayLike) -> Floats:
         """Predict the two documents of each pair by the model trained without both.
@@ -228,7 +277,8 @@ class HeldOutPredictor:
 
         Raises
         ------
-        OutOfMemoryError If two such matrices do not fit.
+        OutOfMemoryError
+            If two such matrices do not fit.
 
         Notes
         -----
@@ -264,14 +314,12 @@ class HeldOutPredictor:
         self._left(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
-        differences = self.loss == "differences"
-        constants = (1.0 / (m - 2), 0.0) if differences else (0.0, 1.0 / m)
         answers = np.ascontiguousarray(self._answers.T.reshape(-1, m))
         return (
             self.kernel.hat(strength),
             answers,
             np.ascontiguousarray(residuals.T.reshape(-1, m)),
-            *constants,
+            *self._constants,
         )
 
     @property
@@ -343,7 +391,8 @@ class HoldOutRanker(LinearRanker):
 
         Returns
         -------
-        list of ndarray of shape (u,) Scores as in :meth:`leave_pair_out`.
+        list of ndarray of shape (u,)
+            Scores as in :meth:`leave_pair_out`.
         """
         return self._held_out(X, y).sets(sets)
 
@@ -355,3 +404,33 @@ class HoldOutRanker(LinearRanker):
     def held_out_loss(self) -> tuple[str, str]:
         """Return the ranker's loss and weighting for :class:`HeldOutPredictor`."""
         return "differences", "size"
+
+    def one_ranking_error(
+        self, kernel: KernelDecomposition, y: Floats, regularization: float
+    ) -> Generator[WorkProgress, None, float]:
+        """Return the criterion of one ranking, for which no query can be left out.
+
+        That is the leave-pair-out error, or for a loss of single documents the leave-one-out error; NaN
+        where :meth:`why_no_error` says why.
+        """
+        if self.why_no_error(len(y)):
+            return float("nan")
+        loss, weighting = self.held_out_loss()
+        predictor = HeldOutPredictor(kernel, y, regularization, loss, weighting)
+        return predictor.document_error() if loss == "documents" else (yield from predictor.pair_error())
+
+    def why_no_error(self, n_documents: int) -> str:
+        """Return why there is no criterion for one ranking of so many documents, as a sentence; or ""."""
+        try:
+            loss, _ = self.held_out_loss()
+        except ParameterError as error:
+            return str(error)
+        least = 2 if loss == "documents" else 3
+        if n_documents < least:
+            return tr("One ranking needs {least} documents, found {n}.").format(least=least, n=n_documents)
+        if loss == "documents" or n_documents <= MOST_LEFT_OUT:
+            return ""
+        return tr(
+            "The leave-pair-out error is computed for up to {most:,} documents, found {n:,}. Choose by a "
+            'validation measure, or set pairs to "pointwise" where the method has it.'
+        ).format(most=MOST_LEFT_OUT, n=n_documents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
 
 
+@dataclass(eq=False, repr=False)
 class LambdaMARTTop(GrowingSelector):
     """LambdaMART retrained on the k features with the largest total split gain.
 
@@ -66,28 +67,17 @@ class LambdaMARTTop(GrowingSelector):
 
     entry = LAMBDAMART_TOP
 
-    booster_: Any
-    gains_: Floats
+    booster_: Any = field(init=False)
+    gains_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        n_rounds: int = 30,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        min_data_in_leaf: int = 20,
-        ndcg_at: int = 10,
-        feature_fraction: float = 1.0,
-        seed: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_rounds = n_rounds
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_data_in_leaf = min_data_in_leaf
-        self.ndcg_at = ndcg_at
-        self.feature_fraction = feature_fraction
-        self.seed = seed
+    n_features_to_select: int | None = None
+    n_rounds: int = 30
+    learning_rate: float = 0.1
+    num_leaves: int = 31
+    min_data_in_leaf: int = 20
+    ndcg_at: int = 10
+    feature_fraction: float = 1.0
+    seed: int = 0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         copied = 0.0 if shape.on_disk else shape.documents  # with some of the features

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Joined
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, finish
 
 _AT_ONCE = 1 << 22  # values of Gram matrices that are cut out at a time: 32 MB
 
@@ -37,8 +37,8 @@ def left_out_scores(data: QueryData, models: Floats, columns: Sequence[int] | No
 
     Returns
     -------
-    ndarray of shape (m,) Each sum is computed from the first feature to the last, so that equal documents
-    have equal scores.
+    ndarray of shape (m,)
+        Each sum is computed from the first feature to the last, so that equal documents have equal scores.
     """
     sizes = np.diff(data.ptr)
     scores = np.zeros(len(data.X))
@@ -75,7 +75,7 @@ def left_out_of_shards(data: TrainingData, scorer: LeftOutScorer) -> Floats:
 
 def measured_left_out(
     data: TrainingData, scorer: LeftOutScorer, convention: str, measures: tuple[str, ...]
-) -> Generator[WorkProgress, None, Floats]:
+) -> Waiting[Floats]:
     """Measure each query ranked without it, shape (M, Q), in one pass over the shards, with progress events.
 
     No scores of documents leave the shards.

@@ -50,7 +50,8 @@ class PreferenceLearner(LinearRanker):
 
         Parameters
         ----------
-        X, y, qid As in :meth:`rankstudio.engine.methods.base.LinearRanker.steps`.
+        X, y, qid
+            As in :meth:`rankstudio.engine.methods.base.LinearRanker.steps`.
         preferences : Preferences, optional
             Preferences, each between rows of X of one query, instead of y.
 
@@ -81,7 +82,8 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
 
     Raises
     ------
-    DatasetError For rows that do not exist, or belong to different queries.
+    DatasetError
+        For rows that do not exist, or belong to different queries.
     """
     if preferences is None:
         return data
@@ -114,7 +116,8 @@ def held_out_weighting(cost: PairCost) -> str:
 
     Raises
     ------
-    ParameterError For a loss without shortcut for held-out documents.
+    ParameterError
+        For a loss without shortcut for held-out documents.
     """
     if not cost.ties or cost.weighting == "pairs":
         name = unusual(cost)
@@ -128,7 +131,8 @@ def pair_rows(data: Any, cost: PairCost) -> Any:
 
     Raises
     ------
-    ParameterError For another loss of labels with sparse features.
+    ParameterError
+        For another loss of labels with sparse features.
     """
     if isinstance(data, QueryData):
         return PairRows.of(data, cost)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.methods.selection.base import without
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 Columns = tuple[int, ...]
 
@@ -75,7 +75,8 @@ def comparisons(
 
     Parameters
     ----------
-    steps, growing As in :func:`selections`.
+    steps, growing
+        As in :func:`selections`.
     score : CandidateScore or None
         The selector's.
     divisor : float
@@ -83,8 +84,8 @@ def comparisons(
 
     Returns
     -------
-    tuple of ndarray of shape (n,) or (0,) Scores, NaN for features that were not candidates; of size 0 if
-    none were compared.
+    tuple of ndarray of shape (n,) or (0,)
+        Scores, NaN for features that were not candidates; of size 0 if none were compared.
     """
     if score is None:
         return tuple(np.empty(0) for _ in selections(steps, growing))
@@ -111,12 +112,13 @@ def two_stage_steps(
 
     Yields
     ------
-    Step, WorkProgress The criterion of a step is that of the ranker after its last iteration or round.
+    Step, WorkProgress
+        The criterion of a step is that of the ranker after its last iteration or round.
 
     Raises
     ------
-    OutOfMemoryError If a ranker needs all documents at once, and a set of their features exceeds the memory
-    limit.
+    OutOfMemoryError
+        If a ranker needs all documents at once, and a set of their features exceeds the memory limit.
     """
     data = training_data(data)
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
@@ -147,7 +149,7 @@ class _Models:
 
 def _learned(
     ranker: LinearRanker, data: TrainingData, columns: Columns, share: float
-) -> Generator[WorkProgress, None, Step | None]:
+) -> Waiting[Step | None]:
     """Learn a model of some columns, once for whoever selects them; None without a column."""
     models, key = data.shared.of(_Models).learned, (type(ranker), repr(ranker.get_params()), columns)
     if key in models:

@@ -16,11 +16,16 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.metrics.conventions import Short
-from rankstudio.engine.metrics.names import MeasureKind
+from rankstudio.engine.metrics.names import kind_of
 from rankstudio.engine.support.jit import kernel, subroutine
 
 Codes = NDArray[np.unsignedinteger[Any]]
 """Labels in ranked order, as :func:`rank_all` writes them."""
+
+# A cached kernel has these numbers in it: a new measure stands at the end of `measures.toml`.
+_MAP, _P, _NDCG, _MEAN_NDCG = kind_of("MAP"), kind_of("P"), kind_of("NDCG"), kind_of("MeanNDCG")
+_STRICT, _TAU = kind_of("StrictDisagreement"), kind_of("Tau")
+_DISAGREEMENT, _RR, _RECALL, _AUC = kind_of("Disagreement"), kind_of("RR"), kind_of("Recall"), kind_of("AUC")
 
 RUN = 16
 """Runs up to this length are sorted by insertion: most queries of LETOR 4.0 are one run."""
@@ -266,13 +271,13 @@ def measure_all(
                 _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
             for j in range(kinds.shape[0]):
                 kind, cut, value = kinds[j], cuts[j], np.nan
-                if kind == MeasureKind.MAP:
+                if kind == _MAP:
                     value = _average_precision(cut, precisions, n_relevant[q], rules, n)
-                elif kind == MeasureKind.P:
+                elif kind == _P:
                     value = _precision(cut, hits, rules, n)
-                elif kind == MeasureKind.NDCG:
+                elif kind == _NDCG:
                     value = _ndcg(cut, dcg, ideal, first, rules, n)
-                elif kind == MeasureKind.MEAN_NDCG:
+                elif kind == _MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
                 elif tree is not None:
                     value = _measure_order(
@@ -443,14 +448,14 @@ def _measure_order(
     passed: Floats,
     tree: Ints,
 ) -> float:
-    """Return Recall, AUC, RR, ERR or the disagreement error."""
-    if kind == MeasureKind.RECALL:
+    """Return Recall, AUC, RR, ERR, a disagreement error or Kendall's τ_b."""
+    if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
-    if kind == MeasureKind.AUC:
+    if kind == _AUC:
         return _area(key, hits, n_relevant, n)
-    if kind == MeasureKind.DISAGREEMENT:
-        return _disagreement(key, level, n_pairs, n, tree)
-    stops = relevants if kind == MeasureKind.RR else chances
+    if kind in (_DISAGREEMENT, _STRICT, _TAU):
+        return _order_of_pairs(kind, key, level, n_pairs, n, tree)
+    stops = relevants if kind == _RR else chances
     return _cascade(key, level, stops, depth, n if cut == 0 else min(cut, n), averaged, passed)
 
 
@@ -499,27 +504,35 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
 
 
 @subroutine
-def _disagreement(key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
-    """Return the share of pairs in the wrong order, NaN without a pair: O(n log L).
+def _order_of_pairs(kind: int, key: Floats, level: Ints, n_pairs: int, n: int, tree: Ints) -> float:
+    """Return the share of pairs in the wrong order, or Kendall's τ_b, NaN without a pair: O(n log L).
 
-    Going down the ranking, a document is wrong about every lower label met at a higher score and half wrong
-    about every lower label met at its own: the mean of the counts before and after its tie is entered.
+    Going down the ranking, a document is wrong about every lower label met at a higher score, and half wrong,
+    or strictly wrong, about every lower label met at its own: the mean of the counts before and after its tie
+    is entered, or the count after. With n_pairs pairs of different labels, of which D are wrong and T tied,
+    C - D = n_pairs - 2D - T, and τ_b divides it by the root of n_pairs times the pairs of different scores.
     """
     if n_pairs == 0:
         return np.nan
-    halves, start = 0, 0
+    before, after, tied, start = 0, 0, 0, 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n)
         for i in range(start, stop):
-            halves += _count_below(tree, level[i])
+            before += _count_below(tree, level[i])
         for i in range(start, stop):
             _enter(tree, level[i], np.int64(1))
         for i in range(start, stop):
-            halves += _count_below(tree, level[i])
+            after += _count_below(tree, level[i])
+        tied += (stop - start) * (stop - start - 1) // 2
         start = stop
     for i in range(n):
         _enter(tree, level[i], np.int64(-1))  # of one type with the other: compiled once
-    return 0.5 * halves / n_pairs
+    if kind == _STRICT:
+        return float(after / n_pairs)
+    if kind == _DISAGREEMENT:
+        return 0.5 * (before + after) / n_pairs
+    ordered = n * (n - 1) // 2 - tied
+    return (n_pairs - before - after) / np.sqrt(float(n_pairs) * ordered) if ordered else np.nan
 
 
 @subroutine

@@ -181,7 +181,8 @@ def convention(key: str) -> Convention:
 
     Raises
     ------
-    ParameterError For an unknown key; the message lists the known keys.
+    ParameterError
+        For an unknown key; the message lists the known keys.
     """
     if key not in CONVENTIONS:
         raise ParameterError("convention", key, "one of " + ", ".join(CONVENTIONS))

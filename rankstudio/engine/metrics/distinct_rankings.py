@@ -144,7 +144,8 @@ class DistinctRankings:
 
         Returns
         -------
-        ndarray of shape (K, Q) Positions for :meth:`per_query`.
+        ndarray of shape (K, Q)
+            Positions for :meth:`per_query`.
 
         Notes
         -----

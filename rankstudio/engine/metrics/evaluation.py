@@ -40,12 +40,15 @@ class Evaluation(Mapping[str, float]):
         Each measure in each query, in that order; NaN for an undefined disagreement error.
     greatest_grade : float
         Grade for ERR: that of the convention, or of the dataset.
+    auc_interval : tuple of float, optional
+        DeLong's 95 % interval of the AUC on a single query, if it was asked for.
     """
 
     convention: Convention
     query_ids: NDArray[np.generic]
     per_query: Mapping[str, Floats]
     greatest_grade: float = 0.0
+    auc_interval: tuple[float, float] | None = None
 
     def __getitem__(self, name: str) -> float:
         return float(average(self.per_query[name]))
@@ -100,8 +103,10 @@ def evaluate(
 
     Raises
     ------
-    ParameterError For an unknown convention or measure, or different lengths. DatasetError For no documents,
-    a NaN score, or a label that is not finite or has an infinite gain.
+    ParameterError
+        For an unknown convention or measure, or different lengths.
+    DatasetError
+        For no documents, a NaN score, or a label that is not finite or has an infinite gain.
 
     Notes
     -----
@@ -144,8 +149,10 @@ def check_scores(scores: ArrayLike, n_documents: int) -> Floats:
 
     Raises
     ------
-    ParameterError Unless there is one number per document. DatasetError For a NaN score; the message gives
-    the number of the document, from 1.
+    ParameterError
+        Unless there is one number per document.
+    DatasetError
+        For a NaN score; the message gives the number of the document, from 1.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
@@ -183,7 +190,8 @@ def group_by_query(
 
     Raises
     ------
-    ParameterError Unless there is one query id per document.
+    ParameterError
+        Unless there is one query id per document.
     """
     expected = f"one query id for each of the {n_documents} documents"
     if qid.shape != (n_documents,):
@@ -220,11 +228,15 @@ def rank_order(
 
     Returns
     -------
-    ndarray of shape (m,) Rows; those of query q are ``query_ptr[q]:query_ptr[q + 1]``.
+    ndarray of shape (m,)
+        Rows; those of query q are ``query_ptr[q]:query_ptr[q + 1]``.
 
     Raises
     ------
-    ParameterError For inconsistent shapes. DatasetError For a NaN score.
+    ParameterError
+        For inconsistent shapes.
+    DatasetError
+        For a NaN score.
 
     Notes
     -----

@@ -13,7 +13,7 @@ from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.metrics._kernels import Codes, Rules, Truth, measure_all, rank_all, scratch_space
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention, Ties
 from rankstudio.engine.metrics.conventions import convention as find_convention
-from rankstudio.engine.metrics.names import Measure, MeasureKind, Reads, measure
+from rankstudio.engine.metrics.names import PAIRED, Measure, Reads, measure
 from rankstudio.engine.support.grades import Grading, order_of_ranks
 
 _BYTE = 128  # different labels whose positions and a bit beside them fit into a byte
@@ -24,8 +24,11 @@ def check_labels(y: ArrayLike) -> Floats:
 
     Raises
     ------
-    DatasetError For no labels, or a label that is not a finite number; the message gives the number of the
-    document, from 1. ParameterError Unless there is one number per document.
+    DatasetError
+        For no labels, or a label that is not a finite number; the message gives the number of the document,
+        from 1.
+    ParameterError
+        Unless there is one number per document.
     """
     try:
         labels = np.require(y, dtype=np.float64, requirements=["C", "W"])
@@ -108,7 +111,8 @@ def compile_truth(
 
     Raises
     ------
-    DatasetError For a label with an infinite gain.
+    DatasetError
+        For a label with an infinite gain.
     """
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
@@ -186,8 +190,10 @@ class Evaluator:
 
     Raises
     ------
-    ParameterError For an unknown convention or measure, or inconsistent arrays. DatasetError For no
-    documents, or a label that is not a finite number or has an infinite gain.
+    ParameterError
+        For an unknown convention or measure, or inconsistent arrays.
+    DatasetError
+        For no documents, or a label that is not a finite number or has an infinite gain.
 
     Notes
     -----
@@ -220,7 +226,7 @@ class Evaluator:
         self._rules = compile_rules(self.convention)
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._reading = compile_rules(self.convention, ties_reversed=backwards)
-        pairs = any(m.kind is MeasureKind.DISAGREEMENT for m in self.measures)
+        pairs = any(m.family.name in PAIRED for m in self.measures)
         self._truth = compile_truth(labels, ptr, self.convention, grading.greatest_grade, pairs=pairs)
 
     def evaluate(self, scores: ArrayLike) -> dict[str, float]:
@@ -232,7 +238,10 @@ class Evaluator:
 
         Raises
         ------
-        ParameterError For another shape. DatasetError For a NaN score; the message names the document.
+        ParameterError
+            For another shape.
+        DatasetError
+            For a NaN score; the message names the document.
         """
         return {name: float(values[0]) for name, values in self._averages(self._one(scores)).items()}
 
@@ -249,15 +258,16 @@ class Evaluator:
         ------
         ParameterError
             For another shape.
-        DatasetError For a NaN score; the message names the model and the document.
+        DatasetError
+            For a NaN score; the message names the model and the document.
         """
         return self._averages(self._many(scores))
 
     def per_query(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of one model in each query, each of shape (Q,).
 
-        The disagreement error of a query without a pair of different labels is NaN. See ``evaluate`` for the
-        parameters and errors.
+        A measure of pairs, such as the disagreement error, is NaN for a query without a pair of different
+        labels. See ``evaluate`` for the parameters and errors.
         """
         return self._by_name(self._table(self._one(scores))[:, 0])
 
@@ -408,12 +418,14 @@ def rank(scores: Floats, y: Floats, query_ptr: Ints, order: Ints | None = None) 
 
     Returns
     -------
-    ndarray of shape (K, m) Labels in that order, with marks of equal scores: one byte per document, or four
-    for more than 128 distinct labels.
+    ndarray of shape (K, m)
+        Labels in that order, with marks of equal scores: one byte per document, or four for more than 128
+        distinct labels.
 
     Raises
     ------
-    DatasetError For a NaN score.
+    DatasetError
+        For a NaN score.
 
     Notes
     -----

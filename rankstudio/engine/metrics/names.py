@@ -15,19 +15,8 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.resources import table
 
-
-class MeasureKind(IntEnum):
-    """Kinds of measures, with the numbers used by the kernels."""
-
-    MAP = 0
-    P = 1
-    NDCG = 2
-    MEAN_NDCG = 3
-    DISAGREEMENT = 4
-    RR = 5
-    ERR = 6
-    RECALL = 7
-    AUC = 8
+PAIRED = frozenset({"Disagreement", "StrictDisagreement", "Tau"})
+"""Measures of all pairs of documents with different labels."""
 
 
 class Cut(IntEnum):
@@ -52,7 +41,8 @@ class Family:
 
     Attributes
     ----------
-    kind : MeasureKind
+    kind : int
+        The kernels know it by this number: its place in ``resources/metrics/measures.toml``.
     name : str
         Name: "NDCG".
     label : str
@@ -64,7 +54,7 @@ class Family:
     higher_is_better : bool
     """
 
-    kind: MeasureKind
+    kind: int
     name: str
     label: str
     cut: Cut
@@ -73,15 +63,20 @@ class Family:
     higher_is_better: bool = True
 
 
-def _family(kind: MeasureKind, name: str, values: Mapping[str, Any]) -> Family:
+def _family(kind: int, name: str, values: Mapping[str, Any]) -> Family:
     cut, reads = Cut[values["cut"].upper()], frozenset(map(Reads, values["reads"]))
     return Family(kind, name, **{**values, "cut": cut, "reads": reads})
 
 
 FAMILIES: tuple[Family, ...] = tuple(
     _family(kind, name, values)
-    for kind, (name, values) in zip(MeasureKind, table("metrics", "measures.toml").items(), strict=True)
+    for kind, (name, values) in enumerate(table("metrics", "measures.toml").items())
 )
+
+
+def kind_of(name: str) -> int:
+    """Return the number by which the kernels know the measures of a family."""
+    return next(family.kind for family in FAMILIES if family.name == name)
 
 
 @dataclass(frozen=True)
@@ -114,8 +109,8 @@ class Measure:
         return self.family.help.format(first=self._first)
 
     @property
-    def kind(self) -> MeasureKind:
-        """Kind of the measure."""
+    def kind(self) -> int:
+        """Kind of the measure, the number that the kernels know it by."""
         return self.family.kind
 
     @property
@@ -151,7 +146,8 @@ def measure(name: str | Measure) -> Measure:
 
     Raises
     ------
-    ParameterError For an unknown name; the message lists the measures.
+    ParameterError
+        For an unknown name; the message lists the measures.
     """
     if isinstance(name, Measure):
         return name
@@ -173,8 +169,12 @@ def _expected() -> str:
     return tr("one of {forms}, where k is a whole number of at least 1").format(forms=_FAMILY_FORMS)
 
 
+ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
+"""What is measured at first where all documents are one ranking."""
+
 OFFERED = (
     *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
     *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
+    *("StrictDisagreement", "Tau"),
 )
 """Measures that are offered whatever a plan measures; those without a cut-off k, and usual ones with it."""

@@ -6,6 +6,8 @@ pairs of equal scores count half.
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,7 +27,8 @@ def pooled_auc(scores: ArrayLike, labels: ArrayLike) -> float:
 
     Returns
     -------
-    float NaN if all labels are equal.
+    float
+        NaN if all labels are equal.
 
     Notes
     -----
@@ -47,8 +50,9 @@ def averaged_auc(scores: ArrayLike, labels: ArrayLike, folds: ArrayLike) -> floa
 
     Returns
     -------
-    float Every pair within a fold counts once; folds with a single label do not count. NaN if no fold has two
-    labels.
+    float
+        Every pair within a fold counts once; folds with a single label do not count. NaN if no fold has two
+        labels.
     """
     found, truth = _both(scores, labels)
     groups = np.asarray(folds)
@@ -73,7 +77,8 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
 
     Returns
     -------
-    float NaN if all labels are equal.
+    float
+        NaN if all labels are equal.
     """
     truth = row("labels", labels)
     scores = np.asarray(held_out, dtype=np.float64)
@@ -82,6 +87,49 @@ def pair_auc(held_out: ArrayLike, labels: ArrayLike) -> float:
     higher = truth[:, None] > truth
     right = np.heaviside(scores[higher] - scores.T[higher], 0.5)
     return float(right.mean()) if right.size else float("nan")
+
+
+def auc_interval(scores: ArrayLike, relevant: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Return a confidence interval of the AUC by the variance of DeLong, DeLong and Clarke-Pearson (1988).
+
+    Parameters
+    ----------
+    scores : array-like of shape (m,)
+        Scores of one model for documents it was not trained on.
+    relevant : array-like of shape (m,), bool
+    level : float, default 0.95
+        Coverage, between 0 and 1.
+
+    Returns
+    -------
+    low, high : float
+        Within 0 … 1; NaN with fewer than two relevant or two other documents.
+
+    Notes
+    -----
+    With V_i, the share of irrelevant documents below a relevant one, and W_j, the share of relevant documents
+    above an irrelevant one, ties one half, the variance is s²(V) / m₊ + s²(W) / m₋: O(m log m). The interval
+    is narrow to a point where all pairs are in the right order, however few they are.
+    """
+    if not 0 < level < 1:
+        raise ParameterError("level", level, "a number between 0 and 1")
+    truth = np.asarray(relevant, dtype=np.bool_)
+    found = row("scores", scores, truth.size)
+    higher, lower = np.sort(found[truth]), np.sort(found[~truth])
+    if min(higher.size, lower.size) < 2:
+        return float("nan"), float("nan")
+    above = _below(higher, lower) / lower.size
+    below = 1.0 - _below(lower, higher) / higher.size
+    variance = above.var(ddof=1) / higher.size + below.var(ddof=1) / lower.size
+    half = NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(variance))
+    centre = float(above.mean())
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _below(values: Floats, others: Floats) -> Floats:
+    """Return how many of the sorted ``others`` are below each value, equal ones counting half."""
+    twice = np.searchsorted(others, values, "left") + np.searchsorted(others, values, "right")
+    return np.asarray(twice / 2.0)
 
 
 def _both(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:

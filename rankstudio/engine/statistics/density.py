@@ -47,8 +47,9 @@ def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = Non
 
     Returns
     -------
-    ndarray of shape (g,) Density per unit of the feature. Mass outside of the grid is lost: the density is
-    not rescaled to an area of 1. All 0 without values.
+    ndarray of shape (g,)
+        Density per unit of the feature. Mass outside of the grid is lost: the density is not rescaled to an
+        area of 1. All 0 without values.
 
     Notes
     -----

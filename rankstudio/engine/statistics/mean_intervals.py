@@ -55,7 +55,8 @@ def mean_intervals(differences: Sequence[Floats], level: float = 0.95) -> MeanIn
 
     Raises
     ------
-    ParameterError For no folds, unequal numbers of pairs, infinite values, or a level out of range.
+    ParameterError
+        For no folds, unequal numbers of pairs, infinite values, or a level out of range.
 
     Notes
     -----
@@ -82,8 +83,9 @@ def mean_p_values(differences: Sequence[Floats]) -> Floats:
 
     Returns
     -------
-    ndarray of shape (K,) 1 if the models are equal in every query, and 0 if they differ by the same amount in
-    every query. NaN with fewer than two queries.
+    ndarray of shape (K,)
+        1 if the models are equal in every query, and 0 if they differ by the same amount in every query. NaN
+        with fewer than two queries.
 
     Notes
     -----

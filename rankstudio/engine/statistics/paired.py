@@ -107,7 +107,8 @@ def compare_paired(
 
     Raises
     ------
-    ParameterError For rows of different lengths, infinite values, or a parameter out of range.
+    ParameterError
+        For rows of different lengths, infinite values, or a parameter out of range.
 
     Notes
     -----
@@ -135,9 +136,10 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> PairedT:
 
     Returns
     -------
-    PairedT p in [0, 1]; 0 only if it underflows. If the differences vary only by rounding, or there is a
-    single query, there is no standard error: t = 0 and p = 1, even if the runs differ by a constant. NaN
-    without a query.
+    PairedT
+        p in [0, 1]; 0 only if it underflows. If the differences vary only by rounding, or there is a single
+        query, there is no standard error: t = 0 and p = 1, even if the runs differ by a constant. NaN without
+        a query.
     """
     from scipy.stats import ttest_rel  # noqa: PLC0415 - scipy, where it is needed
 
@@ -228,11 +230,13 @@ def holm(p_values: ArrayLike) -> Floats:
 
     Returns
     -------
-    ndarray of shape (c,) Adjusted values in the order of the input, never below it.
+    ndarray of shape (c,)
+        Adjusted values in the order of the input, never below it.
 
     Raises
     ------
-    ParameterError For a value outside of [0, 1].
+    ParameterError
+        For a value outside of [0, 1].
     """
     p = row("p_values", p_values)
     there = np.flatnonzero(~np.isnan(p))
@@ -261,7 +265,8 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
 
     Parameters
     ----------
-    a, b Rows and errors as in :func:`rankstudio.engine.statistics.paired.compare_paired`.
+    a, b
+        Rows and errors as in :func:`rankstudio.engine.statistics.paired.compare_paired`.
     n : int, default 100000
         Number of assignments drawn, 1 or more. If there are no more than that (2^Q), all are counted and p
         is exact. Queries with difference 0 do not count in Q, because their sign has no effect.
@@ -270,8 +275,9 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
 
     Returns
     -------
-    float (count + 1) / (n + 1) if assignments are drawn, because the observed one is among the possible ones;
-    never 0. 1 if all differences are 0. NaN without a query.
+    float
+        (count + 1) / (n + 1) if assignments are drawn, because the observed one is among the possible ones;
+        never 0. 1 if all differences are 0. NaN without a query.
 
     Notes
     -----
@@ -354,10 +360,11 @@ def signed_ranks(a: ArrayLike, b: ArrayLike) -> SignedRanks:
 
     Returns
     -------
-    SignedRanks For up to 50 differences p is the share of all 2^n sign assignments whose sum of positive
-    ranks is at least as far from its mean n(n + 1) / 4, with or without ties; for more it is that of the
-    normal distribution with the same variance, a quarter of the sum of squared ranks. 1 if all differences
-    are 0. NaN without a query.
+    SignedRanks
+        For up to 50 differences p is the share of all 2^n sign assignments whose sum of positive ranks is at
+        least as far from its mean n(n + 1) / 4, with or without ties; for more it is that of the normal
+        distribution with the same variance, a quarter of the sum of squared ranks. 1 if all differences are
+        0. NaN without a query.
 
     Notes
     -----

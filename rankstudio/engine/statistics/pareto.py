@@ -25,12 +25,13 @@ def pareto_front(sizes: ArrayLike, values: ArrayLike, higher_is_better: bool = T
 
     Returns
     -------
-    ndarray of int64 Positions, by ascending size; values strictly improve along it. Ties go to the first
-    model.
+    ndarray of int64
+        Positions, by ascending size; values strictly improve along it. Ties go to the first model.
 
     Raises
     ------
-    ParameterError For rows of different lengths or infinite values.
+    ParameterError
+        For rows of different lengths or infinite values.
 
     Notes
     -----
@@ -64,11 +65,13 @@ def one_standard_error(
 
     Returns
     -------
-    int Position of the model. Best among the models of this size; ties go to the first.
+    int
+        Position of the model. Best among the models of this size; ties go to the first.
 
     Raises
     ------
-    ParameterError For rows of different lengths, infinite values, a negative error, or only NaN means.
+    ParameterError
+        For rows of different lengths, infinite values, a negative error, or only NaN means.
     """
     size, gain = _models(sizes, means, higher_is_better, "means")
     error = row("errors", errors, size.size)

@@ -74,11 +74,13 @@ def stability(sets: Sets, n_features: int, level: float = 0.95) -> Stability:
 
     Returns
     -------
-    Stability With a single set only sizes and similarities are defined; the rest is NaN.
+    Stability
+        With a single set only sizes and similarities are defined; the rest is NaN.
 
     Raises
     ------
-    ParameterError Without a set, for features out of range or repeated in a set, or a level out of range.
+    ParameterError
+        Without a set, for features out of range or repeated in a set, or a level out of range.
 
     Notes
     -----
@@ -121,11 +123,13 @@ def similarity(member: Bools, index: str = "Jaccard") -> Floats:
 
     Returns
     -------
-    ndarray of shape (M, M) Symmetric; the diagonal compares each set with itself.
+    ndarray of shape (M, M)
+        Symmetric; the diagonal compares each set with itself.
 
     Raises
     ------
-    ParameterError For an unknown index, and for Kuncheva's index of sets with different sizes.
+    ParameterError
+        For an unknown index, and for Kuncheva's index of sets with different sizes.
 
     Notes
     -----
@@ -167,13 +171,15 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
 
     Returns
     -------
-    Nogueira Index from -1/(M - 1) to 1. The interval is not truncated at 1. All 0 if every set is empty or
-    contains every feature: the formula is then 0 / 0, and this agrees with Kuncheva's index, which is 0 there
-    by definition. NaN for a single set.
+    Nogueira
+        Index from -1/(M - 1) to 1. The interval is not truncated at 1. All 0 if every set is empty or
+        contains every feature: the formula is then 0 / 0, and this agrees with Kuncheva's index, which is 0
+        there by definition. NaN for a single set.
 
     Raises
     ------
-    ParameterError For a level out of range.
+    ParameterError
+        For a level out of range.
 
     Notes
     -----
@@ -211,7 +217,8 @@ def membership(sets: Sets, n_features: int) -> Bools:
 
     Raises
     ------
-    ParameterError Without a set, and for features out of range or repeated in a set.
+    ParameterError
+        Without a set, and for features out of range or repeated in a set.
     """
     n_features = whole("n_features", n_features, 1)
     rows = [list(features) for features in sets]

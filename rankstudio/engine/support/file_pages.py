@@ -60,7 +60,8 @@ def empty_in_file(shape: tuple[int, ...], folder: Path) -> Floats:
 
     Raises
     ------
-    OSError If the disk is full.
+    OSError
+        If the disk is full.
     """
     size = 8 * math.prod(shape)
     with tempfile.TemporaryFile(dir=folder) as file:

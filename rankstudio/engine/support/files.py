@@ -25,7 +25,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
     Raises
     ------
-    OutputError If it cannot be written; an existing file is unchanged.
+    OutputError
+        If it cannot be written; an existing file is unchanged.
     """
     write_pieces(path, (content,))
 
@@ -47,7 +48,10 @@ def create_file(path: Path, content: bytes) -> None:
 
     Raises
     ------
-    FileExistsError If the file exists. OSError If it cannot be written.
+    FileExistsError
+        If the file exists.
+    OSError
+        If it cannot be written.
     """
     with _written_aside(path, (content,)) as aside:
         _sync(aside)
@@ -78,7 +82,8 @@ def make_folder(path: str | Path) -> Path:
 
     Raises
     ------
-    OutputError If it cannot be created.
+    OutputError
+        If it cannot be created.
     """
     path = Path(path)
     try:
@@ -94,7 +99,10 @@ def read_text(path: Path, most: int = 256 << 20, encoding: str = "utf-8", errors
 
     Raises
     ------
-    OSError If it cannot be read, is not a file or is larger. ValueError For another encoding.
+    OSError
+        If it cannot be read, is not a file or is larger.
+    ValueError
+        For another encoding.
     """
     status = path.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
@@ -125,7 +133,8 @@ def temporary_folder() -> Path:
 
     Raises
     ------
-    OSError Without a folder for temporary files.
+    OSError
+        Without a folder for temporary files.
     """
     path = Path(tempfile.mkdtemp(prefix="rankstudio-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)

@@ -18,8 +18,8 @@ def lightgbm_library(needed_by: str) -> Any:
 
     Raises
     ------
-    MissingExtraError If it is not installed, or its compiled part cannot be loaded; the message states what
-    to install.
+    MissingExtraError
+        If it is not installed, or its compiled part cannot be loaded; the message states what to install.
     """
     try:
         import lightgbm  # noqa: PLC0415 - it takes a second

@@ -52,7 +52,8 @@ def budget() -> float:
 
     Raises
     ------
-    ParameterError If the variable is not a size.
+    ParameterError
+        If the variable is not a size.
     """
     asked = os.environ.get(VARIABLE, "")
     return _budget.get() or (n_bytes(asked) if asked else available() / 2)
@@ -68,7 +69,8 @@ def n_bytes(text: str) -> float:
 
     Raises
     ------
-    ParameterError If it is not a size, or less than a megabyte.
+    ParameterError
+        If it is not a size, or less than a megabyte.
 
     Examples
     --------

@@ -27,11 +27,13 @@ def parse_grid(text: str, *, name: str = "grid") -> tuple[float, ...]:
 
     Returns
     -------
-    tuple of float Numbers in the given order.
+    tuple of float
+        Numbers in the given order.
 
     Raises
     ------
-    ParameterError For any other text.
+    ParameterError
+        For any other text.
     """
     values: list[float] = []
     spaced = re.sub(r"\s*(?:\.\.+|…)\s*", "..", text.strip())

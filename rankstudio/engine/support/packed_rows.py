@@ -58,25 +58,22 @@ class PackedRows:
     fill : float
         0.0 or NaN.
     values : ndarray of shape (N,)
-        The other numbers, row by row; with 32 bits each if that is lossless.
+        The others, row by row.
     starts : ndarray of shape (K + 1,)
-        Start of each row in ``values``.
-    columns : ndarray of shape (N,), optional
-        Their columns.
-    marks : ndarray of shape (K, ceil(n / 8)), optional
-        The same as one bit per column, if that is smaller.
+        Where each row's begin in ``values``.
+    marks : ndarray of shape (K, ceil(n / 8))
+        A bit for each place: whether one of them stands there.
 
     Notes
     -----
-    Memory: 8N + 8K bytes and the smaller one of Kn/8 and 2N (4N where n > 65,536) bytes.
+    Memory: 8N + 8K + Kn/8 bytes.
     """
 
     n: int
     fill: float
-    values: NDArray[Any]
+    values: Floats
     starts: Ints
-    columns: NDArray[Any] | None
-    marks: NDArray[np.uint8] | None
+    marks: NDArray[np.uint8]
 
     @classmethod
     def of(cls, rows: Sequence[Floats], fill: float) -> PackedRows:
@@ -94,29 +91,19 @@ class PackedRows:
             marks.append(np.packbits(other, axis=1))
             counts.append(other.sum(axis=1))
         starts = np.concatenate([[0], *counts]).cumsum()
-        found, marked = _least(np.concatenate(values)), np.concatenate(marks)
-        place = np.min_scalar_type(max(0, n - 1))
-        if found.size * place.itemsize >= marked.nbytes:
-            return cls(n, fill, found, starts, None, marked)
-        columns = [np.flatnonzero(np.unpackbits(row, count=n)).astype(place) for row in marked]
-        return cls(n, fill, found, starts, np.concatenate(columns), None)
+        return cls(n, fill, np.concatenate(values), starts, np.concatenate(marks))
 
     def row(self, k: int) -> Floats:
         """Return row k as a new array, shape (n,)."""
         out = np.full(self.n, self.fill)
-        own = slice(self.starts[k], self.starts[k + 1])
-        if self.marks is not None:
-            out[np.unpackbits(self.marks[k], count=self.n).view(np.bool_)] = self.values[own]
-        else:
-            assert self.columns is not None  # one of the two is there
-            out[self.columns[own]] = self.values[own]
+        place = np.unpackbits(self.marks[k], count=self.n).view(np.bool_)
+        out[place] = self.values[self.starts[k] : self.starts[k + 1]]
         return out
 
     @property
     def n_bytes(self) -> int:
         """Memory in bytes."""
-        arrays = [a for a in (self.values, self.starts, self.columns, self.marks) if a is not None]
-        return sum(a.nbytes + _HEADER for a in arrays)
+        return sum(a.nbytes + _HEADER for a in (self.values, self.starts, self.marks))
 
 
 def packed_rows(rows: Sequence[Floats], fill: float) -> Rows:
@@ -188,11 +175,3 @@ class IndexTuples:
 
 def _size(row: Any) -> int:
     return row.nbytes + _HEADER if isinstance(row, np.ndarray) else getsizeof(row)
-
-
-def _least(values: Floats) -> NDArray[Any]:
-    """Return values with 32 bits each where all of them stay what they are, bit by bit."""
-    with np.errstate(all="ignore"):  # what overflows does not stay
-        short = values.astype(np.float32)
-        same = np.array_equal(short.astype(np.float64).view(np.int64), values.view(np.int64))
-    return short if same else values

@@ -18,8 +18,9 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
 
     Raises
     ------
-    DatasetError For a missing id (None, NaN, NaT, masked), and for numbers mixed with text, because 1 and "1"
-    would be ambiguous.
+    DatasetError
+        For a missing id (None, NaN, NaT, masked), and for numbers mixed with text, because 1 and "1" would be
+        ambiguous.
     """
     check_none_missing(qid)
     # Of a list with a text numpy would make texts of all.

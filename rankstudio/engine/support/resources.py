@@ -25,7 +25,8 @@ def resource(*parts: str) -> Path:
 
     Returns
     -------
-    Path The path, whether or not it exists.
+    Path
+        The path, whether or not it exists.
     """
     return _root("resources").joinpath(*parts)
 

@@ -27,7 +27,8 @@ def rendered(name: str, **values: object) -> str:
 
     Raises
     ------
-    jinja2.UndefinedError If the template uses a missing value.
+    jinja2.UndefinedError
+        If the template uses a missing value.
     """
     return _environment().get_template(name).render(values)
 

@@ -36,7 +36,8 @@ def available() -> int:
 
     Raises
     ------
-    ParameterError If the variable is not a whole number from 1 up.
+    ParameterError
+        If the variable is not a whole number from 1 up.
     """
     granted: int | None = getattr(_own, "count", None)
     if granted is not None:

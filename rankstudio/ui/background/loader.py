@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import ColumnValueError, UnknownColumnsError
+from rankstudio.engine.errors import ColumnValueError, NoQueriesError, UnknownColumnsError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Ending, Job, Outcome, Worker
@@ -39,6 +39,8 @@ class Loader(QObject):
     """A sentence; what is open stays open."""
     columnsUnknown = Signal(str, object, str)
     """A table whose columns somebody has to name: its path, the Plan it was opened with, a sentence."""
+    queriesUnknown = Signal(str, object, str)
+    """Text that tells no queries: its path, the Plan it was opened with, a sentence."""
     ended = Signal()
     """It is opened, failed or cancelled."""
 
@@ -104,6 +106,8 @@ class Loader(QObject):
                 end(outcome)
             elif isinstance(outcome.error, ColumnValueError | UnknownColumnsError):
                 self.columnsUnknown.emit(path, options, outcome.text)
+            elif isinstance(outcome.error, NoQueriesError):
+                self.queriesUnknown.emit(path, options, outcome.text)
             elif outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 

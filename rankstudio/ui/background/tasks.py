@@ -9,13 +9,14 @@ import gc
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.errors import Cancelled, ChangedDataError
+from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path_plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
@@ -85,6 +86,8 @@ class EvidenceWanted:
         Of what the selection loses without a feature.
     most_sets : int
         Sets of a size that are searched for others that are as good.
+    max_seconds : float
+        Of a search for the best set.
     """
 
     plan: Plan
@@ -96,6 +99,7 @@ class EvidenceWanted:
     measure: str
     convention: str
     most_sets: int
+    max_seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +133,12 @@ def load(
 def _open(
     path: str, plan: Plan, names: Path | None, progress: Callable[[int, int], None], cancelled: CancelFlag
 ) -> FoldedDataset:
-    from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.feature_names import (  # noqa: PLC0415 - on the worker only
+        FeatureNotes,
+        load_notes,
+        renamed,
+        with_feature_set,
+    )
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
 
@@ -147,6 +156,9 @@ def _open(
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     own = replace(dataset, feature_groups=notes.groups)
+    if notes.feature_set is not None:
+        with suppress(DatasetError):  # the user has taken other columns since
+            own = with_feature_set(own, notes.feature_set)
     return parse_protocol(plan.protocol).divide(renamed(own, notes.names) if notes.names else own, plan.seed)
 
 
@@ -274,6 +286,7 @@ class FoldCache:
             convention=wanted.convention,
             seed=plan.seed,
             most_sets=wanted.most_sets,
+            max_seconds=wanted.max_seconds,
             parts=wanted.parts,
         )
         for told in evidence_steps(method, data, options, known):
@@ -307,14 +320,16 @@ class FoldCache:
 
     def best_with(
         self, wanted: EvidenceWanted, required: Sequence[int], excluded: Sequence[int]
-    ) -> SizedSubset | None:
-        """Return the best set of the size of a selection with some columns and without others."""
-        from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
+    ) -> SizedSubset:
+        """Return the best set of the size of a selection with some columns and without others, if any."""
+        from rankstudio.engine.analysis.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
 
-        space = replace(self._subsets(wanted), required=tuple(required), excluded=tuple(excluded))
-        if len(required) > space.n_features:
-            return None
-        last = None
+        own = self._subsets(wanted)
+        together = tuple(dict.fromkeys((*own.required, *required)))
+        if len(together) > own.n_features or set(together) & {*own.excluded, *excluded}:
+            return NO_SUBSET
+        space = replace(own, required=together, excluded=(*own.excluded, *excluded))
+        last = NO_SUBSET
         for told in find_best_subset(self._fold(wanted.plan, wanted.fold).whole_train, space):
             last = told.found.sizes[-1]
         return last
@@ -334,8 +349,7 @@ class FoldCache:
 
         method = self._method(wanted)
         assert isinstance(method, GreedyRankRLS)
-        k, regularization = len(wanted.selected), method.checked("regularization")
-        return SubsetSpace(k, regularization, excluded=tuple(method.banned), cost=method.pair_cost())
+        return SubsetSpace.of(method, len(wanted.selected))
 
     def _method(self, wanted: EvidenceWanted) -> LinearRanker:
         """Return the method of a selection, free to select: a set that was given whole is judged as any."""

@@ -12,7 +12,7 @@ from rankstudio.ui.compare.runs_panel import RunsPanel, run_row
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
 
@@ -39,12 +39,6 @@ class CompareController(Controller):
     """A run is not wanted any more (RunRecord)."""
     goOnAsked = Signal(object)
     """A run is to go on where it was left (RunRecord)."""
-    foldChosen = Signal()
-    """The user looks at another fold."""
-    inspected = Signal(int)
-    """The user looks at a feature (its id)."""
-    unsealAsked = Signal()
-    """The user wants to see what was measured on the sealed test part."""
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -54,10 +48,11 @@ class CompareController(Controller):
         self.views = ResultsPanel(theme)
         self.panel = RunsPanel(theme)
         self.curves = CurvesView(theme)
+        self.panels = self.panel, self.curves, self.views
         scope = ComparisonScope(models)
         self.table = TableController(scope, self.panel, self)
         self.panel.tools.insertWidget(self.panel.tools.count() - 1, self.table.button)
-        self._covered = CoveredNumber(self.unsealAsked)
+        self._covered = CoveredNumber()
         self.panel.tools.insertWidget(0, self._covered)
         self._tests = PairedTests(scope, self.panel, self)
         self._tests.changed.connect(self._show_tests)
@@ -73,9 +68,9 @@ class CompareController(Controller):
         self.panel.ticked.connect(self._tick)
         self.panel.referenceAsked.connect(marks.refer_to)
         marks.changed.connect(self._show_ticks)
-        self.views.folds.foldChosen.connect(self._look_at)
+        self.views.folds.foldChosen.connect(session.choose_fold)
         self.views.pareto.picked.connect(self._pick)
-        self.views.stability.inspected.connect(self.inspected)
+        self.views.stability.inspected.connect(session.inspectAsked)
         self.panel.selected.connect(self._select)
         self.panel.removed.connect(lambda key: self.removalAsked.emit(runs.record(key)))
         self.panel.cancelRequested.connect(lambda key: runs.stop(runs.record(key)))
@@ -97,15 +92,6 @@ class CompareController(Controller):
             self._mark()
         for feeder in self._feeders:
             feeder.update()
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the runs, and the tables of the view that is seen."""
-        return (*self.panel.tables(), *(self.views.tables() if self.views.isVisible() else ()))
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots that are seen."""
-        plots = (*self.curves.plots(), *self.views.plots())
-        return tuple(shown for shown in plots if shown.plot.isVisible())
 
     @Slot(object)
     def _note(self, record: RunRecord) -> None:
@@ -150,11 +136,6 @@ class CompareController(Controller):
     @Slot(int)
     def _select(self, key: int) -> None:
         look_at(self._session, self._runs, self._runs.record(key))
-
-    @Slot(int)
-    def _look_at(self, fold: int) -> None:
-        self.foldChosen.emit()
-        self._session.look_at(fold)
 
     @Slot(int, object, int)
     def _pick(self, key: int, values: tuple[float, ...], step: int) -> None:

@@ -7,14 +7,13 @@ from dataclasses import replace
 from math import isnan
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QSizePolicy
 
 from rankstudio.engine.analysis.run_curves import RunCurve
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
-from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.style.number_format import combination_label, plain
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
@@ -51,10 +50,10 @@ class CurvesView(Panel):
         self.keep_title()
         self._found: tuple[tuple[int, RunCurve], ...] = ()
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
-        self.by.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
         self.plot.placeholder = _NOTHING
+        self.plot.shared = Shared("curves", tr("Curves of the ticked runs"), compares=True)
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
@@ -110,10 +109,6 @@ class CurvesView(Panel):
                 self.plot.select((number, curve.places.index(place)))
                 return
         self.plot.select(None)
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return what can be exported."""
-        return (ShownPlot("curves", tr("Curves of the ticked runs"), self.plot, compares=True),)
 
     def _said(self, by: str) -> str:
         if not self._found:

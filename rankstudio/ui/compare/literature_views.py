@@ -8,9 +8,9 @@ from rankstudio.engine.analysis.conventions import ConventionRow, reversed_pairs
 from rankstudio.engine.analysis.published import PublishedRow, known_datasets, published_rows
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.conventions import CONVENTIONS, convention
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.compare.view import RUN_DOT, View
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 

@@ -13,7 +13,6 @@ from rankstudio.ui.compare.stability_view import StabilityView
 from rankstudio.ui.compare.tests_view import TestsView
 from rankstudio.ui.compare.view import View
 from rankstudio.ui.language import tr
-from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
@@ -70,8 +69,6 @@ class ResultsPanel(Panel):
         tabs = [(tab, title) for tab, (title, _) in _TABS.items()]
         self._choice = named(Segmented(tabs, tr("view of the results")), "results-views")
         self._part = named(Segmented((), tr("part of the view")), "results-part")
-        for choice in (self._choice, self._part):
-            choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         for view in self._views.values():
             self._stack.addWidget(view)
             view.captioned.connect(self._show_caption)
@@ -96,14 +93,6 @@ class ResultsPanel(Panel):
     def key(self) -> str:
         """Return the key of the view that is shown."""
         return self._key
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the tables of the view that is shown."""
-        return self.view().tables
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots of the view that is shown."""
-        return self.view().plots
 
     @Slot(object)
     def show_view(self, key: str) -> None:

@@ -11,8 +11,6 @@ from PySide6.QtCore import QMimeData, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextOption
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
-    QFileDialog,
     QFormLayout,
     QFrame,
     QHBoxLayout,
@@ -38,12 +36,12 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.compare.comparison_dialog import Offer, tick_list, ticked
 from rankstudio.ui.compare.feeders import ComparisonScope
 from rankstudio.ui.language import tr
-from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.fonts import family, scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import Segmented
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.source import DataOpener
@@ -58,7 +56,7 @@ QTextBrowser, QTextBrowser:focus { background: #ffffff; color: #1b2330; border: 
 _MARGIN = 20
 
 
-class TableDialog(QDialog):
+class TableDialog(SavingDialog):
     """Choose what is in the table; copy or save it.
 
     Parameters
@@ -74,18 +72,13 @@ class TableDialog(QDialog):
 
     asked = Signal(object)
     """Another table is wanted (TableQuery)."""
-    saved = Signal(object)
-    """It was written to a file (Path)."""
 
     def __init__(
         self, measures: Sequence[Offer], folder: Path, stem: str, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("table-dialog")
-        self.setWindowTitle(tr("Export table"))
-        self._folder, self._stem = folder, stem
+        super().__init__("table-dialog", tr("Export table"), folder, parent)
+        self._stem = stem
         self._table: ResultTable | None = None
-        self._confirmed: Path | None = None
         self.measures = tick_list("table-measures", tr("Measures"), measures)
         self.others = named(
             QLineEdit(),
@@ -94,7 +87,9 @@ class TableDialog(QDialog):
             tr("Names of other measures, separated by commas"),
         )
         self.others.setPlaceholderText(tr("others: NDCG@20, P@3"))
-        self.by = named(Segmented(_BY, tr("columns")), "table-columns", tip=tr("Content of the columns"))
+        self.by = named(
+            Segmented(_BY, tr("columns"), wide=True), "table-columns", tip=tr("Content of the columns")
+        )
         self.bold = _check("table-bold", tr("&Best bold, second underlined"), True)
         self.marks = _check("table-marks", tr("Significance &marks"), True)
         tests = tuple((key, tr(name)) for key, name in TESTS.items())
@@ -113,10 +108,9 @@ class TableDialog(QDialog):
             tr("Format"),
         )
         options = (("table", tr("table")), ("text", tr("text")))
-        self.shown = named(Segmented(options, tr("preview")), "table-preview-kind")
+        self.shown = named(Segmented(options, tr("preview"), wide=True), "table-preview-kind")
         self.sheet = named(TableSheet(), "table-preview", tr("Preview of the table"))
-        self.message = named(PlainLabel(), "table-message", role="muted")
-        self.message.setWordWrap(True)
+        named(self.message, "table-message", role="muted")
         self.copy = named(QPushButton(tr("&Copy")), "table-copy")
         self.save = named(QPushButton(tr("&Save…")), "table-save", role="primary")
         self._close = QPushButton(tr("Close"))
@@ -158,15 +152,8 @@ class TableDialog(QDialog):
             for title in titles:
                 self.against.addItem(title, title)
             self.against.setCurrentIndex(max(0, self.against.findData(chosen)))
-        self.say("")
+        self.say("", "muted")
         self._show()
-
-    def say(self, sentence: str, role: str = "muted") -> None:
-        """Show a sentence under the preview."""
-        self.message.setText(sentence)
-        self.message.setProperty("role", role)
-        self.message.style().unpolish(self.message)
-        self.message.style().polish(self.message)
 
     def refuse(self, why: str) -> None:
         """Show why there is no table."""
@@ -186,7 +173,7 @@ class TableDialog(QDialog):
         if not names:
             self.refuse(tr("Nothing to show: select a measure."))
             return
-        self.say(tr("Creating the table …"))
+        self.say(tr("Creating the table …"), "muted")
         self.asked.emit(self.query)
 
     @Slot()
@@ -233,37 +220,21 @@ class TableDialog(QDialog):
         if form.key == "html":
             data.setHtml(text)
         QGuiApplication.clipboard().setMimeData(data)
-        self.say(tr("The table is on the clipboard as {label}.").format(label=form.label), "ok")
+        self.say(tr("The table is on the clipboard as {label}.").format(label=form.label))
 
     @Slot()
     def ask_save(self) -> None:
         """Ask where to, and write the table."""
         form = self.chosen_format
-        suggested = str(self._folder / f"{self._stem}{form.suffix}")
-        filters = f"{form.label} (*{form.suffix})"
-        path, _ = QFileDialog.getSaveFileName(self, tr("Export table"), suggested, filters)
-        if path:
-            whole = Path(path) if Path(path).suffix else Path(path + form.suffix)
-            if str(whole) != path and whole.exists() and whole != self._confirmed:  # nobody was asked of it
-                self._confirmed = whole
-                text = tr("{name} already exists. Save again to replace it.")
-                self.say(text.format(name=whole.name), "warning")
-                return
-            self.save_as(whole)
+        path = self.ask_path(tr("Export table"), self._stem, form.label, form.suffix)
+        if path is not None:
+            self.save_as(path)
 
     def save_as(self, path: Path) -> None:
         """Write the table, in the format that is chosen."""
-        if self._table is None:
-            return
-        try:
-            refuse_read(self, [path])
-            write_bytes(path, self.chosen_format.content(self._table, self.style_of_table))
-        except RankStudioError as error:
-            self.say(str(error), "error")
-            return
-        self._confirmed, self._folder = None, path.parent
-        self.say(tr("Written to {path}.").format(path=path), "ok")
-        self.saved.emit(path)
+        table, style, form = self._table, self.style_of_table, self.chosen_format
+        if table is not None and self.write(path, lambda: write_bytes(path, form.content(table, style))):
+            self.tell_written(path)
 
     # Making
 

@@ -13,10 +13,10 @@ from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.compare.view import LEAST_PLOT, RUN_DOT, View
 from rankstudio.ui.language import tr
-from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
 from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.layout import fill, named
@@ -60,7 +60,7 @@ class ParetoView(View):
         self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.plots = (ShownPlot("pareto", tr("Size against measure"), self.plot, compares=True),)
+        self.plot.shared = Shared("pareto", tr("Size against measure"), compares=True)
         said, about = (
             tr("Pareto-optimal models appear here."),
             tr("The Pareto-optimal models by size and measure."),

@@ -21,13 +21,14 @@ from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.paired import PairedComparison
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.compare.view import RUN_DOT, tick_column
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import ShownTable
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import signed, time_text
+from rankstudio.ui.style.number_format import time_text
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
 from rankstudio.ui.widgets.layout import named
@@ -152,8 +153,8 @@ class RunsPanel(Panel):
         Key of the run that is to be hidden, or shown again.
     referenceAsked : Signal(int)
         Key of the run that the others are to be compared with (R).
-    comparisonAsked : Signal()
-        Several runs at once are wanted.
+    several : QPushButton
+        Pressed where several runs at once are wanted.
     cancelRequested : Signal(int)
         Key of the run that the user wants to stop.
     goOnRequested : Signal(int)
@@ -166,7 +167,6 @@ class RunsPanel(Panel):
     written = Signal(int, str, str)
     hiddenAsked = Signal(int)
     referenceAsked = Signal(int)
-    comparisonAsked = Signal()
     cancelRequested = Signal(int)
     goOnRequested = Signal(int)
 
@@ -189,6 +189,7 @@ class RunsPanel(Panel):
         self.table = TableView(theme, (), "runs-table", lambda row: row.key)
         self.table.setAccessibleName(tr("Runs"))
         self.table.placeholder = tr("Runs appear here. Press Run to start one.")
+        self.table.shared = Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True)
         self.table.row_actions = self._actions
         self.filter = named(
             QLineEdit(),
@@ -211,9 +212,8 @@ class RunsPanel(Panel):
         columns.setMenu(self._menu)
         self.tools.addWidget(self.filter)
         self.tools.addWidget(columns)
-        compare = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
-        compare.clicked.connect(self.comparisonAsked)
-        self.tools.addWidget(compare)
+        self.several = named(QPushButton(tr("Run a comparison…")), "run-comparison", role="primary")
+        self.tools.addWidget(self.several)
         self.tools.setSpacing(6)
         self.set_content(self.table)
         self.table.chosen.connect(lambda row: self.selected.emit(row.key))
@@ -256,10 +256,6 @@ class RunsPanel(Panel):
     def rows(self) -> tuple[RunRow, ...]:
         """Return the runs in the order of their numbers."""
         return tuple(self._rows.values())
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return what can be exported."""
-        return (ShownTable("runs", tr("Runs table"), tr("Every run with its measures."), self.table),)
 
     def _show(self) -> None:
         rows = self.rows()

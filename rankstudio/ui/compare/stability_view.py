@@ -10,12 +10,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
+from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr
-from rankstudio.ui.page.controller import ShownPlot
 from rankstudio.ui.plots import HeatMapPlot
-from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Fact, KeyValue
 from rankstudio.ui.widgets.columns import PAD
@@ -63,7 +63,7 @@ class StabilityView(View):
         )
         named(self.plot, "stability-map").setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
-        self.plots = (ShownPlot("stability", tr("Similarity of folds"), self.plot, compares=True),)
+        self.plot.shared = Shared("stability", tr("Similarity of folds"), compares=True)
         said = tr("The folds that selected each feature, with its positions, appear here.")
         about = tr("Every selected feature, with its folds and positions.")
         name = tr("Features by the folds that selected them")

@@ -11,9 +11,9 @@ from PySide6.QtGui import QAction
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.compare.view import RUN_DOT, View
 from rankstudio.ui.language import tr, trn
-from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column

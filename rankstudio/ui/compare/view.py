@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from rankstudio.ui.page.controller import ShownPlot, ShownTable
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView, Tick
 from rankstudio.ui.widgets.layout import fill, named
@@ -39,9 +39,6 @@ class View(QWidget):
     ----------
     captioned : Signal()
         The caption is another one.
-    tables : tuple of ShownTable
-    plots : tuple of ShownPlot
-        For export.
     tools : tuple of QWidget
         What stands in the panel's header while the view is shown.
     body : QVBoxLayout
@@ -55,8 +52,6 @@ class View(QWidget):
         super().__init__()
         self._theme = theme
         self._caption = ""
-        self.tables: tuple[ShownTable, ...] = ()
-        self.plots: tuple[ShownPlot, ...] = ()
         self.tools: tuple[QWidget, ...] = ()
         self.hint = named(Notice(theme), "view-hint")
         bar = fill(QVBoxLayout(), self.hint, margins=(8, 0, 8, 8))
@@ -67,7 +62,6 @@ class View(QWidget):
     ) -> Segmented:
         """Return a choice that stands in the panel's header; options are pairs of value and label."""
         made = named(Segmented(options, name), object_name, tip=tooltip)
-        made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools = (*self.tools, made)
         return made
 
@@ -80,7 +74,7 @@ class View(QWidget):
         identity: Callable[[Any], Hashable],
         said: str,
     ) -> TableView:
-        """Return a table without columns, registered for export.
+        """Return a table without columns that can be exported.
 
         Parameters
         ----------
@@ -95,7 +89,7 @@ class View(QWidget):
         """
         made = named(TableView(self._theme, (), f"{key}-table", identity), said=said)
         made.placeholder = placeholder
-        self.tables = (*self.tables, ShownTable(key, label, about, made))
+        made.shared = Shared(key, label, about)
         return made
 
     def caption(self) -> str:

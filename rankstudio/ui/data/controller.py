@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
@@ -36,9 +36,6 @@ class DataController(Controller):
     models : Models
     """
 
-    foldChosen = Signal()
-    """The user chose a fold, and no longer follows the run."""
-
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, worker = models.session, models.task_worker
@@ -48,6 +45,7 @@ class DataController(Controller):
         self._notes: Mapping[int, str] = {}
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
+        self.panels = self.panel, self.statistics
         self._described = OnDemand(worker, self._described_key, self._describe, parent=self)
         self._qualities = OnDemand(
             worker,
@@ -60,7 +58,7 @@ class DataController(Controller):
         for demand in (self._described, self._qualities):
             demand.failed.connect(self.failed)
         self.statistics.appeared.connect(self._show_statistics)
-        self.panel.foldChosen.connect(self._choose)
+        self.panel.foldChosen.connect(session.choose_fold)
         session.datasetChanged.connect(self._show)
         self._absence.changed.connect(self._explain)
         session.foldChanged.connect(self._look_soon)
@@ -79,7 +77,7 @@ class DataController(Controller):
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
             position = numbers.index(self._session.fold) if self._session.fold in numbers else -1
-            self._choose(numbers[(position + by) % len(numbers)])
+            self._session.choose_fold(numbers[(position + by) % len(numbers)])
 
     @Slot()
     def _show(self) -> None:
@@ -207,8 +205,3 @@ class DataController(Controller):
 
         given = dataset, *wanted, summary
         return computation(tr("Computing feature statistics"), show, look_at_features, *given)
-
-    @Slot(object)
-    def _choose(self, fold: int | None) -> None:
-        self.foldChosen.emit()
-        self._session.look_at(fold)

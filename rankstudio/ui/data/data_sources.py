@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -18,20 +18,13 @@ _SIZE = (680, 560)
 
 
 class DataSources(QDialog):
-    """Lists datasets with what is in them, their terms and their address; nothing is fetched.
+    """Lists datasets with what is in them, their terms and their address; accepted to open one, not fetched.
 
     Parameters
     ----------
     theme : Theme
     parent : QWidget
-
-    Attributes
-    ----------
-    openAsked : Signal()
-        The user has one of them, and wants to open it.
     """
-
-    openAsked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +45,6 @@ class DataSources(QDialog):
         opened = named(QPushButton(tr("Open a folder…")), "data-sources-open", role="primary")
         done.clicked.connect(self.reject)
         opened.clicked.connect(self.accept)
-        opened.clicked.connect(self.openAsked)
         opened.setDefault(True)
         buttons = fill(QHBoxLayout(), 1, done, opened, margins=(16, 10, 16, 14), spacing=8)
         fill(QVBoxLayout(self), (scroll, 1), buttons, margins=(0, 0, 0, 0), spacing=0)

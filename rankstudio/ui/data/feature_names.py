@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import (
     Groups,
     among,
@@ -25,17 +26,21 @@ from rankstudio.engine.data.feature_names import (
     read_feature_names,
     renamed,
     save_notes,
+    set_mismatch,
+    with_feature_set,
 )
+from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.statistics_panel import DescribedFeature
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.columns import ROW_ROLE
 
+_SETS = tr("Feature sets (*.json *.profile *.sd *.txt);;All files (*)")
 _FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 
 
@@ -62,6 +67,9 @@ class FeatureNames(Controller):
         Those that are made on the same table.
     """
 
+    warned = Signal(str)
+    """What the user should know of a feature set."""
+
     def __init__(self, models: Models, data: DataController, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
         self._session, self._runs, self._data = models.session, models.runs, data
@@ -73,8 +81,8 @@ class FeatureNames(Controller):
         self.groups.changed.connect(self._keep_groups)
         self._of = ""  # checksum of the data whose notes these are
         models.session.datasetChanged.connect(self._load)
-        data.statistics.edited.connect(self._change)
-        data.statistics.namesAsked.connect(self.ask)
+        data.statistics.table.rows_model.written.connect(self._change)
+        data.statistics.names.clicked.connect(self.ask)
         data.statistics.table.row_actions = self._actions
 
     @Slot()
@@ -110,6 +118,43 @@ class FeatureNames(Controller):
             )
             return
         self._keep(replace(self._notes, names={**self._notes.names, **known}))
+
+    @Slot()
+    def ask_set(self) -> None:
+        """Ask for a feature set of a search engine, and take it."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return
+        folder = str(dataset.path.parent if dataset.path is not None else Path.home())
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import feature set"), folder, _SETS)
+        if name:
+            self.read_set(Path(name))
+
+    def read_set(self, path: Path) -> None:
+        """Take the feature set in a file; one that has none of the features is refused."""
+        dataset = self._session.dataset
+        if dataset is None:
+            self.failed.emit(tr("{path}: open the data of this feature set first.").format(path=path))
+            return
+        try:
+            new = with_feature_set(dataset, read_feature_set(path))
+        except RankStudioError as error:
+            self.failed.emit(str(error))
+            return
+        found = new.feature_set
+        assert found is not None
+        self._notes = replace(self._notes, feature_set=found)
+        self._exchange(dataset, new)
+        self.said.emit(
+            trn(
+                "The feature set defines {n} of {total} feature.",
+                "The feature set defines {n} of {total} features.",
+                dataset.n_features,
+            ).format(n=len(found.ids), total=dataset.n_features)
+        )
+        if note := set_mismatch(new):
+            self.warned.emit(note)
+        self._save(dataset)
 
     @Slot()
     def _load(self) -> None:
@@ -155,12 +200,18 @@ class FeatureNames(Controller):
         self._notes = notes
         self._data.set_notes(notes.notes)
         if names:
-            new = renamed(dataset, notes.names)
-            self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
-            self._data.keep_reports()
-            self._session.exchange(new)
+            self._exchange(dataset, renamed(dataset, notes.names))
+        self._save(dataset)
+
+    def _exchange(self, dataset: FoldedDataset, new: FoldedDataset) -> None:
+        """Show the same data with other names or definitions of their features."""
+        self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
+        self._data.keep_reports()
+        self._session.exchange(new)
+
+    def _save(self, dataset: FoldedDataset) -> None:
         try:
-            save_notes(self._folder, dataset, notes)
+            save_notes(self._folder, dataset, self._notes)
         except RankStudioError as error:
             self.failed.emit(str(error))
 
@@ -208,7 +259,7 @@ class FeatureGroups(Controller):
         self._session, self._table, self._window = session, data.statistics.table, parent
         self._groups: Groups = session.plan.groups
         self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
-        data.statistics.edited.connect(self._write)
+        data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
 
     def action(self) -> QAction:

@@ -32,17 +32,24 @@ ABSENT = Fact(
     tr("Shows the run with the information stored in its study."),
 )
 """Stands where the documents would be counted, while a run is shown without its data."""
+_ONE_RANKING = Fact(
+    tr("queries"),
+    tr("none: one ranking"),
+    tooltip=tr("All documents are one ranking. Folds are made of documents."),
+)
 _IN_A_ROW = 6  # folds for which there are buttons
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     """Return as what a dataset was read, where something beside its lines told query or label."""
     read_as = dataset.read_as
-    if not read_as.qid:
+    one = dataset.columns.no_queries
+    if not (read_as.qid or one):
         return ()
     rows = [Fact(tr("read as"), BY_KEY[read_as.format].label, tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
-    rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
+    if not one:
+        rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
     if read_as.label:
         rows.append(
             Fact(tr("label column"), read_as.label, tooltip=tr("The column with the relevance label."))
@@ -59,6 +66,9 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
     features = trn("{n:,} feature", "{n:,} features", train.n_features).format(n=train.n_features)
     queries = trn("{n:,} query in the first part", "{n:,} queries in the first part", train.n_queries)
     counts = f"{features}, {queries.format(n=train.n_queries)}"
+    if dataset.columns.no_queries:
+        text = tr("Read as {format}: all documents are one ranking; {features}.")
+        return text.format(format=BY_KEY[read_as.format].label, features=features)
     if read_as.part:
         told = tr(
             "Read as {format}: query column {qid}, label column {label}, part column {part}; "
@@ -89,7 +99,7 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
     )
 
 
-def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:
+def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool = False) -> tuple[Fact, ...]:
     """Return documents, queries and features of one fold, each part in its place: train / vali / test."""
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
@@ -98,9 +108,10 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None) -> tuple[Fact, ...]:
     documents = " / ".join(f"{part.n_documents:,}" for part in parts)
     queries = " / ".join(f"{part.n_queries:,}" for part in parts)
     about = tr("Documents in the parts {names} of fold {number}.").format(names=names, number=fold.number)
+    shown = Fact(tr("queries"), queries, tooltip=_without_relevant(summary), wraps=True)
     return (
         Fact(names, documents, tooltip=about, wraps=True),
-        Fact(tr("queries"), queries, tooltip=_without_relevant(summary), wraps=True),
+        _ONE_RANKING if one_ranking else shown,
         features_row(fold.train.n_features, summary),
     )
 
@@ -114,7 +125,8 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
         rows.append(
             Fact(tr("documents"), f"{summary.n_documents:,}", tooltip=tr("From the test parts of all folds."))
         )
-        rows.append(Fact(tr("queries"), f"{summary.n_queries:,}", tooltip=_without_relevant(summary)))
+        shown = Fact(tr("queries"), f"{summary.n_queries:,}", tooltip=_without_relevant(summary))
+        rows.append(_ONE_RANKING if dataset.columns.no_queries else shown)
     return (*rows, features_row(dataset.n_features, summary))
 
 
@@ -189,20 +201,17 @@ class DataPanel(Panel):
     """
 
     foldChosen = Signal(object)
-    sourcesAsked = Signal()
-    """The user wants to know where other data are to be had."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Data"))
         self.setObjectName("data-panel")
-        self._sources = self.add_tool("info", tr("Where to get data"))
-        self._sources.clicked.connect(self.sourcesAsked)
+        self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
         self._convention = self._opening = ""
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
-        self._folds = named(Segmented(name=tr("fold")), "data-folds")
+        self._folds = named(Segmented(name=tr("fold"), wide=True), "data-folds")
         # In the place of the buttons, where there are too many folds for a row.
         self._many = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()
@@ -294,7 +303,8 @@ class DataPanel(Panel):
         if self._dataset is None:
             return
         summary, fold = self.summary(), self._shown_fold()
-        rows = fold_facts(fold, summary) if fold else all_folds_facts(self._dataset, summary)
+        one = self._dataset.columns.no_queries
+        rows = fold_facts(fold, summary, one_ranking=one) if fold else all_folds_facts(self._dataset, summary)
         if self._opening:
             opening = replace(ABSENT, note=self._opening, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)

@@ -30,21 +30,19 @@ class PreferencesView(QWidget):
     ----------
     appeared : Signal()
         It has come to be seen: what it shows may be old.
-    removed : Signal()
-        The user wants to learn from labels again.
+    title : RemovableNote
+        Whose button is pressed to learn from labels again.
     """
 
     appeared = Signal()
-    removed = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
-        self._title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
-        self._title.removed.connect(self.removed)
+        self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
-        fill(QVBoxLayout(self), self._title, self._facts, margins=(0, 6, 0, 0), spacing=6)
+        fill(QVBoxLayout(self), self.title, self._facts, margins=(0, 6, 0, 0), spacing=6)
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -55,7 +53,7 @@ class PreferencesView(QWidget):
     def show_file(self, name: str, where: str = "") -> None:
         """Show that a file is learned from, in words where; "" hides all."""
         title = tr("preferences: {file}").format(file=name)
-        self._title.say(" · ".join(filter(None, (title, where))) if name else "")
+        self.title.say(" · ".join(filter(None, (title, where))) if name else "")
         self.setVisible(bool(name))
 
     def show_summary(self, summary: PreferenceSummary | None) -> None:
@@ -111,7 +109,7 @@ class PreferencesController(Controller):
             self._worker, self._key, self._count, panel=view, on=(view.appeared,), parent=self
         )
         self._counted.failed.connect(self.failed)
-        view.removed.connect(self.remove)
+        view.title.button.clicked.connect(self.remove)
         for signal in (self._session.datasetChanged, self._session.planChanged, self._session.foldChanged):
             signal.connect(self._show)
 

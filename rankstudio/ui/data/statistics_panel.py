@@ -8,16 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
+from rankstudio.engine.support.number_format import significant
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.distributions import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.number_format import significant
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, ColumnModel, HistogramCell, Panel, TableView
@@ -265,15 +265,11 @@ class StatisticsPanel(Panel):
 
     Attributes
     ----------
-    edited : Signal(object, str, str)
-        The user wrote into the table: its `DescribedFeature`, the column's key and the text.
+    table : TableView
+        Whose rows are `DescribedFeature`.
+    names : QToolButton
+        Pressed to read names of features from a file.
     """
-
-    edited = Signal(object, str, str)
-    namesAsked = Signal()
-    """The user wants to read names of features from a file."""
-    appeared = Signal()
-    """The panel is seen from now on."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Statistics"), padding=0)
@@ -281,14 +277,12 @@ class StatisticsPanel(Panel):
         self.table = TableView(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id)
         self.table.setAccessibleName(tr("Statistics of the features"))
         self.table.placeholder = NOTHING
-        self.table.rows_model.written.connect(self.edited)
         self.sizes = HistogramPlot(theme, tr("queries"), tr("documents in the query"))
         named(self.sizes, "query-sizes-plot")
         self._headline = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.hide()
-        self._names = self.add_tool("open", tr("Read feature names from a file: CSV, RankLib, Solr"))
-        self._names.clicked.connect(self.namesAsked)
+        self.names = self.add_tool("open", tr("Read feature names from a file: CSV, RankLib, Solr"))
         self._rows: DocumentTable | None = None
         self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
         self._tabs.addTab(self.table, tr("Features"))
@@ -343,11 +337,6 @@ class StatisticsPanel(Panel):
         if any(grouped) is not any(row.group for row in rows):
             self._fit()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Announce that the panel is seen now."""
-        super().showEvent(event)
-        self.appeared.emit()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out the columns for which there is no room beside the names."""
         super().resizeEvent(event)
@@ -379,6 +368,8 @@ class StatisticsPanel(Panel):
 
 def _headline(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
+    if summary.n_queries == 1:
+        return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
     text = trn(
         "{n_documents:,} documents of {n_queries:,} query, {min:,} to {max:,} documents per "
         "query, median {median:g};",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from rankstudio.ui.evidence.work_row import WorkRow, duration
@@ -41,13 +41,9 @@ class BestSetPanel(Panel):
 
     Attributes
     ----------
-    useAsked, compareAsked, sizesAsked : Signal()
+    use, compare, sizes : QPushButton
     work : WorkRow
     """
-
-    useAsked = Signal()
-    compareAsked = Signal()
-    sizesAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Best set"))
@@ -72,9 +68,6 @@ class BestSetPanel(Panel):
         buttons = fill(QHBoxLayout(), self.use, self.compare, self.sizes, 1, spacing=8)
         fill(self.body, self.gap, self.best, self.near, 1, self.work, buttons)
         self.body.setSpacing(6)
-        self.use.clicked.connect(self.useAsked)
-        self.compare.clicked.connect(self.compareAsked)
-        self.sizes.clicked.connect(self.sizesAsked)
         self.clear()
 
     def show_best(self, found: SelectionEvidence, criterion: float, ids: Sequence[int]) -> None:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QAction
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
-from rankstudio.ui.evidence.evidence_panel import NOTHING, EvidencePanel
+from rankstudio.ui.evidence.evidence_panel import DECIDING, NOTHING, EvidencePanel, EvidenceRow
 from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
 from rankstudio.ui.evidence.sets_panel import NOTHING as NO_SETS
 from rankstudio.ui.evidence.sets_panel import TOO_MANY, SetsPanel
@@ -24,7 +25,7 @@ from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
@@ -37,8 +38,18 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
+_ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
+_DOING = {
+    Package.FEATURES: tr("Selecting on halves of the queries …"),
+    Package.BEST: tr("Searching …"),
+    Package.NEAR: tr("Comparing sets with the best one …"),
+    Package.STOP: tr("Testing the steps …"),
+}
+_RANKS = tr(
+    "This method uses all features. Permute them to see what the model loses without the values of each."
+)
 _SOON_MILLISECONDS = 60  # between two times that what grows is drawn
 _NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
@@ -52,8 +63,8 @@ class EvidenceController(Controller):
     models : Models
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at (its id)."""
+    queriesAsked = Signal(int, object)
+    """Some queries of a fold's training part are to be listed: their positions there."""
     comparisonShown = Signal()
     """Two runs are compared: the Compare page is to be seen."""
 
@@ -65,19 +76,23 @@ class EvidenceController(Controller):
         self.evidence = models.evidence
         self.panel, self.best, self.sets = EvidencePanel(theme), BestSetPanel(theme), SetsPanel(theme)
         self.probability, self.stop = ProbabilityPanel(theme), StopPanel(theme)
+        self.importance = models.importance
+        self.panels = self.panel, self.best, self.sets, self.probability, self.stop
         self.evidence.seen = self.panel.isVisible
+        self.importance.wanted = lambda: self.panel.isVisible() and self._permutes
         self._wanted: dict[int, int] = {}  # what is asked of features in the sets, by their ids
         self._wanted_of: object = None
         self._constrained: SizedSubset | None = None
         for panel in (self.panel, self.probability):
-            panel.inspected.connect(self.inspected)
+            panel.inspected.connect(self._session.inspectAsked)
         self.panel.appeared.connect(self.update)
         self.panel.table.thresholdMoved.connect(self.evidence.set_threshold)
-        self.sets.toggled.connect(self._toggle)
-        self.best.useAsked.connect(self.use_best)
-        self.best.compareAsked.connect(self.compare_best)
-        self.best.sizesAsked.connect(self.show_sizes)
-        self.stop.chance.asked.connect(self._tests.toggle)
+        self.panel.table.cellClicked.connect(self._on_clicked)
+        self.sets.plot.picked.connect(self._toggle)
+        self.best.use.clicked.connect(self.use_best)
+        self.best.compare.clicked.connect(self.compare_best)
+        self.best.sizes.clicked.connect(self.show_sizes)
+        self.stop.chance.button.clicked.connect(self._tests.toggle)
         self._rows = {
             Package.FEATURES: self.panel.work,
             Package.BEST: self.best.work,
@@ -85,8 +100,13 @@ class EvidenceController(Controller):
             Package.STOP: self.stop.work,
         }
         for package, line in self._rows.items():
-            line.started.connect(lambda package=package: self.evidence.start(package))
-            line.stopped.connect(self.evidence.stop)
+            line.button.clicked.connect(lambda _=False, package=package: self.evidence.start(package))
+            line.stop.clicked.connect(lambda _=False: self.evidence.stop())
+        self.panel.permuting.button.clicked.connect(lambda _=False: self.importance.start())
+        self.panel.permuting.stop.clicked.connect(lambda _=False: self.importance.stop())
+        self.importance.changed.connect(self._ask)
+        self.importance.failed.connect(self.failed)
+        self.evidence.changed.connect(self.importance.look)
         self._best_with = OnDemand(
             models.task_worker, self._asked_key, self._search, slot="best-with", panel=self.sets, parent=self
         )
@@ -94,17 +114,18 @@ class EvidenceController(Controller):
         for signal in (self.evidence.changed, self.evidence.grew, self._tests.changed, self._tests.grew):
             signal.connect(self._ask)
         self.evidence.failed.connect(self.failed)
+        self._session.inspected.connect(self._mark)
         models.absence.changed.connect(self._ask)
         self._shown: dict[str, tuple[object, ...]] = {}  # what each panel shows
         self._soon = single_shot(_SOON_MILLISECONDS, self._begin, self)
 
     def lay_out(self) -> Splitter:
         """Return the panels, laid out."""
-        left = column("evidence-left", (self.panel, self.sets), (3, 2), (352, 243))
+        left = column("evidence-left", (self.panel, 3, 352), (self.sets, 2, 243))
         self._right = column(
-            "evidence-right", (self.best, self.probability, self.stop), (0, 1, 1), (132, 220, 243)
+            "evidence-right", (self.best, 0, 132), (self.probability, 1, 220), (self.stop, 1, 243)
         )
-        return row("evidence", (left, self._right), (5, 3), (750, 438))
+        return row("evidence", (left, 5, 750), (self._right, 3, 438))
 
     @Slot()
     def update(self) -> None:
@@ -112,25 +133,34 @@ class EvidenceController(Controller):
         self.evidence.look()
         self._ask()
 
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the evidence."""
-        if not self.panel.table.rows():
-            return ()
-        about = tr("Evidence for each selected feature, with its verdict.")
-        return (ShownTable("evidence", tr("Evidence"), about, self.panel.table),)
+    @Slot(object, str)
+    def _on_clicked(self, row: EvidenceRow, column: str) -> None:
+        if column == DECIDING:
+            self.show_deciding(row.feature)
 
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots that are seen."""
-        every = (
-            ShownPlot("probability", tr("Selection probability"), self.probability.plot),
-            ShownPlot("near-best", tr("Sets as good as the best"), self.sets.plot),
-            ShownPlot("step-p", tr("Significance of the steps"), self.stop.p_plot),
-            ShownPlot("repeated", tr("Left-out error with repeated selection"), self.stop.curve),
-        )
-        return tuple(shown for shown in every if shown.plot.isVisible())
+    def show_deciding(self, feature: int) -> None:
+        """Have the queries listed that decide the step of a feature."""
+        queries = self._deciding(feature)
+        model = self.evidence.model
+        if queries and model is not None:
+            self.queriesAsked.emit(model.fold.number, queries)
+
+    def _deciding(self, feature: int) -> tuple[int, ...]:
+        """Return the positions of the queries that decide the step of a feature."""
+        found, (ids, _) = self.evidence.found, self._columns
+        steps = found.deciding if found is not None else None
+        return next((one.queries for one in steps or () if ids[one.feature] == feature), ())
+
+    def actions(self, feature: int) -> list[QAction]:
+        """Return what the menu of a row offers."""
+        if not self._deciding(feature):
+            return []
+        action = QAction(tr("List the deciding queries"), self)
+        action.triggered.connect(lambda: self.show_deciding(feature))
+        return [action]
 
     @Slot(int)
-    def mark(self, feature: int) -> None:
+    def _mark(self, feature: int) -> None:
         """Let the feature that is looked at stand out."""
         self.probability.plot.mark(feature)
         rows = [one for one in self.panel.table.rows() if one.feature == feature]
@@ -162,20 +192,54 @@ class EvidenceController(Controller):
         evidence, model = self.evidence, self.evidence.model
         gap = gap_so_far(evidence.found)
         for package, line in self._rows.items():
-            line.show_state(evidence, package, gap if package is Package.BEST else "")
-        for panel in (self.best, self.sets):
-            panel.setVisible(evidence.whole or model is None)
+            said = gap if package is Package.BEST and gap else _DOING[package]
+            line.show_state(evidence.progress(package), evidence.seconds(package), evidence.share, said)
+        permuted = self.importance
+        progress = permuted.progress if self._permutes else Progress.ABSENT
+        doing = tr("Permuting features …")
+        self.panel.permuting.show_state(progress, permuted.seconds, permuted.share, doing)
+        selects = evidence.whole or (model is None and not self._ranks)
+        self.best.setVisible(selects)
+        self.sets.setVisible(selects and not evidence.too_many)
         self._show_chance()
+        self.probability.setVisible(not self._ranks)
+        self._right.setVisible(not self._ranks or self.stop.isVisibleTo(self._right))
         if evidence.found is None or model is None:
             offered = evidence.progress(Package.FEATURES) in (Progress.OFFERED, Progress.STOPPED)
             why = self._why_none() if model is None else tr("Computing …")
             self._shown.clear()
-            self.panel.clear(tr("The evidence has not been computed.") if offered else why)
+            if not self._show_importance():
+                self.panel.clear(tr("The evidence has not been computed.") if offered else why)
             for other in (self.best, self.probability, self.stop):
                 other.clear()
             self.sets.clear(TOO_MANY if evidence.too_many else NO_SETS)
         self.best.sizes.setText(tr("Sizes 1 to {most}…").format(most=evidence.most_size))
         self.best.sizes.setVisible(evidence.whole and model is not None)
+
+    @property
+    def _permutes(self) -> bool:
+        """Whether the features of the model are permuted: no losses without them can be known."""
+        evidence, model = self.evidence, self._current.model
+        if model is None or model.plan.preferences:
+            return False
+        if evidence.model is None:
+            return not model.plan.entry.selects
+        found = evidence.found
+        known = found is not None and evidence.progress(Package.FEATURES) is Progress.DONE
+        return known and found is not None and found.losses is None
+
+    @property
+    def _ranks(self) -> bool:
+        """Whether the model is one of a method that selects no features."""
+        return self._permutes and self.evidence.model is None
+
+    def _show_importance(self) -> bool:
+        """Show what a model loses that selects no features; return whether that is known."""
+        found = self.importance.found if self._permutes else None
+        if found is None:
+            return False
+        self.panel.show_importance(found, *self._columns, by_validation=self.importance.by_validation)
+        return True
 
     def _known(self, what: str, *parts: object) -> SelectionEvidence | None:
         """Return what is known, where some parts of it are others than those that a panel shows."""
@@ -197,9 +261,10 @@ class EvidenceController(Controller):
     @Slot()
     def _show_features(self) -> None:
         parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
-        found = self._known("features", *parts)
+        permuted = self.importance.found if self._permutes else None
+        found = self._known("features", *parts, id(permuted))
         if found is not None:
-            self.panel.show_evidence(found, *self._columns, self._session.measure)
+            self.panel.show_evidence(found, *self._columns, self._session.measure, permuted)
         found = self._known("probability", "stability")
         if found is not None:
             self.probability.show_probability(found, *self._columns)
@@ -233,7 +298,8 @@ class EvidenceController(Controller):
         """Show what the permutation test of the whole path says."""
         tests, model, line = self._tests, self._current.model, self.stop.chance
         line.setVisible(tests.possible)
-        self.stop.setVisible(self.evidence.whole or model is None or tests.possible)
+        selects = self.evidence.whole or (self.evidence.model is None and not self._ranks)
+        self.stop.setVisible(selects or tests.possible)
         if model is None or not tests.possible:
             return
         sentence, band = "", tests.band
@@ -252,14 +318,23 @@ class EvidenceController(Controller):
         if model is None:
             return self._absence.fold_model(_EVERY_FOLD, NOTHING)
         if not model.plan.entry.selects:
-            return _ALL
+            return _RANKS if self._permutes and self.importance.progress is not Progress.ABSENT else _ALL
+        if model.fold.train.n_queries == 1:
+            return _ONE_RANKING
         return self._absence.documents(_NO_DOCUMENTS)
 
     # Sets with some features
 
     @Slot(int)
     def _toggle(self, feature: int) -> None:
-        """Require a feature, exclude it, or neither."""
+        """Require a feature, exclude it, or neither.
+
+        As the page appears it may still show the sets of another selection, perhaps of other data, for a
+        moment: a click on those asks nothing.
+        """
+        if self._shown.get("sets", (None,))[0] != self.evidence.key:
+            return
+        self._forget_wishes()
         state = _NEXT[self._wanted.pop(feature, FREE)]
         if state != FREE:
             self._wanted[feature] = state
@@ -277,7 +352,9 @@ class EvidenceController(Controller):
 
     def _asked_key(self) -> Key | None:
         key = self.evidence.key
-        return (*key, *sorted(self._wanted.items())) if key is not None and self._wanted else None
+        if key is None or key != self._wanted_of or not self._wanted:
+            return None
+        return (*key, *sorted(self._wanted.items()))
 
     def _search(self) -> Computation | None:
         wanted, dataset = self.evidence.wanted, self._session.dataset
@@ -292,7 +369,7 @@ class EvidenceController(Controller):
         best_with = self._models.fold_cache.best_with
         return computation(what, self._take_best, best_with, wanted, required, excluded)
 
-    def _take_best(self, found: SizedSubset | None) -> None:
+    def _take_best(self, found: SizedSubset) -> None:
         self._constrained = found
         self._ask()
 

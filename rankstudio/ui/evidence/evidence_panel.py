@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout
 
+from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.number_format import fixed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
@@ -25,9 +26,11 @@ from rankstudio.ui.widgets.table import given_width
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-    from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence
+    from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
+    from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
 
 NOTHING = tr("Run a method or move λ to see how sure its selection is.")
+_SHOWN_BY_CLICK = tr("Click to list these queries")
 _TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "error", "dispensable": "error"}
 _NUMBER = 42  # pixels of "100 %" beside its bar
 _LOSS = 56  # of a loss beside its interval
@@ -35,7 +38,9 @@ _GRAB = 5  # pixels beside the line in which the mouse takes it
 _BOUNDS = (0.51, 1.0)
 """Of the threshold τ: the bound on the number of selected noise features, q² / ((2τ - 1) n), needs τ > ½."""
 _NAMES = 116  # pixels for names, for which other columns give way
-_GIVING_WAY = ("position", "deciding", "share", "feature")  # the first one first
+_GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
+DECIDING = "deciding"
+"""Key of the column with the numbers of deciding queries."""
 _PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
 
 
@@ -55,6 +60,8 @@ class EvidenceRow:
         Of the verdict; "" without one.
     tone : str
         Role of the colour of the verdict.
+    substitute : str
+        Id of the best exchange, with what it does to the error; "" without one.
     """
 
     feature: int
@@ -63,6 +70,7 @@ class EvidenceRow:
     verdict: str
     reason: str
     tone: str
+    substitute: str = ""
 
     @property
     def selected(self) -> bool:
@@ -76,7 +84,10 @@ class EvidenceRow:
 
 
 def evidence_rows(
-    found: SelectionEvidence, ids: Sequence[int], names: Sequence[str]
+    found: SelectionEvidence,
+    ids: Sequence[int],
+    names: Sequence[str],
+    permuted: PermutationImportance | None = None,
 ) -> tuple[EvidenceRow, ...]:
     """Return the rows of the table.
 
@@ -85,7 +96,10 @@ def evidence_rows(
     found : SelectionEvidence
     ids, names : sequence of length n
         Of the data's columns.
+    permuted : PermutationImportance, optional
+        Its losses are shown where there are none without a feature.
     """
+    lost = {} if permuted is None else permuted_losses(permuted)
 
     def called(column: int) -> str:
         return f"{names[column]} ({ids[column]})"
@@ -99,8 +113,40 @@ def evidence_rows(
             verdict = tr("not selected")
         elif row.column in found.required:
             verdict = tr("pinned")
-        rows.append(EvidenceRow(int(ids[row.column]), names[row.column], row, verdict, reason, tone))
+        shown = replace(row, loss=lost.get(row.column)) if row.loss is None else row
+        other = ""
+        if row.substitute is not None and row.price is not None:
+            other = f"{ids[row.substitute]} ({signed(100 * row.price)} %)"
+            said = tr("Best substitute: {other}, which changes the left-out error by {price} %.").format(
+                other=called(row.substitute), price=signed(100 * row.price)
+            )
+            reason = f"{reason}\n{said}" if reason else said
+        own = int(ids[row.column]), names[row.column]
+        rows.append(EvidenceRow(*own, shown, verdict, reason, tone, other))
     return tuple(rows)
+
+
+def permuted_losses(found: PermutationImportance) -> dict[int, Loss]:
+    """Return what a model loses with each of its columns permuted."""
+    from rankstudio.engine.analysis.evidence.verdicts import Loss  # noqa: PLC0415 - brings kernels
+
+    values = zip(found.groups, found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    return {group[0]: Loss(mean, low, high) for group, mean, low, high in values}
+
+
+def importance_rows(
+    found: PermutationImportance, ids: Sequence[int], names: Sequence[str]
+) -> tuple[EvidenceRow, ...]:
+    """Return the rows of a model that selects no features: those that it uses, the greatest loss first."""
+    from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
+
+    lost = permuted_losses(found)
+    return tuple(
+        EvidenceRow(
+            int(ids[column]), names[column], FeatureEvidence(column, True, loss=lost[column]), "", "", "muted"
+        )
+        for column in sorted(lost, key=lambda column: (-lost[column].value, column))
+    )
 
 
 class EvidenceTable(TableView):
@@ -125,7 +171,16 @@ class EvidenceTable(TableView):
         super().__init__(theme, self._columns(""), "evidence-table", lambda row: row.feature)
         self.setAccessibleDescription(tr("Left and Right move the threshold of the selection probability."))
 
-    def show_rows(self, rows: Sequence[EvidenceRow], measure: str, k: int, n_steps: int) -> None:
+    def show_rows(
+        self,
+        rows: Sequence[EvidenceRow],
+        measure: str,
+        k: int,
+        n_steps: int,
+        *,
+        permuted: bool = False,
+        by_margins: bool = False,
+    ) -> None:
         """Show features.
 
         Parameters
@@ -135,21 +190,20 @@ class EvidenceTable(TableView):
             By which losses are measured.
         k, n_steps : int
             Features of the selection, and of the paths on the halves.
+        permuted : bool
+            Whether losses are those of permuted features.
+        by_margins : bool
+            Whether the numbers of deciding queries are approximate.
         """
         self.k, self.n_steps = k, n_steps
         losses = [row.found.loss for row in rows if row.found.loss is not None]
         self._reach = max((abs(end) for loss in losses for end in (loss.low, loss.high)), default=1.0) or 1.0
-        columns = self._columns(measure)
+        columns = self._columns(measure, permuted=permuted, by_margins=by_margins)
         shown = [column for column in columns if column.key not in _absent(rows)]
-        if [c.key for c in shown] != [
-            c.key for c in self.rows_model.columns
-        ] or measure not in self._losses():
+        if [(c.key, c.title) for c in shown] != [(c.key, c.title) for c in self.rows_model.columns]:
             self.set_columns(shown)
         self.set_rows(rows)
         self._give_way()
-
-    def _losses(self) -> str:
-        return next((column.title for column in self.rows_model.columns if column.key == _LOST), "")
 
     def move_threshold(self, threshold: float) -> None:
         """Draw the line elsewhere."""
@@ -230,7 +284,26 @@ class EvidenceTable(TableView):
 
     # The columns
 
-    def _columns(self, measure: str) -> tuple[Column, ...]:
+    def _columns(
+        self, measure: str, *, permuted: bool = False, by_margins: bool = False
+    ) -> tuple[Column, ...]:
+        lost = tr("{measure} lost").format(measure=measure) if measure else tr("lost")
+        without = tr(
+            "What the left-out queries lose if the feature is left out and the model learned again, "
+            "with the paired 95 % interval"
+        )
+        exactly = tr(
+            "Minimum number of queries to leave out before the step selects another feature. Click a number "
+            "to list them on Queries."
+        )
+        about = tr(
+            "Approximate number of queries to leave out before the step selects another feature, by the "
+            "margins of the scores. Click a number to list them on Queries."
+        )
+        shuffled = tr(
+            "What the model loses if the feature is permuted among the documents of each query, "
+            "with the 95 % interval over queries"
+        )
         return (
             Column("feature", tr("id"), "right", width=42, tone="muted", full_title="feature"),
             Column("name", tr("feature"), stretch=True, tone=_tone),
@@ -271,33 +344,39 @@ class EvidenceTable(TableView):
             ),
             Column(
                 _LOST,
-                tr("{measure} lost").format(measure=measure) if measure else tr("lost"),
+                tr("{lost}, permuted").format(lost=lost) if permuted else lost,
                 "right",
                 lambda value: fixed(value, 3),
                 value=lambda row: row.found.loss.value if row.found.loss is not None else None,
-                tooltip=tr(
-                    "What the left-out queries lose if the feature is left out and the model learned again, "
-                    "with the paired 95 % interval"
-                ),
-                width=126,
+                tooltip=shuffled if permuted else without,
+                width=(190 if self.k else 460) if permuted else 118,
                 tone=_faint,
                 paint=self._paint_loss,
                 hint=_loss_hint,
             ),
             Column(
-                "deciding",
-                tr("queries"),
+                DECIDING,
+                tr("≈ queries") if by_margins else tr("queries"),
                 "right",
                 value=lambda row: row.found.n_deciding,
-                tooltip=tr("Minimum number of queries to leave out before the step selects another feature"),
-                width=56,
+                tooltip=about if by_margins else exactly,
+                width=72 if by_margins else 56,
+                hint=lambda row: _SHOWN_BY_CLICK if row.found.n_deciding else "",
                 tone=lambda row: "error" if (row.found.n_deciding or 99) <= 3 else _faint(row),
+            ),
+            Column(
+                "substitute",
+                tr("substitute"),
+                "right",
+                tooltip=tr("The best exchange for the feature, and what it does to the left-out error"),
+                width=118,
+                tone=_faint,
             ),
             Column(
                 "verdict",
                 tr("verdict"),
                 tooltip=tr("Verdict from the halves, the near-best sets and the loss"),
-                width=146,
+                width=134,
                 tone=lambda row: row.tone,
                 paint=_paint_verdict,
                 hint=lambda row: row.reason,
@@ -387,9 +466,13 @@ def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
     """Return the columns that have nothing to say of any feature."""
     found = [row.found for row in rows if row.selected]
     known = {
+        _PROBABILITY: any(one.probability is not None for one in found),
+        _POSITION: any(one.position is not None for one in found),
+        "verdict": any(row.verdict for row in rows),
+        "substitute": any(row.substitute for row in rows),
         "share": any(one.share is not None for one in found),
         _LOST: any(one.loss is not None for one in found),
-        "deciding": any(one.n_deciding is not None for one in found),
+        DECIDING: any(one.n_deciding is not None for one in found),
     }
     return {key for key, there in known.items() if rows and not there}
 
@@ -453,34 +536,69 @@ class EvidencePanel(Panel):
         self.setObjectName("evidence-panel")
         self.table = EvidenceTable(theme)
         self.table.setAccessibleName(tr("Evidence"))
+        about = tr("Evidence for each selected feature, with its verdict.")
+        self.table.shared = Shared("evidence", tr("Evidence"), about, always=True)
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),
             tr("Compute the evidence (about {time})"),
             tr("Repeat the selection on 100 halves of the queries, and leave out each feature."),
         )
+        self.permuting = WorkRow(
+            "permuting",
+            tr("Permute the features"),
+            tr("Permute the features (about {time})"),
+            tr("Permute each feature within the queries, ten times, and measure what the model loses."),
+        )
         self.foot = named(WrappedLabel(), "evidence-foot", role="caption")
         # Above the table: messages stand over the foot of a page, and must not hide its first button.
-        work = fill(QVBoxLayout(), self.work, margins=(12, 4, 12, 4), spacing=0)
+        work = fill(QVBoxLayout(), self.work, self.permuting, margins=(12, 4, 12, 4), spacing=0)
         foot = fill(QVBoxLayout(), self.foot, margins=(12, 4, 12, 6), spacing=4)
         fill(self.body, work, (self.table, 1), foot, spacing=0)
         self.table.chosen.connect(lambda row: self.inspected.emit(row.feature))
         self.clear(NOTHING)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what came while nobody looked: a window opens at the page where it was left."""
-        super().showEvent(event)
-        self.appeared.emit()
+    def show_importance(
+        self,
+        found: PermutationImportance,
+        ids: Sequence[int],
+        names: Sequence[str],
+        *,
+        by_validation: bool,
+    ) -> None:
+        """Show what a model loses that selects no features, on queries of the validation or training part."""
+        self.table.placeholder = ""
+        self.table.show_rows(importance_rows(found, ids, names), found.measure.name, 0, 0, permuted=True)
+        text = (
+            tr("{n} features · {n_queries} validation queries")
+            if by_validation
+            else tr("{n} features · {n_queries} training queries")
+        )
+        self.set_caption(text.format(n=len(found.groups), n_queries=found.baseline.size))
+        self.foot.setText(
+            tr("The model stays as it is. Of features that say the same, each may show little loss alone.")
+        )
 
     def show_evidence(
-        self, found: SelectionEvidence, ids: Sequence[int], names: Sequence[str], measure: str
+        self,
+        found: SelectionEvidence,
+        ids: Sequence[int],
+        names: Sequence[str],
+        measure: str,
+        permuted: PermutationImportance | None = None,
     ) -> None:
         """Show what is known of a selection; columns of the data are called by ``ids`` and ``names``."""
         stability = found.stability
         self.table.placeholder = ""
         steps = stability.counts.shape[0] if stability is not None else found.k
         self.table.move_threshold(found.rules.threshold)
-        self.table.show_rows(evidence_rows(found, ids, names), measure, found.k, steps)
+        rows = evidence_rows(found, ids, names, permuted)
+        by_permutation = permuted is not None and found.losses is None
+        self.table.show_rows(
+            *(rows, measure, found.k, steps),
+            permuted=by_permutation,
+            by_margins=found.deciding_by_margins,
+        )
         if stability is None or not stability.n_paths:
             self.set_caption(tr("{k} features").format(k=found.k))
             self.foot.setText("")

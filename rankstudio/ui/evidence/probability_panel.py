@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.step_curves import BEHIND, StepCurve, StepCurvesPlot, StepLevel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import named
@@ -43,6 +44,7 @@ class ProbabilityPanel(Panel):
             "probability-plot",
         )
         self.plot.decimals = 2
+        self.plot.shared = Shared("probability", tr("Selection probability"))
         self.plot.placeholder = tr("The share of the halves that select each feature appears here.")
         self.set_content(self.plot)
         self.plot.picked.connect(lambda feature, _: self.inspected.emit(feature))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
-from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.number_format import fixed, percent, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.language import tr
@@ -31,9 +31,9 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.icons import set_icon
-from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.layout import emptied, fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 EVIDENCE = "evidence"
 """Key of the page, and of its tab that shows sets."""
 
+FEATURE = "application/x-rankstudio-feature"
+"""Type of a drag that carries the id of a feature."""
+_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MOST_NAMED, _MOST_CHIPS = 3, 16
@@ -125,6 +128,7 @@ class SetChip(Chip):
         self._pressed = None
         drag, data = QDrag(self), QMimeData()
         data.setText(self._said)
+        data.setData(_CHIP, b"")
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
         if drag.exec(Qt.DropAction.MoveAction) is not Qt.DropAction.MoveAction:
@@ -142,21 +146,20 @@ class SetTray(QFrame):
 
     Attributes
     ----------
-    removed, inspected, pointed : Signal(int)
+    removed, dropped, inspected, pointed : Signal(int)
         Ids of features.
     menuAsked : Signal(int, QPoint)
     addAsked : Signal(QPoint)
-    undoAsked, resetAsked, runAsked, appeared : Signal()
+    appeared : Signal()
+    undo, reset, run : QToolButton
     """
 
     removed = Signal(int)
+    dropped = Signal(int)
     inspected = Signal(int)
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
     addAsked = Signal(QPoint)
-    undoAsked = Signal()
-    resetAsked = Signal()
-    runAsked = Signal()
     appeared = Signal()
 
     _shown: ShownSet | None = None
@@ -181,12 +184,6 @@ class SetTray(QFrame):
         line = self._title, self._row, self._others, self.add, (self.said, 1), self.undo, self.reset, self.run
         fill(QHBoxLayout(self), *line, margins=(12, 4, 8, 4), spacing=8)
         self.add.clicked.connect(lambda: self.addAsked.emit(_below(self.add)))
-        for button, signal in (
-            (self.undo, self.undoAsked),
-            (self.reset, self.resetAsked),
-            (self.run, self.runAsked),
-        ):
-            button.clicked.connect(signal)
 
     def show_set(self, shown: ShownSet, *, undoable: bool) -> None:
         """Show a set."""
@@ -204,13 +201,15 @@ class SetTray(QFrame):
         self.appeared.emit()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take chips back that are let go over the tray."""
-        if isinstance(event.source(), SetChip):
+        """Take features of tables, and chips back that are let go over the tray."""
+        if any(event.mimeData().hasFormat(kind) for kind in (_CHIP, FEATURE)):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Leave a chip where it was."""
+        """Put a feature into the set, or leave a chip where it was."""
         event.acceptProposedAction()
+        if event.mimeData().hasFormat(FEATURE):
+            self.dropped.emit(int(event.mimeData().data(FEATURE).toStdString()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many chips as fit."""
@@ -276,36 +275,37 @@ class SetTrayController(Controller):
         Which runs sets.
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at (its id)."""
-
-    def __init__(self, theme: Theme, models: Models, evidence: EvidenceController) -> None:
-        super().__init__(evidence)
+    def __init__(
+        self, theme: Theme, models: Models, evidence: EvidenceController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
         self._models, self._session, self._evidence = models, models.session, evidence
         self._columns: tuple[int, ...] = ()
         self._before: list[tuple[int, ...]] = []  # for undo
         self._of: object = None
         self._changes: SetChanges | None = None
-        self._own_error = 0.0  # of the selection, for the comparison with an edited set
         self._pointed, self._looked_at = 0, 0
         self._menu: QMenu | None = None
         self._tab = EVIDENCE
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
+        self.panels = self.trays
         for tray in self.trays:
             tray.removed.connect(self.remove)
-            tray.inspected.connect(self.inspected)
+            tray.dropped.connect(self.add)
+            tray.inspected.connect(self._session.inspectAsked)
             tray.pointed.connect(self._point)
             tray.menuAsked.connect(self._show_menu)
             tray.addAsked.connect(self._offer)
-            tray.undoAsked.connect(self.undo)
-            tray.resetAsked.connect(self.reset)
-            tray.runAsked.connect(self.run)
+            tray.undo.clicked.connect(self.undo)
+            tray.reset.clicked.connect(self.reset)
+            tray.run.clicked.connect(self.run)
             tray.appeared.connect(self._ask)
         self._computed = OnDemand(
             models.task_worker, self._key, self._compute, slot="set-changes", parent=self
         )
         self._computed.failed.connect(self.failed)
         evidence.evidence.changed.connect(self._ask)
+        self._session.inspected.connect(self.look_at)
 
     @property
     def features(self) -> tuple[int, ...]:
@@ -371,6 +371,11 @@ class SetTrayController(Controller):
         action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), self)
         action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
         return [action]
+
+    def serve(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
+        """Say what the feature under the mouse would change, and let the rows of a table be dragged here."""
+        table.pointed.connect(lambda row: self._point(0 if row is None else feature_of(row)))
+        table.dragged = lambda row: feature_data(feature_of(row))
 
     @Slot(int)
     def look_at(self, feature: int) -> None:
@@ -560,6 +565,13 @@ class SetTrayController(Controller):
         return (
             f"{feature} {dataset.feature_names[column]}" if dataset and column is not None else f"{feature}"
         )
+
+
+def feature_data(feature: int) -> QMimeData:
+    """Return what a drag of a feature carries, by its id."""
+    data = QMimeData()
+    data.setData(FEATURE, str(feature).encode())
+    return data
 
 
 def signed_percent(share: float) -> str:

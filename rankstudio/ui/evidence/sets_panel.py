@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Signal
 
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
@@ -18,6 +17,7 @@ from rankstudio.ui.plots.maps.set_matrix import (
     MatrixRow,
     SetMatrixPlot,
 )
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
@@ -38,19 +38,13 @@ class SetsPanel(Panel):
     Parameters
     ----------
     theme : Theme
-
-    Attributes
-    ----------
-    toggled : Signal(int)
-        Id of a feature that is to be required, excluded or neither.
     """
-
-    toggled = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Sets as good as the best"))
         self.setObjectName("sets-panel")
         self.plot = named(SetMatrixPlot(theme), "sets-matrix")
+        self.plot.shared = Shared("near-best", tr("Sets as good as the best"))
         self.work = WorkRow(
             "sets-work",
             tr("Find these sets"),
@@ -60,7 +54,6 @@ class SetsPanel(Panel):
         self.sentence = named(WrappedLabel(), "sets-sentence", role="caption")
         fill(self.body, (self.plot, 1), self.work, self.sentence)
         self.body.setSpacing(4)
-        self.plot.picked.connect(self.toggled)
         self.clear()
 
     def show_sets(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.step_curves import StepCurve, StepCurvesPlot, StepLevel
 from rankstudio.ui.select.curve_controls import ChanceRow
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choices import Segmented
@@ -46,11 +47,12 @@ class StopPanel(Panel):
         x = tr("features selected, k")
         self.p_plot = named(StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot")
         self.p_plot.decimals = 2
+        self.p_plot.shared = Shared("step-p", tr("Significance of the steps"))
         self.p_plot.placeholder = tr("The p value of each step appears here.")
         self.curve = named(StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot")
+        self.curve.shared = Shared("repeated", tr("Left-out error with repeated selection"))
         self.curve.placeholder = tr("The left-out error with the whole selection repeated appears here.")
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
-        self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.view)
         self.keep_title()
         self.advice = named(WrappedLabel(), "stop-advice")
@@ -162,4 +164,4 @@ def optimism_sentence(found: SelectionEvidence) -> str:
 def _caption(tests: StepSignificance | None) -> str:
     if tests is None or not tests.permuted.shape[0]:
         return ""
-    return tr("{n} permutations of the residuals").format(n=tests.permuted.shape[0])
+    return tr("{n} permutations").format(n=tests.permuted.shape[0])

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from math import ceil, isinf
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.evidence import Evidence, Package, Progress
+from rankstudio.ui.model.evidence import Progress
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
 _BAR = 96  # pixels
-_DOING = {
-    Package.FEATURES: tr("Selecting on halves of the queries …"),
-    Package.BEST: tr("Searching …"),
-    Package.NEAR: tr("Comparing sets with the best one …"),
-    Package.STOP: tr("Testing the steps …"),
-}
 
 
 def duration(seconds: float) -> str:
@@ -51,11 +45,8 @@ class WorkRow(QWidget):
 
     Attributes
     ----------
-    started, stopped : Signal()
+    button, stop : QPushButton
     """
-
-    started = Signal()
-    stopped = Signal()
 
     def __init__(self, name: str, offer: str, timed: str, tip: str) -> None:
         super().__init__()
@@ -75,26 +66,32 @@ class WorkRow(QWidget):
             spacing=8,
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.button.clicked.connect(self.started)
-        self.stop.clicked.connect(self.stopped)
 
-    def show_state(self, evidence: Evidence, package: Package, said: str = "") -> None:
-        """Show how far a package is, and what is known of it so far."""
-        progress = evidence.progress(package)
-        running = progress is Progress.RUNNING
+    def show_state(self, progress: Progress, seconds: float, share: float, doing: str) -> None:
+        """Show how far the work is.
+
+        Parameters
+        ----------
+        progress : Progress
+        seconds : float
+            About how long it takes; infinity where nobody knows.
+        share : float
+            How much is done, while it runs.
+        doing : str
+            What is said then.
+        """
+        running, waiting = progress is Progress.RUNNING, progress is Progress.WAITING
         offered = progress in (Progress.OFFERED, Progress.STOPPED)
-        waiting = progress is Progress.WAITING
         self.setVisible(running or offered or waiting)
         self.button.setVisible(offered)
         self.stop.setVisible(running)
         self.bar.setVisible(running)
-        self.bar.set_share(evidence.share if running else 0.0)
+        self.bar.set_share(share if running else 0.0)
         if offered:
-            seconds = evidence.seconds(package)
-            timed = self._timed.format(time=duration(seconds))
-            self.button.setText(self._offer if isinf(seconds) else timed)
+            timed = self._timed.format(time=duration(seconds)) if not isinf(seconds) else self._offer
+            self.button.setText(timed)
         states = {
-            Progress.RUNNING: said or _DOING[package],
+            Progress.RUNNING: doing,
             Progress.STOPPED: tr("Stopped. Showing the values so far."),
             Progress.WAITING: tr("Waiting …"),
         }

@@ -68,7 +68,7 @@ class ExportController(Controller):
             Path(folder) if folder else None,
             self._window,
         )
-        dialog.exported.connect(self._remember)
+        dialog.saved.connect(self._remember)
         return dialog
 
     @Slot()
@@ -87,7 +87,7 @@ class ExportController(Controller):
             return None
         folder = self._settings.text("export/folder")
         dialog = FigureDialog(figures, Path(folder) if folder else Path.home(), self._window)
-        dialog.saved.connect(lambda path: self._remember("", path))
+        dialog.saved.connect(self._remember)
         dialog.allAsked.connect(partial(self._ask_all, dialog))
         return dialog
 
@@ -124,7 +124,7 @@ class ExportController(Controller):
                 except RankStudioError as error:
                     dialog.say(str(error), "error")
                     return
-                self._remember("", folder / "figures")
+                self._remember(folder / "figures")
                 n = sum(path.suffix != ".txt" for path, _ in files)
                 dialog.say(
                     trn("{n} figure is in {folder}.", "{n} figures are in {folder}.", n).format(
@@ -175,6 +175,6 @@ class ExportController(Controller):
         QGuiApplication.clipboard().setText(as_python(self._session.plan))
         self.said.emit(tr("The program is on the clipboard"))
 
-    @Slot(str, object)
-    def _remember(self, _: str, path: Path) -> None:
+    @Slot(object)
+    def _remember(self, path: Path) -> None:
         self._settings.set("export/folder", str(path.parent))

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
@@ -22,14 +21,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.errors import OutputError, RankStudioError
 from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
-from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import choice_box
-from rankstudio.ui.widgets.layout import fill, named, set_role
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 _ROW = 29
 _LIST, _WIDEST_LIST, _LIST_MARGIN = 210, 320, 36
@@ -107,7 +105,7 @@ class ExportItem:
         return self.write is not None or bool(self.writers)
 
 
-class ExportDialog(QDialog):
+class ExportDialog(SavingDialog):
     """Choose what to export, in which format and where to; the dialog stays open for the next one.
 
     Parameters
@@ -117,14 +115,7 @@ class ExportDialog(QDialog):
     folder : Path, optional
         Where to suggest to write; the user's home by default.
     parent : QWidget, optional
-
-    Attributes
-    ----------
-    exported : Signal(str, object)
-        Key of the item and the Path, after a file was written.
     """
-
-    exported = Signal(str, object)
 
     def __init__(
         self,
@@ -133,23 +124,18 @@ class ExportDialog(QDialog):
         folder: Path | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("export-dialog")
-        self.setWindowTitle(tr("Export"))
+        super().__init__("export-dialog", tr("Export"), folder or Path.home(), parent)
         self._theme = theme
         self._items = tuple(items)
-        self._folder = folder or Path.home()
         self._list = named(QListWidget(), "export-items", tr("Content to export"))
         self._help = named(PlainLabel(wraps=True, selectable=True), role="muted")
         self._format = named(choice_box(()), "export-format", tr("Format"))
         self._path = named(QLineEdit(), "export-file", tr("File"))
         self._browse = QPushButton(tr("Browse…"))
-        self._message = PlainLabel(wraps=True, selectable=True)
         self._form = QFormLayout()
         self._copy = QPushButton(tr("&Copy"))
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
-        self._confirmed: Path | None = None
         self._job: Job | None = None
         self._writing = False
         self._lay_out()
@@ -178,57 +164,29 @@ class ExportDialog(QDialog):
         if not item.writes or self._unavailable or self._writing:
             return
         paths = writer.paths(path) if writer else (path,)
-        try:
-            refuse_read(self, paths)
-        except OutputError as error:
-            self._say(str(error), "error")
-            return
-        there = [other for other in paths if other.exists()]
-        if there and path != self._confirmed:
-            self._confirmed = path
-            self._say(
-                tr("{name} already exists. Save again to replace it.").format(name=there[0].name),
-                "warning",
-            )
+        write = writer.write if writer else item.write
+        # A file that is open here is refused before anybody is asked whether to replace it.
+        if not self.write(path, lambda: None, paths) or not self.may_replace(path, paths):
             return
         if writer and writer.begin:
             self._set_writing(True)
-            self._say(tr("Writing {path} … Close this dialog to cancel.").format(path=path), "muted")
-            self._job = writer.begin(path, partial(self._finish, item, path), self._fail)
-            return
-        write = writer.write if writer else item.write
-        try:
-            write(path) if write else None
-        except RankStudioError as error:
-            self._say(str(error), "error")
-            return
-        except OSError as error:
-            self._say(
-                tr("{path}: the file could not be written: {strerror}.").format(
-                    path=path, strerror=error.strerror or error
-                ),
-                "error",
-            )
-            return
-        written = self._finish(item, path)
-        if writer and writer.check:
-            self._say(tr("{written} Verifying the file …").format(written=written), "ok")
-            self._job = writer.check(path, lambda found: self._say(f"{written} {found}", "ok"))
+            self.say(tr("Writing {path} … Close this dialog to cancel.").format(path=path), "muted")
+            self._job = writer.begin(path, partial(self._finish, path), self._fail)
+        elif self.write(path, lambda: write(path) if write else None, paths):
+            written = self._finish(path)
+            if writer and writer.check:
+                self.say(tr("{written} Verifying the file …").format(written=written))
+                self._job = writer.check(path, lambda found: self.say(f"{written} {found}"))
 
-    def _finish(self, item: ExportItem, path: Path, besides: str = "") -> str:
+    def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files are there, and return the sentence."""
         self._set_writing(False)
-        self._confirmed = None
-        self._folder = path.parent
-        written = tr("Written to {path}.").format(path=path)
-        self._say(f"{written} {besides}".strip(), "ok")
-        self.exported.emit(item.key, path)
-        return written
+        return self.tell_written(path, besides)
 
     def _fail(self, why: str) -> None:
         """Show why the files are not there."""
         self._set_writing(False)
-        self._say(why, "error")
+        self.say(why, "error")
 
     def _set_writing(self, writing: bool) -> None:
         """Let nothing else be asked for while a worker writes."""
@@ -241,7 +199,7 @@ class ExportDialog(QDialog):
         """Put the selected item on the clipboard as text."""
         if self.current.text is not None and not self.current.unavailable:
             QGuiApplication.clipboard().setText(self.current.text())
-            self._say(tr("{label} copied.").format(label=self.current.label), "ok")
+            self.say(tr("{label} copied.").format(label=self.current.label))
 
     @property
     def _writer(self) -> FormatWriter | None:
@@ -272,7 +230,7 @@ class ExportDialog(QDialog):
         file_label.setBuddy(self._path)
         form.addRow(file_label, fill(QHBoxLayout(), (self._path, 1), self._browse, spacing=8))
         buttons = fill(QHBoxLayout(), self._close, 1, self._copy, self._save)
-        right = fill(QVBoxLayout(), self._help, form, self._message, 1, buttons, spacing=12)
+        right = fill(QVBoxLayout(), self._help, form, self.message, 1, buttons, spacing=12)
         fill(QHBoxLayout(self), self._list, (right, 1), margins=(16, 16, 16, 16), spacing=18)
         self.resize(720, 420)
 
@@ -313,7 +271,7 @@ class ExportDialog(QDialog):
             widget.setEnabled(writes)
         self._forget()
         if self._unavailable:
-            self._say(self._unavailable, "muted")
+            self.say(self._unavailable, "muted")
 
     @Slot()
     def _follow_format(self) -> None:
@@ -326,7 +284,7 @@ class ExportDialog(QDialog):
         """Drop the message and the permission to replace a file, which were about another path."""
         self._confirmed = None
         self._abandon_job()
-        self._say("", "muted")
+        self.say("", "muted")
         suffixes = [suffix for _, suffix in self.current.formats]
         if self.path.suffix in suffixes and not self.current.writers:
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
@@ -349,7 +307,3 @@ class ExportDialog(QDialog):
             self._forget()
             if self._writer is None or len(self._writer.paths(self.path)) == 1:
                 self._confirmed = Path(chosen)  # the file dialog has asked whether to replace it
-
-    def _say(self, sentence: str, role: str) -> None:
-        self._message.setText(sentence)
-        set_role(self._message, role)

@@ -9,9 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QDoubleSpinBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QPlainTextEdit,
@@ -21,19 +19,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.files import caption_text, figure_bytes
 from rankstudio.engine.export.figures.style import PRESETS, FigureStyle, style_of
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.base import LABELS, figure_image, save_figure
-from rankstudio.ui.process.files_read import refuse_read
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.choices import Segmented, choice_box
-from rankstudio.ui.widgets.layout import fill, named, set_role
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 _SIDE = 330  # pixels, of the column on the left
 _WIDTHS = (
@@ -48,7 +45,7 @@ _PREVIEW_DPI = 96.0
 _SETTLE = 50  # milliseconds without a change, before the figure is painted anew
 
 
-class FigureDialog(QDialog):
+class FigureDialog(SavingDialog):
     """Choose a figure and how it is printed, with a preview; copy it with its caption, or save it.
 
     Parameters
@@ -61,30 +58,24 @@ class FigureDialog(QDialog):
 
     Attributes
     ----------
-    saved : Signal(object)
-        The Path, after a file was written.
     allAsked : Signal(object, str, float)
         Style, format and dots an inch in which all figures of the study are wanted.
     """
 
-    saved = Signal(object)
     allAsked = Signal(object, str, float)
 
     def __init__(self, figures: Sequence[Figure], folder: Path, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("figure-dialog")
-        self.setWindowTitle(tr("Figure for print"))
-        self._figures, self._folder = tuple(figures), folder
+        super().__init__("figure-dialog", tr("Figure for print"), folder, parent)
+        self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
         self.millimetres = named(QDoubleSpinBox(), "figure-millimetres", tr("Width in millimetres"))
         self.font_size = named(QDoubleSpinBox(), "figure-font", tr("Text size"))
-        self.colors = Segmented(_COLORS, tr("Colours"))
+        self.colors = Segmented(_COLORS, tr("Colours"), wide=True)
         self.format_box = named(choice_box(()), "figure-format", tr("Format"))
         self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
-        self._message = PlainLabel(wraps=True)
         self._settling = single_shot(_SETTLE, self._draw, self)
         self._fill()
         self._lay_out()
@@ -122,39 +113,22 @@ class FigureDialog(QDialog):
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file and write the figure there, with its caption beside it."""
-        suffix = f".{self.format_name}"
-        suggested = str(self._folder / f"{self.figure.name}{suffix}")
-        filters = f"{LABELS[self.format_name]} (*{suffix})"
-        name, _ = QFileDialog.getSaveFileName(self, tr("Save figure"), suggested, filters)
-        if not name:
-            return
-        path = Path(name)
-        if path.suffix.lower() != suffix:  # for which the file dialog has not asked whether to replace it
-            path = path.with_name(path.name + suffix)
-            if path.exists():
-                self.say(tr("{path}: the file already exists.").format(path=path), "error")
-                return
-        self.save(path)
+        label = LABELS[self.format_name]
+        path = self.ask_path(tr("Save figure"), self.figure.name, label, f".{self.format_name}")
+        if path is not None:
+            self.save(path)
 
     def save(self, path: Path) -> None:
         """Write the figure and, beside it, its caption; one that is there and says otherwise stays."""
         figure, beside = self.figure, path.with_suffix(".txt")
-        try:
-            refuse_read(self, [path])
+
+        def write() -> None:
             save_figure(figure, path, self.style_chosen, float(self.dpi.value()))
             if not beside.exists():
                 write_text(beside, caption_text(figure))
-        except OutputError as error:
-            self.say(str(error), "error")
-            return
-        self._folder = path.parent
-        self.say(tr("Written to {path}.").format(path=path), "ok")
-        self.saved.emit(path)
 
-    def say(self, sentence: str, role: str = "ok") -> None:
-        """Show what came of something."""
-        self._message.setText(sentence)
-        set_role(self._message, role)
+        if self.write(path, write):
+            self.tell_written(path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the preview into the room there is."""
@@ -210,7 +184,7 @@ class FigureDialog(QDialog):
             form,
             caption,
             (self.caption, 1),
-            self._message,
+            self.message,
             margins=(0, 0, 0, 0),
             spacing=10,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
@@ -18,22 +19,24 @@ from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Wo
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.evidence import Evidence
 from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.page.controller import ShownPlot, ShownTable
 from rankstudio.ui.plots import Plot, export_plot
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.widgets.columns import FORMATS
+from rankstudio.ui.widgets.table import TableView
 
 if TYPE_CHECKING:
     from rankstudio.engine.export.dataset_files import DatasetFiles, WrittenPart
     from rankstudio.engine.export.figures.values import Figure
     from rankstudio.engine.export.formats.model_format import ModelFormat
     from rankstudio.engine.export.models import Model as PortableModel
+    from rankstudio.engine.export.score_function import ScoreFunction
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
@@ -44,13 +47,15 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     portable = partial(_portable_model, session, current, model)
     return (
         _model_item(model, portable, name, why),
-        model_formats_item(model, portable, models.task_worker, name, why),
+        model_formats_item(model, portable, models.task_worker, name, why, _feature_set(session)),
+        feature_set_item(model, session.dataset, name),
         selected_data_item(session, current.model, models.task_worker, name),
         _run_item(current.shown.record, name, sealed=session.sealed),
         _report_item(sections.report, name),
-        *(_table_item(shown, name) for page in pages for shown in page.tables()),
-        *(_plot_item(shown, name) for page in pages for shown in page.plots()),
+        *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
+        *(_plot_item(plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
+        *_evidence_items(models.evidence),
         *_simulation_items(sections),
         *_plan_items(session, name),
     )
@@ -58,36 +63,21 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
 
 def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:
     """Return the plots that show something as figures, with their names and captions."""
-    plots = (shown for page in sections.pages.values() for shown in page.plots())
-    return [
-        (shown.plot, plot_figure(models, shown.plot, shown.label, shown.key, compared=shown.compares))
-        for shown in plots
-        if not shown.plot.is_empty()
-    ]
+    plots = (plot for page in sections.pages.values() for plot in page.shared(Plot))
+    return [(plot, plot_figure(models, plot)) for plot in plots if not plot.is_empty()]
 
 
-def plot_figure(
-    models: Models, plot: Plot, label: str = "", key: str = "figure", *, compared: bool = False
-) -> Figure:
-    """Return what a plot shows as a figure, with a caption that says of what.
-
-    Parameters
-    ----------
-    models : Models
-    plot : Plot
-    label, key : str
-        What it is called, for people and for files.
-    compared : bool
-        Whether it shows several runs rather than the one that is looked at.
-    """
+def plot_figure(models: Models, plot: Plot) -> Figure:
+    """Return what a plot shows as a figure, with a caption that says of what."""
     plot.flush()
+    shared = plot.shared
     figure, dataset = plot.figure(), models.session.dataset
-    title = ": ".join(dict.fromkeys(filter(None, [label or plot.accessibleName(), figure.title])))
+    title = ": ".join(dict.fromkeys(filter(None, [shared.label or plot.accessibleName(), figure.title])))
     if figure.caption:  # of no run: it says itself what it is of
-        return replace(figure, name=key, title=title)
+        return replace(figure, name=shared.key or "figure", title=title)
     data = dataset.name if dataset is not None else "RankStudio"
-    caption = _caption(models, compared=compared) or f"{data}."
-    return replace(figure, name=f"{_stem(data)}-{key}", title=title, caption=caption)
+    caption = _caption(models, compared=shared.compares) or f"{data}."
+    return replace(figure, name=f"{_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
 
 
 def _caption(models: Models, *, compared: bool) -> str:
@@ -193,8 +183,12 @@ def _report_item(report: ReportController, name: str) -> ExportItem:
     )
 
 
-def _table_item(shown: ShownTable, name: str) -> ExportItem:
-    table = shown.table
+def _there(table: TableView) -> bool:
+    return table.isVisible() or bool(table.rows())
+
+
+def _table_item(table: TableView, name: str) -> ExportItem:
+    shown = table.shared
     return ExportItem(
         *(shown.key, shown.label, shown.about, FORMATS, f"{name}-{shown.key}"),
         *(table.export, table.rows_as_csv),
@@ -202,13 +196,13 @@ def _table_item(shown: ShownTable, name: str) -> ExportItem:
     )
 
 
-def _plot_item(shown: ShownPlot, name: str) -> ExportItem:
-    plot, key = shown.plot, shown.key
+def _plot_item(plot: Plot, name: str) -> ExportItem:
+    key = plot.shared.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
     text = tr("The plot as shown, in light colours; as CSV, its numbers.")
     write = partial(export_plot, plot)
     return ExportItem(
-        f"plot-{key}", shown.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
+        f"plot-{key}", plot.shared.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
     )
 
 
@@ -226,28 +220,42 @@ def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
 def _permutation_items(tests: PermutationTests) -> Iterator[ExportItem]:
     """Yield the permutation test of the path that is looked at as what does it again."""
     if tests.possible:
-        labels = tr("Permutation test as a command"), tr("Permutation test as Python")
+        labels = {".sh": tr("Permutation test as a command"), ".py": tr("Permutation test as Python")}
         why = tr("No permutation test yet: start one below the plot of the criterion.")
         yield from _code_items("permutation", labels, tests.as_code(), "permutation", why)
+
+
+def _evidence_items(evidence: Evidence) -> Iterator[ExportItem]:
+    """Yield the evidence for the selection that is looked at as what gathers it again."""
+    if evidence.model is not None:
+        labels = {
+            ".sh": tr("Evidence as a command"),
+            ".py": tr("Evidence as Python"),
+            ".ipynb": tr("Evidence as a notebook"),
+        }
+        why = tr("No evidence that a method gives: show the Evidence page of a run that selects features.")
+        yield from _code_items("evidence-code", labels, evidence.as_code(), "evidence", why)
 
 
 def _simulation_items(sections: Sections) -> Iterator[ExportItem]:
     """Yield the simulation that is seen as what does it again."""
     code = sections.lab.code()
     if code is not None:
-        labels = tr("Simulation as a command"), tr("Simulation as Python")
+        labels = {".sh": tr("Simulation as a command"), ".py": tr("Simulation as Python")}
         yield from _code_items("lab-code", labels, code, "simulation", tr("No simulation yet."))
 
 
 def _code_items(
-    key: str, labels: tuple[str, str], code: Mapping[str, str], name: str, nothing: str
+    key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, nothing: str
 ) -> Iterator[ExportItem]:
-    """Yield a command and a program, by suffix; without them the reason why there are none."""
-    said = (
-        (".sh", labels[0], tr("The terminal command that repeats this.")),
-        (".py", labels[1], tr("A Python program that repeats this with the library.")),
-    )
-    for suffix, label, text in said:
+    """Yield a command, a program and more, by suffix; without them the reason why there are none."""
+    said = {
+        ".sh": tr("The terminal command that repeats this."),
+        ".py": tr("A Python program that repeats this with the library."),
+        ".ipynb": tr("A Jupyter notebook that repeats this with the library."),
+    }
+    for suffix, label in labels.items():
+        text = said[suffix]
         made, formats = code.get(suffix, ""), ((suffix.removeprefix("."), suffix),)
         yield ExportItem(
             *(f"{key}{suffix}", label, text, formats, name),
@@ -260,8 +268,48 @@ def _write_text(text: str, path: Path) -> None:
     write_text(path, text)
 
 
+def _feature_set(session: Session) -> FeatureSet | None:
+    return session.dataset.feature_set if session.dataset is not None else None
+
+
+def feature_set_item(selected: SelectedModel | None, dataset: FoldedDataset | None, stem: str) -> ExportItem:
+    """Return the item: the feature set of a search engine with the features of the current model alone."""
+    found = dataset.feature_set if dataset is not None else None
+    text, why = "", ""
+    if found is None or dataset is None:
+        why = tr("No feature set: choose File → Import feature set….")
+    elif selected is None or not selected.step.selected:
+        why = tr("No current model: run a method or move λ.")
+    else:
+        ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+        try:
+            kept = found.of([(ids[column], names[column]) for column in selected.step.selected])
+            text = found.reduced(kept.values()).text()
+        except RankStudioError as error:
+            why = str(error)
+    engine, suffix = (LABELS[found.engine], found.suffix) if found is not None else ("JSON", ".json")
+    return ExportItem(
+        "feature-set",
+        tr("Reduced feature set"),
+        tr(
+            "The features of the current model with their definitions as in the imported feature set, and "
+            "those from which they are derived."
+        ),
+        ((tr(engine), suffix),),
+        f"{stem}-featureset",
+        partial(_write_text, text),
+        text.rstrip,
+        unavailable=why,
+    )
+
+
 def model_formats_item(
-    selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker, stem: str, why: str
+    selected: SelectedModel | None,
+    portable: Callable[[], PortableModel],
+    worker: Worker,
+    stem: str,
+    why: str,
+    feature_set: FeatureSet | None = None,
 ) -> ExportItem:
     """Return the item: a format each of the engine's registry.
 
@@ -277,6 +325,8 @@ def model_formats_item(
         Of the suggested name of the file.
     why : str
         Why there is no model to write; "" where there is one.
+    feature_set : FeatureSet, optional
+        Of a search engine, with the definitions of the features.
     """
     from rankstudio.engine.export.formats.registry import MODEL_FORMATS  # noqa: PLC0415 - brings the formats
 
@@ -291,23 +341,26 @@ def model_formats_item(
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",
         unavailable=why,
-        writers=tuple(_writer(form, selected, portable, worker) for form in forms),
+        writers=tuple(_writer(form, selected, portable, worker, feature_set) for form in forms),
     )
 
 
 def _writer(
-    form: ModelFormat, selected: SelectedModel | None, portable: Callable[[], PortableModel], worker: Worker
+    form: ModelFormat,
+    selected: SelectedModel | None,
+    portable: Callable[[], PortableModel],
+    worker: Worker,
+    feature_set: FeatureSet | None,
 ) -> FormatWriter:
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
     def write(path: Path) -> None:
         from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
-        from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - brings kernels
 
         assert selected is not None
         fold, model = selected.fold, portable()
-        function = score_function(model)
+        function, _ = _function(model, form, feature_set)
         parts = [fold.test or fold.vali or fold.train]
         form.save(path, form.files(fitted_function(model, function, form, parts)))
 
@@ -317,7 +370,7 @@ def _writer(
         part = fold.test or fold.vali or fold.train
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
-            partial(compare_rankings, portable(), form, path, part),
+            partial(compare_rankings, portable(), form, path, part, feature_set),
             on_done=say,
             on_error=say,
             slot="model-formats",
@@ -331,7 +384,25 @@ def _writer(
     return FormatWriter(tr(form.summary), write, paths, check, why)
 
 
-def compare_rankings(model: PortableModel, form: ModelFormat, path: Path, part: RankingDataset) -> str:
+def _function(
+    model: PortableModel, form: ModelFormat, feature_set: FeatureSet | None
+) -> tuple[ScoreFunction, str]:
+    """Return what is written of a model, and why it has no definitions of a feature set that is there."""
+    from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
+        defined_where_possible,
+        score_function,
+    )
+
+    return defined_where_possible(score_function(model), feature_set, form.engine)
+
+
+def compare_rankings(
+    model: PortableModel,
+    form: ModelFormat,
+    path: Path,
+    part: RankingDataset,
+    feature_set: FeatureSet | None = None,
+) -> str:
     """Read back what was written, rank documents with it, and say on how many queries it ranks alike.
 
     Parameters
@@ -342,16 +413,17 @@ def compare_rankings(model: PortableModel, form: ModelFormat, path: Path, part: 
         The file that was written.
     part : RankingDataset
         The documents; where the model's values are scaled, they are read anew, as they were before.
+    feature_set : FeatureSet, optional
+        As it was written with.
     """
     from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.export.score_function import score_function  # noqa: PLC0415 - on the worker only
 
-    function = score_function(model)
+    function, why = _function(model, form, feature_set)
     try:
         files = {ending: place.read_bytes() for ending, place in form.paths(path).items()}
         parts = trial_parts(model)[0] if function.scaled else [part]
-        return ranking_proof(model, function, form, files, parts).sentence
+        return " ".join(filter(None, (ranking_proof(model, function, form, files, parts).sentence, why)))
     except (RankStudioError, OSError) as error:
         return unproved(str(error)).sentence
 

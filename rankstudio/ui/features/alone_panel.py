@@ -42,25 +42,16 @@ _BETWEEN = 14.0
 
 
 class AlonePanel(Panel):
-    """Shows a `FeaturesAlone`.
-
-    Attributes
-    ----------
-    picked : Signal(int)
-        Column of the feature that was picked.
-    """
-
-    picked = Signal(int)
+    """Shows a `FeaturesAlone`."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Single features"))
         self.setObjectName("alone-panel")
         self.plot = named(AlonePlot(theme), "alone-plot", tr("Single features"))
-        self.switch = named(Segmented(_OPTIONS, tr("order")), "alone-switch")
+        self.switch = named(Segmented(_OPTIONS, tr("order"), wide=True), "alone-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.switch.chosen.connect(self.plot.set_by_id)
-        self.plot.picked.connect(self.picked)
         self.clear()
 
     def show_features(self, shown: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
@@ -105,7 +96,8 @@ class AloneController(Controller):
         self._absence = models.absence
         self._measured: FoldedDataset | None = None  # whose features are shown, or are being measured
         self.panel = AlonePanel(theme)
-        self.panel.picked.connect(self._on_picked)
+        self.panels = (self.panel,)
+        self.panel.plot.picked.connect(self._on_picked)
         looked_at = session.datasetChanged, session.foldChanged, session.measureChanged, session.planChanged
         self._demand = OnDemand(
             worker,
@@ -121,7 +113,7 @@ class AloneController(Controller):
         )
         self._demand.failed.connect(self.failed)
         current.changed.connect(self._mark)
-        inspect.inspected.connect(self._mark)
+        session.inspected.connect(self._mark)
 
     @Slot()
     def update(self) -> None:

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
-from rankstudio.engine.analysis.features.choice_explanation import number
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
 from rankstudio.engine.methods.catalog.method import CandidateScore
+from rankstudio.engine.support.number_format import significant
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.plots.axes import AIR
@@ -147,7 +147,7 @@ class CandidateMapPlot(HeatMapPlot):
             return ""
         values = self.shown.ranks if self._ranked else self.shown.scores
         value = float(values[self._from_below(row), column])
-        return "" if np.isnan(value) else f"{value:.0f}" if self._ranked else number(value)
+        return "" if np.isnan(value) else f"{value:.0f}" if self._ranked else significant(value)
 
     def readout(self, cell: tuple[int, int]) -> list[Line]:
         """Return score, share and rank of a cell."""
@@ -162,7 +162,7 @@ class CandidateMapPlot(HeatMapPlot):
             why = tr("selected without comparison") if self.shown.taken[row, column] else tr("no candidate")
             return [Line(where, bold=True), Line(why)]
         lines = [
-            Line(tr(self._score.name) if self._score else tr("score"), number(value), bold=True),
+            Line(tr(self._score.name) if self._score else tr("score"), significant(value), bold=True),
             Line(where),
         ]
         if self._score is not None and self._score.from_zero and not self._score.least:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.feature_groups import Groups
@@ -19,8 +19,9 @@ from rankstudio.ui.features.inspector_panel import InspectorPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.selected_model import NO_DOCUMENTS, Shown
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import single_shot
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ class FeaturesController(Controller):
         What is shown, and where profiles of features are computed.
     """
 
-    inspected = Signal(int)
-    """Another feature is looked at closely (its id)."""
-
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, current, worker = models.session, models.current, models.task_worker
@@ -62,6 +60,10 @@ class FeaturesController(Controller):
         self._described.failed.connect(self.failed)
         self.features, self.path = FeaturesPanel(theme), FeaturesPanel(theme, "path")
         self.inspector, self.profile = InspectorPanel(theme), InspectorPanel(theme, "profile", tables=True)
+        self.panels = self.path, self.profile, self.features, self.inspector
+        about = tr("The path with weights, gains and measures.")
+        self.features.table.shared = Shared("features", tr("Features table"), about, always=True)
+        self.inspector.plot.shared = Shared("density", tr("Density by relevance"), always=True)
         self._paths, self._inspectors = (self.features, self.path), (self.inspector, self.profile)
         for path in self._paths:
             path.chosen.connect(self._choose)
@@ -70,6 +72,7 @@ class FeaturesController(Controller):
             path.appeared.connect(self.update)
         for inspector in self._inspectors:
             inspector.inspected.connect(self.inspect)
+        session.inspectAsked.connect(self.inspect)
         session.datasetChanged.connect(self._forget)
         session.foldChanged.connect(self._inspect_again)
         session.planChanged.connect(self._inspect_again)
@@ -108,7 +111,7 @@ class FeaturesController(Controller):
         return self._feature, id(fold), session.convention, session.sealed, self._selected()
 
     def _describe(self) -> Computation | None:
-        self.inspected.emit(self._feature)
+        self._session.inspected.emit(self._feature)
         fold, column = self._fold(), self.column
         if fold is None or column is None or not self._session.has_documents:
             return None
@@ -187,15 +190,6 @@ class FeaturesController(Controller):
         self._show()
         self._show_test()
 
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the path."""
-        about = tr("The path with weights, gains and measures.")
-        return (ShownTable("features", tr("Features table"), about, self.features.table),)
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the densities of the feature that is inspected."""
-        return (ShownPlot("density", tr("Density by relevance"), self.inspector.plot),)
-
     def _seen(self) -> list[FeaturesPanel]:
         """Return the paths on the page that is shown; that of Select where neither is."""
         return [path for path in self._paths if path.isVisible()] or [self.features]
@@ -213,8 +207,10 @@ class FeaturesController(Controller):
         if self._session.sealed:
             parts = {name: part for name, part in profile.parts.items() if name != "test"}
             profile = replace(profile, parts=parts)
+        dataset = self._session.dataset
         for inspector in self._inspectors:
             inspector.show_feature(profile)
+            inspector.define(dataset.feature_set if dataset is not None else None, profile.feature_id)
 
     @Slot()
     def _show_test(self) -> None:

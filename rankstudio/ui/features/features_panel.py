@@ -8,19 +8,19 @@ from functools import partial
 from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
-from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, percent
+from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names, with_their_groups
 from rankstudio.engine.experiment.results.results import Baseline, PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.number_format import MINUS, fixed, percent, significant
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon
-from rankstudio.ui.style.number_format import MINUS, fixed, significant
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, CoveredNumber, Panel, TableView
@@ -335,10 +335,6 @@ class FeaturesPanel(Panel):
         Id of the feature in that row.
     toggled : Signal(str, int)
         "pinned" or "banned", and the id of the feature to pin or ban, or to take that back.
-    unsealAsked : Signal()
-        The user wants to see what was measured on the sealed test part.
-    appeared : Signal()
-        The panel is seen again, and has not followed what came while it was hidden.
     offered : callable
         Returns what else the menu of a row offers, by its feature's id.
     """
@@ -346,8 +342,6 @@ class FeaturesPanel(Panel):
     chosen = Signal(int)
     inspected = Signal(int)
     toggled = Signal(str, int)
-    unsealAsked = Signal()
-    appeared = Signal()
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
         super().__init__(theme, tr("Path"), padding=0)
@@ -368,7 +362,7 @@ class FeaturesPanel(Panel):
         self.offered: Callable[[int], Sequence[QAction]] = lambda _: ()
         self._test = named(WrappedLabel(), "features-test", role="caption")
         self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._covered = CoveredNumber(self.unsealAsked)
+        self._covered = CoveredNumber()
         self._note = named(PlainLabel(wraps=True), "margin-note", role="caption")
         self._pin = self._tool("pin", "pinned", "P", tr("Pin the selected feature, or unpin it (P)"))
         self._ban = self._tool("ban", "banned", "B", tr("Ban the selected feature, or allow it again (B)"))
@@ -528,11 +522,6 @@ class FeaturesPanel(Panel):
         self.set_caption("")
         self.show_test({})
         self._update_tools()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what came while nobody looked: a page hides its path for methods without features."""
-        super().showEvent(event)
-        self.appeared.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what the names need the room of."""

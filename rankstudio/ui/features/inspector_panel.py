@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
@@ -9,11 +11,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.escaping import html_text
+from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Density, DensityPlot
-from rankstudio.ui.style.number_format import correlation_text
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
@@ -64,16 +67,16 @@ class InspectorPanel(Panel):
         facts = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(facts, "inspector-facts", tr("Facts about the feature"), role="caption")
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.definition = named(ElidedLabel(), "inspector-definition", role="caption")
         self.why_title = named(PlainLabel(), "why-title", role="title")
         why = WrappedLabel(keeps=False)
         why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.why = named(why, "why-sentences", tr("Why the feature is or is not in the model"))
-        fill(self.body, (self.plot, 1), self.facts, self.why_title, self.why, spacing=4)
+        fill(self.body, (self.plot, 1), self.facts, self.definition, self.why_title, self.why, spacing=4)
         self.tables = ProfileTables() if tables else None
         if self.tables is not None:
             self.body.insertWidget(1, self.tables, 1)
         self.switch = named(Segmented(_VIEWS, tr("show")), "inspector-switch")
-        self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.switch.chosen.connect(self._show_view)
         self.switch.hide()
         self.body.insertWidget(0, self.switch)
@@ -121,6 +124,14 @@ class InspectorPanel(Panel):
             ).format(label=convention(profile.convention).label)
         )
 
+    def define(self, feature_set: FeatureSet | None, feature: int) -> None:
+        """Show the definition of the feature in a search engine's feature set, where it is in one."""
+        text = feature_set.definition(feature) if feature_set is not None else ""
+        if self.tables is not None:
+            self.tables.define(tr(LABELS[feature_set.engine]) if feature_set is not None else "", text)
+        self.definition.setText(_brief(text))
+        self.definition.setVisible(bool(text) and self.tables is None)
+
     def explain(self, explanation: ChoiceExplanation | None) -> None:
         """Show in sentences why the feature is in the model or is not; None takes them away."""
         self.why_title.setText(explanation.title if explanation else "")
@@ -137,6 +148,7 @@ class InspectorPanel(Panel):
         self.plot.set_densities(())
         if self.tables is not None:
             self.tables.clear()
+        self.define(None, 0)
         self.facts.clear()
         self.explain(None)
 
@@ -185,6 +197,8 @@ class ProfileTables(ColumnArea):
         self.setWidget(page)
         self.setMinimumHeight(_LEAST_HEIGHT)
         self._texts: tuple[tuple[str, ...], ...] = ()
+        self._tables: list[tuple[list[tuple[str, ...]], str]] = []
+        self._defined = ("", "")
 
     def texts(self) -> tuple[tuple[str, ...], ...]:
         """Return the rows of both tables as texts."""
@@ -194,20 +208,56 @@ class ProfileTables(ColumnArea):
         """Show a feature."""
         alone = _alone_rows(profile)
         together = _together_rows(profile)
-        self._show([(alone, _ALONE), (together, _WITH)] if together else [(alone, _ALONE)])
+        self._tables = [(alone, _ALONE), (together, _WITH)] if together else [(alone, _ALONE)]
+        self._show()
 
     def clear(self) -> None:
         """Show no feature."""
-        self._show([])
+        self._tables, self._defined = [], ("", "")
+        self._show()
 
-    def _show(self, tables: Sequence[tuple[list[tuple[str, ...]], str]]) -> None:
+    def define(self, engine: str, definition: str) -> None:
+        """Show the definition of the feature in a search engine; "" for none."""
+        if (engine, definition) != self._defined:
+            self._defined = engine, definition
+            self._show()
+
+    def _show(self) -> None:
         emptied(self._lines)
-        for rows, tip in tables:
+        for rows, tip in self._tables:
             self._lines.addWidget(_table(rows, tip))
+        engine, definition = self._defined
+        defined = [(tr("definition in {engine}").format(engine=engine), _spaced(definition))]
+        for head, text in defined if definition else []:
+            self._lines.addWidget(named(PlainLabel(head), role="caption"))
+            label = named(
+                WrappedLabel(), "profile-definition", tr("Definition of the feature"), role="caption"
+            )
+            label.setText(text)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._lines.addWidget(label)
         self._lines.addStretch(1)
-        self._texts = tuple(row for rows, _ in tables for row in rows)
+        self._texts = tuple(row for rows, _ in self._tables for row in rows)
+        self._texts += tuple(defined) if definition else ()
         self.setAccessibleDescription(plain("\n".join(" ".join(row) for row in self._texts)))
-        self.setVisible(bool(tables))
+        self.setVisible(bool(self._tables))
+
+
+def _spaced(definition: str) -> str:
+    """Return a definition with lines for its parts, where it is JSON."""
+    if not definition.startswith("{"):
+        return definition
+    text = json.dumps(json.loads(definition), indent=2, ensure_ascii=False)
+    return re.sub(r"(?m)^ +", lambda blanks: _STAYS * len(blanks[0]), text)
+
+
+def _brief(definition: str) -> str:
+    """Return what a line has room for: a name, and what it stands for."""
+    if not definition.startswith("{"):
+        return definition
+    values = json.loads(definition)
+    means = values.get("template", values.get("params", ""))
+    return f"{values['name']}: {means if isinstance(means, str) else json.dumps(means, ensure_ascii=False)}"
 
 
 def _alone_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:

@@ -8,17 +8,18 @@ from math import floor, isnan, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names
+from rankstudio.engine.support.number_format import correlation_text, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import either, together, tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.page.controller import Controller, ShownPlot
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.maps.feature_map import (
     ColumnGroup,
     FeatureMapPlot,
@@ -26,8 +27,8 @@ from rankstudio.ui.plots.maps.feature_map import (
     MapValues,
     ordinal,
 )
-from rankstudio.ui.style.number_format import correlation_text, signed
 from rankstudio.ui.style.plain_text import PlainLabel, plain
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choices import Segmented
@@ -283,15 +284,7 @@ def _floored(value: float) -> str:
 
 
 class SubstitutesPanel(Panel):
-    """Sentences about the features, or a map of them in the order of their clusters.
-
-    Attributes
-    ----------
-    inspected : Signal(int)
-        Id of the feature whose row the user picked.
-    """
-
-    inspected = Signal(int)
+    """Sentences about the features, or a map of them in the order of their clusters."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Substitutes"))
@@ -304,8 +297,8 @@ class SubstitutesPanel(Panel):
         self._groups: tuple[ColumnGroup, ...] = ()
         self._folds: tuple[int, ...] = ()
         self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
+        self.plot.shared = Shared("substitutes", tr("Map of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
-        self.switch.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._sentences = named(QWidget(), role="page")
         self._lines = fill(QVBoxLayout(self._sentences), margins=(0, 0, 4, 0), spacing=2)
         self._scroll = named(
@@ -316,7 +309,6 @@ class SubstitutesPanel(Panel):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         fill(self.body, self.switch, (self._scroll, 1), (self.plot, 1))
         self.switch.chosen.connect(self._draw)
-        self.plot.inspected.connect(self.inspected)
         self.clear()
 
     def show_substitutes(
@@ -481,6 +473,7 @@ class SubstitutesController(Controller):
         self._session, self._runs, self._current = session, runs, current
         self._fold_cache, self._absence = models.fold_cache, models.absence
         self.panel = SubstitutesPanel(theme)
+        self.panels = (self.panel,)
         self._substitutes = OnDemand(
             worker,
             self._model_key,
@@ -503,11 +496,8 @@ class SubstitutesController(Controller):
         )
         for demand in (self._substitutes, self._selections):
             demand.failed.connect(self.failed)
-
-    @Slot(int)
-    def mark(self, feature: int) -> None:
-        """Mark the row of the feature that is inspected."""
-        self.panel.plot.mark_feature(feature)
+        self.panel.plot.inspected.connect(session.inspectAsked)
+        session.inspected.connect(self.panel.plot.mark_feature)
 
     @Slot()
     def update(self) -> None:
@@ -519,11 +509,6 @@ class SubstitutesController(Controller):
     def refresh(self) -> None:
         """Show what the runs selected on the folds that they have finished, where the panel is seen."""
         self._selections.update()
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the map, where the panel is seen."""
-        plot = self.panel.plot
-        return (ShownPlot("substitutes", tr("Map of features"), plot),) if self.panel.isVisible() else ()
 
     def _model_key(self) -> Key | None:
         model, there = self._current.model, self._session.has_documents

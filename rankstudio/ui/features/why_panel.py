@@ -15,14 +15,10 @@ from rankstudio.engine.analysis.features.candidate_map import (
     candidate_map,
     margins,
 )
-from rankstudio.engine.analysis.features.choice_explanation import (
-    TOSS_UP,
-    Alternative,
-    ChoiceContext,
-    percent,
-)
+from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
+from rankstudio.engine.support.number_format import percent
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.features.controller import FeaturesController
@@ -173,13 +169,10 @@ class WhyPanel(Panel):
 
     Attributes
     ----------
-    picked : Signal(int, int)
-        Column of the feature in the data, and place of the step in the path, of the cell that was picked.
     densitiesAsked : Signal()
         The densities came to be seen.
     """
 
-    picked = Signal(int, int)
     densitiesAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -190,12 +183,11 @@ class WhyPanel(Panel):
         self.plot.placeholder = NO_CANDIDATES
         self.densities = DensitiesView(theme)
         self.densities.hide()
-        self.switch = named(Segmented(_MAPS, tr("show")), "why-switch")
+        self.switch = named(Segmented(_MAPS, tr("show"), wide=True), "why-switch")
         self.tools.addWidget(self.switch)
         self.set_content(self.plot)
         self.set_content(self.densities)
         self.switch.chosen.connect(self._on_switched)
-        self.plot.cellPicked.connect(self.picked)
 
     @property
     def shows_densities(self) -> bool:
@@ -272,7 +264,8 @@ class WhyController(Controller):
         self._other: int | None = None  # column of the feature beside the inspected one
         self._offered: PathResult | None = None  # whose features can stand there
         self.panel = WhyPanel(theme)
-        self.panel.picked.connect(self._on_picked)
+        self.panels = (self.panel,)
+        self.panel.plot.cellPicked.connect(self._on_picked)
         self.panel.densitiesAsked.connect(self._show_densities)
         self.panel.densities.otherChosen.connect(self._on_other)
         seen = inspect.path
@@ -290,7 +283,7 @@ class WhyController(Controller):
         session.datasetChanged.connect(self._forget_densities)
         for signal in (current.changed, self._absence.changed):
             signal.connect(self.update)
-        inspect.inspected.connect(self._look)
+        session.inspected.connect(self._look)
 
     @Slot()
     def update(self) -> None:

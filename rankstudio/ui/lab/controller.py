@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QTabBar
 
 from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
@@ -28,8 +28,9 @@ from rankstudio.ui.lab.variation_panel import VariationPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.turns import turns
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
@@ -71,12 +72,14 @@ class SimulationTab(Controller):
         self.request: SimulationRequest | None = None
         self.progress: SimulationProgress | None = None
         self.simulation = BackgroundSimulation(worker, what, form.objectName(), self)
-        form.startAsked.connect(self.start)
-        form.pauseAsked.connect(self.simulation.toggle_pause)
-        form.stopAsked.connect(self.simulation.stop)
+        form.start.clicked.connect(self.start)
+        form.pause.clicked.connect(self.simulation.toggle_pause)
+        form.stop.clicked.connect(self.simulation.stop)
         self.simulation.grew.connect(self._grow)
         self.simulation.changed.connect(self.update)
         self.simulation.failed.connect(self.failed)
+        about = tr("Mean and standard deviation of each estimator.")
+        deviations.table.shared = Shared("lab-deviations", tr("Deviations by estimator"), about)
 
     @property
     def found(self) -> DeviationSummary | None:
@@ -265,28 +268,34 @@ class LabController(Controller):
 
     Attributes
     ----------
-    tabChosen : Signal(int)
-        Number of the tab that is seen now.
     tabs : QTabBar
     auc : AucTab
     selection : SelectionTab
     """
 
-    tabChosen = Signal(int)
-
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
         session, worker = models.session, models.task_worker
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
+        self.panels = self.auc.form, self.selection.form
         self.tabs = named(QTabBar(), "lab-tabs", tr("simulations"))
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
         self.tabs.addTab(tr("AUC estimates"))
         self.tabs.addTab(tr("My data"))
-        self.tabs.currentChanged.connect(self.tabChosen)
         self.tabs.currentChanged.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
+        auc, own = self.auc, self.selection
+        for plot, key, label in (
+            (auc.deviations.plot, "lab-auc", tr("Deviations of AUC estimates")),
+            (auc.variation.bias, "lab-bias", tr("Bias of AUC estimates")),
+            (auc.variation.sd, "lab-sd", tr("Standard deviation of AUC estimates")),
+            (own.deviations.plot, "lab-selection", tr("Deviations of estimates on these data")),
+            (own.variation.bias, "lab-selection-bias", tr("Bias of estimates on these data")),
+            (own.variation.sd, "lab-selection-sd", tr("Standard deviation of estimates on these data")),
+        ):
+            plot.shared = Shared(key, label)
 
     @property
     def tab(self) -> SimulationTab:
@@ -297,27 +306,6 @@ class LabController(Controller):
     def update(self) -> None:
         """Bring the tab that comes to be seen up to date."""
         self.tab.update()
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots that are seen."""
-        auc, own = self.auc, self.selection
-        every = (
-            ShownPlot("lab-auc", tr("Deviations of AUC estimates"), auc.deviations.plot),
-            ShownPlot("lab-bias", tr("Bias of AUC estimates"), auc.variation.bias),
-            ShownPlot("lab-sd", tr("Standard deviation of AUC estimates"), auc.variation.sd),
-            ShownPlot("lab-selection", tr("Deviations of estimates on these data"), own.deviations.plot),
-            ShownPlot("lab-selection-bias", tr("Bias of estimates on these data"), own.variation.bias),
-            ShownPlot(
-                "lab-selection-sd", tr("Standard deviation of estimates on these data"), own.variation.sd
-            ),
-        )
-        return tuple(shown for shown in every if shown.plot.isVisible())
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the table that is seen."""
-        label, about = tr("Deviations by estimator"), tr("Mean and standard deviation of each estimator.")
-        table = self.tab.deviations.table
-        return (ShownTable("lab-deviations", label, about, table),) if table.isVisible() else ()
 
     def code(self) -> dict[str, str] | None:
         """Return a command and a program, by suffix, that simulate again what is seen.

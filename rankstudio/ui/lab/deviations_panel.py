@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import FigureAxis, RowHistograms, RowSeries, RowsFigure
+from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.ui.lab.estimators import EstimatorText, short_of, text_of
 from rankstudio.ui.lab.sentences import deviations_sentence, summary_of
 from rankstudio.ui.language import tr
@@ -24,7 +25,6 @@ from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font, scaled
-from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, Panel, TableView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from rankstudio.engine.errors import ParameterError
@@ -63,12 +63,8 @@ class LabForm(Panel):
 
     Attributes
     ----------
-    startAsked, pauseAsked, stopAsked : Signal()
+    start, pause, stop : QPushButton
     """
-
-    startAsked = Signal()
-    pauseAsked = Signal()
-    stopAsked = Signal()
 
     def __init__(self, theme: Theme, name: str, title: str, caption: str, kind: str) -> None:
         super().__init__(theme, title, caption, padding=0)
@@ -78,7 +74,9 @@ class LabForm(Panel):
         self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}
         self._again = SingleField(theme, REPEATED[kind])
         self.quantity = named(
-            Segmented((), tr("parameter to vary")), f"{name}-quantity", tip=tr("Parameter to vary afterwards")
+            Segmented((), tr("parameter to vary"), wide=True),
+            f"{name}-quantity",
+            tip=tr("Parameter to vary afterwards"),
         )
         self.start = named(QPushButton(tr("Start")), f"{name}-start", role="primary")
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -94,9 +92,6 @@ class LabForm(Panel):
         self.quantity.chosen.connect(self._show_counting)
         for field in self._fields.values():
             field.edited.connect(self._show_counting)
-        self.start.clicked.connect(self.startAsked)
-        self.pause.clicked.connect(self.pauseAsked)
-        self.stop.clicked.connect(self.stopAsked)
         self._show_counting()
         self.show_state(SimulationState.NEW, 0.0, "")
 

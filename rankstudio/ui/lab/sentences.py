@@ -10,10 +10,11 @@ import numpy as np
 
 import rankstudio
 from rankstudio.engine.analysis.simulation.parameters import NO_KERNEL
+from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.ui.lab.estimators import EstimatorText, text_of
 from rankstudio.ui.lab.request import FIELDS
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.number_format import fixed, power, signed
+from rankstudio.ui.style.number_format import power
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
+from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.ui.lab.estimators import EstimatorText, text_of
 from rankstudio.ui.lab.sentences import QUANTITIES, value_text, variation_sentence
 from rankstudio.ui.language import tr
@@ -23,7 +24,6 @@ from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
 from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named

@@ -17,6 +17,7 @@ from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.evidence import Evidence
 from rankstudio.ui.model.execution import ExecutionBackend, MemoryBudget
+from rankstudio.ui.model.importance import Importance
 from rankstudio.ui.model.left_out_measures import LeftOutMeasures
 from rankstudio.ui.model.measured_runs import MeasuredRuns
 from rankstudio.ui.model.permutation_tests import PermutationTests
@@ -157,6 +158,7 @@ class Models(QObject):
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
         seen_alone = self.session, self.runs, self.current
         self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
+        self.importance = Importance(*seen_alone, self.task_worker, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         self._compiling = False

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+import rankstudio
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
-from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.background.worker import Worker, ignore
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
@@ -39,6 +40,7 @@ _SETTLED_MILLISECONDS = 150  # after which a slider that moved is at rest
 _STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
 _MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
+_FEW_SEARCHED = 0.01  # share of sets from which it is known how long the others take
 _FEW_SETS = 1_000_000  # that are searched by the way
 
 
@@ -181,7 +183,9 @@ class Evidence(QObject):
     def whole(self) -> bool:
         """Whether all evidence applies to the method, rather than what any selector has."""
         model = self._current.model
-        return model is not None and model.plan.method == GREEDY and not model.plan.preferences
+        if model is None or model.plan.method != GREEDY or model.plan.preferences:
+            return False
+        return bool(model.plan.combination(model.values).parameters["pairs"] == "query")
 
     @property
     def found(self) -> SelectionEvidence | None:
@@ -198,6 +202,32 @@ class Evidence(QObject):
     def threshold(self) -> float:
         """The selection probability from which a feature is secure."""
         return self.rules.threshold if self.rules is not None else THRESHOLD
+
+    def as_code(self) -> dict[str, str]:
+        """Return a command, a program and a notebook, by suffix, that gather the evidence again.
+
+        There is nothing where nothing is known, and for a set that was made by hand: no method selects it.
+        """
+        model = self.model
+        if model is None or self.found is None or model.plan.groups or model.plan.preferences:
+            return {}
+        from rankstudio.engine.analysis.evidence.evidence_code import (  # noqa: PLC0415 - first needed here
+            evidence_as_command,
+            evidence_as_notebook,
+            evidence_as_python,
+        )
+        from rankstudio.engine.analysis.permutation.criterion_band import single_plan  # noqa: PLC0415 - brings kernels
+
+        parameters = dict(model.plan.combination(model.values).parameters)
+        if "n_features_to_select" in parameters:
+            parameters["n_features_to_select"] = len(model.step.selected)
+        plan, measure = single_plan(model.plan, parameters, model.fold.number), self._session.measure
+        with_these = {"RankStudio": rankstudio.__version__}
+        return {
+            ".sh": evidence_as_command(plan, measure) + "\n",
+            ".py": evidence_as_python(plan, measure, with_these),
+            ".ipynb": evidence_as_notebook(plan, measure, with_these),
+        }
 
     def set_threshold(self, threshold: float) -> None:
         """Judge by another threshold."""
@@ -245,11 +275,19 @@ class Evidence(QObject):
         sets = float(comb(n, k))
         seconds: dict[Package, float] = {
             Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2,
-            Package.BEST: min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3)),
+            Package.BEST: self._search_seconds(sets),
             Package.NEAR: 2e-8 * sets * q,
             Package.STOP: q * (4e-4 * steps + 5e-9 * q * n**2) + steps * (0.05 + 5e-6 * q * n),
         }
         return seconds[package]
+
+    def _search_seconds(self, sets: float) -> float:
+        """Return about how long the best of so many sets is searched for: by what a search took so far."""
+        best = self.found.best if self.found is not None else None
+        if best is None or not best.sizes or self._proved(self._known[self._key]):  # type: ignore[index] # something is found
+            return min(MOST_SECONDS, 0.1 + float((sets / 2e6) ** 1.3))
+        searched = sum(one.share * one.n_sets for one in best.sizes) / sum(one.n_sets for one in best.sizes)
+        return sum(one.seconds for one in best.sizes) / searched if searched > _FEW_SEARCHED else inf
 
     def start(self, package: Package) -> None:
         """Compute a package of the selection that is looked at, or go on with it."""
@@ -268,6 +306,7 @@ class Evidence(QObject):
             self._known[key].stopped.add(package)
             self._known[key].asked.discard(package)
             self._end()
+            self._keep(key, self._known[key])
             self._go_on()
 
     @property
@@ -335,8 +374,8 @@ class Evidence(QObject):
     def _begin(self, key: _Key, package: Package, model: SelectedModel) -> None:
         self._working, self._share = (key, package), 0.0
         wanted, known = self._wanted(model, package), self._known[key].found
-        if known is not None and package is Package.BEST and known.best is None:
-            known = _without(known, "alternatives")
+        if known is not None and package is Package.BEST:
+            known = _without(_without(known, "alternatives"), "best")
         self._work.start(lambda: self._fold_cache.evidence(wanted, known))
 
     def _wanted(self, model: SelectedModel, package: Package) -> EvidenceWanted:
@@ -345,7 +384,11 @@ class Evidence(QObject):
         if package is Package.FEATURES and self._at_once(Package.BEST):
             parts = (*parts, "best")
         most = _MOST_SETS if package is Package.NEAR else _FEW_SETS
-        return EvidenceWanted(*given, parts, self._session.measure, self._session.convention, most)
+        known = self._known[self._key] if self._key is not None else Known.nothing()
+        again = package in known.asked and known.found is not None and known.found.best is not None
+        seconds = inf if again else MOST_SECONDS  # whoever asks again wants the proof
+        measured = self._session.measure, self._session.convention
+        return EvidenceWanted(*given, parts, *measured, most, seconds)
 
     @property
     def too_many(self) -> bool:
@@ -376,7 +419,11 @@ class Evidence(QObject):
             # They are compared anew, with the best set; until then those with the selection are shown.
             done = (*found.done, "alternatives")
             found = replace(found, exchanges=before.exchanges, smaller=before.smaller, done=done)
+        more = _n_halves(found) > _n_halves(before)
         known.found = found
+        if more and not self.whole:
+            # Each half is learned anew, which may take long: what ends the program loses one at most.
+            self._keep(self._working[0], known, tell=False)
         self.grew.emit()
 
     @Slot()
@@ -389,10 +436,18 @@ class Evidence(QObject):
         known = self._known[key]
         (known.done if done else known.stopped).add(package)
         if known.found is not None and "best" in known.found.done:
-            known.done.add(Package.BEST)
+            self._note_best(known)
         if done:
             self._keep(key, known)
         self._go_on()
+
+    def _note_best(self, known: Known) -> None:
+        """Note how far the best set is known: what ended by the time may be searched for on."""
+        proved = self._proved(known)
+        (known.done if proved else known.stopped).add(Package.BEST)
+        if not proved:
+            known.done.discard(Package.BEST)
+            known.asked.discard(Package.BEST)
 
     def _end(self) -> None:
         self._working = None
@@ -408,7 +463,7 @@ class Evidence(QObject):
         columns = ",".join(map(str, model.step.selected))
         return study, record.stored, model.fold.number, f"{model.key}:{columns}"
 
-    def _keep(self, key: _Key, known: Known) -> None:
+    def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
         """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
         place = self._place()
         found, model = known.found, self.model
@@ -418,7 +473,8 @@ class Evidence(QObject):
         if not study.read_only and self._session.convention == model.plan.convention:
             what = tr("Storing the evidence")
             given = study, run, fold, name, found
-            self._worker.task(what, _store, *given, on_done=self._note_kept, on_error=self.failed.emit)
+            done = self._note_kept if tell else ignore
+            self._worker.task(what, _store, *given, on_done=done, on_error=self.failed.emit)
 
     def _note_kept(self, _: None) -> None:
         self.n_kept += 1
@@ -439,6 +495,8 @@ class Evidence(QObject):
             if found is not None and known is not None and known.found is None:
                 known.found = found
                 known.done |= {package for package, part in _LAST.items() if part in found.done}
+                if "best" in found.done:
+                    self._note_best(known)
                 known.measured = (found.losses.measure if found.losses is not None else "", convention)
             self.look()
 
@@ -467,14 +525,15 @@ class Evidence(QObject):
         record = self._current.shown.record
         if record is None or not record.units_done or not record.clock.seconds:
             return inf
-        return N_HALVES * record.clock.seconds / record.units_done / 2
+        left = N_HALVES - _n_halves(self.found)
+        return left * record.clock.seconds / record.units_done / 2
 
     def _key_now(self) -> _Key | None:
         dataset, model = self._session.dataset, self._current.model
         if dataset is None or model is None or not self._session.has_documents:
             return None
         plan = model.plan
-        if not plan.entry.selects or not model.step.selected:
+        if not plan.entry.selects or not model.step.selected or model.fold.train.n_queries < 2:
             return None
         parameters: dict[str, Any] = {**plan.parameters, **plan.combination(model.values).parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
@@ -507,7 +566,12 @@ def _restore(study: Study, run: RunKey, fold: int, place: str) -> SelectionEvide
     return found
 
 
+def _n_halves(found: SelectionEvidence | None) -> int:
+    return found.stability.n_paths if found is not None and found.stability is not None else 0
+
+
 def _without(found: SelectionEvidence, part: str) -> SelectionEvidence:
     """Return what is known without a part, which is then computed again."""
-    values: dict[str, Any] = {"losses": {"losses": None}}.get(part, {"exchanges": None, "smaller": None})
+    named: dict[str, dict[str, Any]] = {"losses": {"losses": None}, "best": {}}
+    values = named.get(part, {"exchanges": None, "smaller": None})
     return replace(found, done=tuple(one for one in found.done if one != part), **values)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, default_names
-from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, usual_measures
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.ui.language import tr
@@ -75,6 +75,12 @@ class Session(QObject):
     measureChanged = Signal()
     unsealAsked = Signal()
     """The user wants to see what was measured on the sealed test part."""
+    inspectAsked = Signal(int)
+    """The user looks at a feature (its id), somewhere."""
+    inspected = Signal(int)
+    """Another feature is looked at closely (its id)."""
+    foldChosen = Signal()
+    """The user looks at another fold, and no longer follows the run that works."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -183,6 +189,7 @@ class Session(QObject):
                 columns=dataset.columns.as_dict(),
                 preferences={},
             )
+            plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
             self._convention = None
             if any(fold.vali is None for fold in dataset.folds) and not plan.inner:
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
@@ -224,6 +231,11 @@ class Session(QObject):
         if fold != self._fold:
             self._fold = fold
             self.foldChanged.emit()
+
+    def choose_fold(self, fold: int | None) -> None:
+        """Look at another fold, or at all of them, as the user wants."""
+        self.foldChosen.emit()
+        self.look_at(fold)
 
     def show_measure(self, name: str) -> None:
         """Show another measure in the plots."""
@@ -324,7 +336,8 @@ class Session(QObject):
         if self._convention == self.plan.convention:
             self._convention = None
         other = self._convention != picked
-        if self._measure in before.evaluated and self._measure not in self.plan.evaluated:
+        first = before.measures[0] == self._measure != self.plan.measures[0]
+        if first or (self._measure in before.evaluated and self._measure not in self.plan.evaluated):
             self._measure = self.plan.evaluated[0]
             other = True
         if other:

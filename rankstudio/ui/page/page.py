@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.language import tr
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.base import Plot
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.layout import fill, named
@@ -25,6 +25,9 @@ GAP = 8
 _MOST = 1 << 16  # pixels: what is more was damaged
 _LEAST = QSize(420, 320)
 _Widget = TypeVar("_Widget", bound=QWidget)
+_Shown = TypeVar("_Shown", TableView, Plot)
+Part = tuple[QWidget, int, int]
+"""A widget between handles, its stretch and its size at first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class Page(QWidget):
     content : Splitter
         See `row` and `column`.
     controllers : sequence of Controller
-        What feeds the panels.
+        Of which those belong to the page that feed its panels.
     foot, head : QWidget, optional
         A line at the bottom or at the top, which stays when a panel has the page.
 
@@ -74,7 +77,6 @@ class Page(QWidget):
         head: QWidget | None = None,
     ) -> None:
         super().__init__()
-        self._controllers = controllers
         named(self, f"{name}-page", role="ground")
         self._content = content
         self._alone: Panel | None = None
@@ -85,10 +87,11 @@ class Page(QWidget):
         self._left_open: list[str] = []  # names of panels whose windows wait for the page to be seen
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
+        self._controllers = [one for one in controllers if one.panels and self.isAncestorOf(one.panels[0])]
         for panel in content.findChildren(Panel):
-            panel.headerDoubleClicked.connect(partial(self.toggle, panel))
-            panel.headerMenuAsked.connect(partial(self._show_menu, panel))
-        for controller in controllers:
+            panel.header.doubleClicked.connect(partial(self.toggle, panel))
+            panel.header.menuAsked.connect(partial(self._show_menu, panel))
+        for controller in self._controllers:
             controller.failed.connect(self.failed)
             controller.said.connect(self.said)
         for table in self.findChildren(TableView):
@@ -111,13 +114,11 @@ class Page(QWidget):
         for controller in self._controllers:
             controller.leave()
 
-    def tables(self) -> list[ShownTable]:
-        """Return the tables that can be exported just now."""
-        return [shown for controller in self._controllers for shown in controller.tables()]
-
-    def plots(self) -> list[ShownPlot]:
-        """Return the plots that can be exported just now."""
-        return [shown for controller in self._controllers for shown in controller.plots()]
+    def shared(self, kind: type[_Shown]) -> list[_Shown]:
+        """Return the tables or the plots that can be exported just now."""
+        return [
+            one for one in self._inside(kind) if one.shared.key and (one.shared.always or one.isVisible())
+        ]
 
     @property
     def maximised(self) -> Panel | None:
@@ -288,25 +289,22 @@ class Page(QWidget):
             self.maximise(panel)
 
 
-def row(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> Splitter:
+def row(name: str, *parts: Part) -> Splitter:
     """Return widgets side by side, with handles between them.
 
     Parameters
     ----------
     name : str
         Under which its sizes are remembered.
-    widgets : sequence of QWidget
-    stretch : sequence of int
-        How they share what there is more than `sizes`.
-    sizes : sequence of int
-        In pixels, at first.
+    *parts : (QWidget, int, int)
+        Each with its share of what there is more than the sizes, and with its size in pixels, at first.
     """
-    return Splitter(Qt.Orientation.Horizontal, name, widgets, stretch, sizes)
+    return Splitter(Qt.Orientation.Horizontal, name, parts)
 
 
-def column(name: str, widgets: Sequence[QWidget], stretch: Sequence[int], sizes: Sequence[int]) -> Splitter:
+def column(name: str, *parts: Part) -> Splitter:
     """Return widgets under each other, as `row` has them side by side."""
-    return Splitter(Qt.Orientation.Vertical, name, widgets, stretch, sizes)
+    return Splitter(Qt.Orientation.Vertical, name, parts)
 
 
 class Splitter(QSplitter):
@@ -318,23 +316,16 @@ class Splitter(QSplitter):
         Whether it ever was on the screen: before that it is not as large as its page.
     """
 
-    def __init__(
-        self,
-        orientation: Qt.Orientation,
-        name: str,
-        widgets: Sequence[QWidget],
-        stretch: Sequence[int],
-        sizes: Sequence[int],
-    ) -> None:
+    def __init__(self, orientation: Qt.Orientation, name: str, parts: Sequence[Part]) -> None:
         super().__init__(orientation)
         self.seen = False
         self.setObjectName(name)
         self.setHandleWidth(GAP)
         self.setChildrenCollapsible(False)
-        for position, widget in enumerate(widgets):
+        for position, (widget, stretch, _) in enumerate(parts):
             self.addWidget(widget)
-            self.setStretchFactor(position, stretch[position])
-        self.setSizes(list(sizes))
+            self.setStretchFactor(position, stretch)
+        self.setSizes([size for _, _, size in parts])
 
     def showEvent(self, event: QShowEvent) -> None:
         """Remember it."""
@@ -363,7 +354,7 @@ class PanelWindow(ClosedByEscape):
     def __init__(self, panel: Panel, main: QWidget) -> None:
         super().__init__(main, Qt.WindowType.Window)
         named(self, f"{panel.objectName()}-window", role="ground")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # or a plain widget has no background
         self.setWindowTitle(f"{panel.accessibleName()} – RankStudio")
         size = panel.size().expandedTo(_LEAST)
         fill(QVBoxLayout(self), (panel, 1), margins=(8, 8, 8, 8))

@@ -90,9 +90,7 @@ class BarsPlot(Plot):
         known = [bar for bar in bars if not isnan(bar.value)]
         self.bars = sorted(known, key=lambda bar: -bar.value)
         self.winner = self.bars[0].id if winner is None and self.bars else winner
-        self.under_mouse = None
-        self.box.silence()
-        self.mark_dirty()
+        self.show_anew()
 
     def select(self, bar_id: Hashable | None) -> None:
         """Outline a bar."""

@@ -38,6 +38,7 @@ from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import NOT_SHARED
 from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 
@@ -159,6 +160,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         The user wants the plot as a figure: copied with its caption, or in a file.
     placeholder : str
         What an empty plot says.
+    shared : Shared
+        How it is listed among what can be exported; not at all by itself.
     under_mouse : object
         What :meth:`hit_test` finds under the mouse; None for nothing.
     """
@@ -171,6 +174,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.theme = theme
         self.axes = axes
         self.placeholder = ""
+        self.shared = NOT_SHARED
         self.under_mouse: Any = None
         self.setCentralItem(None)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -197,6 +201,12 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the x and y range to show."""
         return (0.0, 1.0), (0.0, 1.0)
+
+    def show_anew(self) -> None:
+        """Show other contents: nothing of them is under the mouse yet."""
+        self.under_mouse = None
+        self.box.silence()
+        self.mark_dirty()
 
     def is_empty(self) -> bool:
         """Return whether there is nothing to show yet."""

@@ -7,7 +7,7 @@ and fonts then come out the same on a screen of any pixel ratio.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +74,22 @@ class Frame:
         """Return the pixels of points at once, which takes a tenth of the time of one after the other."""
         px, py = self.pixels(xs, ys)
         return [QPointF(x, y) for x, y in zip(px.tolist(), py.tolist(), strict=True)]
+
+    def nearest(
+        self, curves: Iterable[tuple[Floats, Floats]], at: QPointF, reach: float
+    ) -> tuple[int, int] | None:
+        """Return which point of which curve is nearest to a pixel: the last curve's of equally near ones.
+
+        None where none is as near as the reach, in pixels.
+        """
+        found = None
+        for number, (xs, ys) in enumerate(curves):
+            px, py = self.pixels(xs, ys)
+            far = np.nan_to_num(np.hypot(px - at.x(), py - at.y()), nan=np.inf)
+            point = int(far.argmin()) if far.size else 0
+            if far.size and far[point] <= reach:
+                found, reach = (number, point), float(far[point])
+        return found
 
     def x_at(self, px: float) -> float:
         """Return the value at a horizontal pixel."""

@@ -121,9 +121,8 @@ class ParetoPlot(Plot):
     def set_spots(self, spots: Sequence[Spot], marks: Marks | None = None) -> None:
         """Show other models; no marks where there are none."""
         self.spots, self.marks = tuple(spots), marks if spots else None
-        self.chosen = self.under_mouse = None
-        self.box.silence()
-        self.mark_dirty()
+        self.chosen = None
+        self.show_anew()
 
     def select(self, position: int | None) -> None:
         """Ring the current choice; None takes the ring away."""

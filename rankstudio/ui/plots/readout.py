@@ -61,6 +61,7 @@ class ValueBox(QWidget):
         self._plot = parent
         self._theme = theme
         self._lines: tuple[Line, ...] = ()
+        # The box follows the mouse: below it, it would take the moves from the plot, hide, and come again.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()

@@ -119,9 +119,7 @@ class StepCurvesPlot(Plot):
         """
         self.curves = tuple(sorted(curves, key=lambda curve: curve.number != BEHIND))
         self.level, self.step_shown = level, step
-        self.under_mouse = None
-        self.box.silence()
-        self.mark_dirty()
+        self.show_anew()
 
     def mark(self, key: int | None) -> None:
         """Let a curve stand out."""
@@ -195,14 +193,7 @@ class StepCurvesPlot(Plot):
 
     def hit_test(self, at: QPointF) -> Point | None:
         """Return the nearest point in reach; of equally near ones that of a named curve."""
-        frame, best, found = self.frame(), _REACH, None
-        for number, curve in enumerate(self.curves):
-            px, py = frame.pixels(curve.x, curve.y)
-            far = np.hypot(px - at.x(), py - at.y())
-            nearest = int(np.nanargmin(np.where(np.isnan(far), np.inf, far))) if far.size else -1
-            if nearest >= 0 and far[nearest] <= best:
-                best, found = float(far[nearest]), (number, nearest)
-        return found
+        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], at, _REACH)
 
     def readout(self, found: Point) -> list[Line]:
         """Return curve, step and value."""

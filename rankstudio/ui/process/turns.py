@@ -67,6 +67,7 @@ class Turns(QObject):
         while self._waiting:
             function = self._waiting.popleft()
             owner = getattr(function, "__self__", None)
+            # Python may still hold a widget that Qt has deleted since it asked for its turn.
             if isinstance(owner, QObject) and not isValid(owner):
                 continue
             if self._waiting:

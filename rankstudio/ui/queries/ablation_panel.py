@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr, trn
@@ -22,8 +23,8 @@ from rankstudio.ui.queries.comparison_panel import PART_NAMES, paint_difference,
 from rankstudio.ui.queries.model_bar import ChosenModels
 from rankstudio.ui.queries.query_tasks import QueryRequest, QueryTasks
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.number_format import signed
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import fill, named
@@ -63,14 +64,13 @@ class AblationPanel(Panel):
 
     Attributes
     ----------
-    asked : Signal()
-        The user wants the models learned.
+    button : QPushButton
+        Pressed where the models are to be learned.
     inspected : Signal(int)
         Id of the feature that the user moved to.
     table : TableView
     """
 
-    asked = Signal()
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
@@ -80,8 +80,9 @@ class AblationPanel(Panel):
         self._largest = 0.0
         self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
         named(self.table, said=tr("Effect of leaving out each feature"))
+        about = tr("Effect of retraining A without each feature.")
+        self.table.shared = Shared("ablation", tr("Features left out"), about)
         self.button = named(QPushButton(), "query-ablation-run")
-        self.button.clicked.connect(self.asked)
         text = tr("Retrain A without each of its features to see which queries each feature helps.")
         self._offer = QWidget()
         middle = Qt.AlignmentFlag.AlignHCenter
@@ -254,7 +255,7 @@ class AblationFeeder(QObject):
         self._begun = False
         self._demand = OnDemand(worker, self._key, self._compute, parent=self)
         self._demand.failed.connect(self._fail)
-        panel.asked.connect(self._begin_asked)
+        panel.button.clicked.connect(self._begin_asked)
 
     def begin(self, asked: QueryRequest, plan: Plan, models: ChosenModels) -> None:
         """Leave out each feature of some models from now on; :meth:`go_on` has the first one learned.

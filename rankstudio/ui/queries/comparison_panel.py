@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Series
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import ARROWS, CellValue, Numbers, Plot, describe, floats
@@ -22,7 +22,7 @@ from rankstudio.ui.queries.sentences import comparison_sentence
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
-from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
@@ -182,10 +182,8 @@ class QueryPlot(Plot):
                 return None
             position = round(frame.x_at(at.x())) - 1
             return int(self._known[min(max(0, position), self._known.size - 1)])
-        px, py = frame.pixels(xs[self._known], ys[self._known])
-        far = np.hypot(px - at.x(), py - at.y())
-        near = int(far.argmin())
-        return int(self._known[near]) if far[near] <= _REACH else None
+        found = frame.nearest([(xs[self._known], ys[self._known])], at, _REACH)
+        return int(self._known[found[1]]) if found else None
 
     def click(self, at: QPointF) -> None:
         """Pick the query under the mouse, the next one where several lie there; on the ground list all."""
@@ -495,13 +493,13 @@ class ComparisonPanel(Panel):
         super().__init__(theme, tr("A against B"))
         self.setObjectName("query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
+        self.plot.shared = Shared("queries", tr("A against B, query by query"))
         self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
         self.mode = named(
             Segmented([(SCATTER, tr("scatter")), (SORTED, tr("differences"))], tr("plot type")),
             "query-plot-mode",
             tip=tr("One point per query, or sorted differences"),
         )
-        self.mode.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.tools.addWidget(self.mode)
         fill(self.body, (self.plot, 1), self.sentence, spacing=4)
         self.mode.chosen.connect(self.plot.set_mode)

@@ -16,7 +16,7 @@ from rankstudio.ui.model.evidence import GREEDY
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE
-from rankstudio.ui.page.controller import Controller, ShownPlot, ShownTable
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.queries.ablation_panel import AblationFeeder, AblationPanel
 from rankstudio.ui.queries.comparison_panel import PART_NAMES, ComparisonPanel
 from rankstudio.ui.queries.documents_panel import DocumentsPanel
@@ -58,8 +58,6 @@ class QueriesController(Controller):
     models : Models
     """
 
-    inspected = Signal(int)
-    """The user looks at a feature (its id)."""
     emptied = Signal(bool)
     """Whether there is nothing that the panels could show."""
 
@@ -75,6 +73,7 @@ class QueriesController(Controller):
         # What is shown, and what it was asked by: the next request may be of other folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
         self._query: tuple[int, int] | None = None  # that the user wants to see
+        self._some: tuple[int, tuple[int, ...]] | None = None  # that are to be listed alone
         self._place = 0
         self._singles: dict[tuple[int, int], Step] = {}
         self.bar, self.empty = ModelBar(), EmptyPage()
@@ -82,6 +81,7 @@ class QueriesController(Controller):
         fill(QVBoxLayout(self.head), self.bar, (self.empty, 1), margins=(0, 0, 0, 0), spacing=0)
         self.comparison, self.list = ComparisonPanel(theme), QueryListPanel(theme)
         self.documents, self.ablation = DocumentsPanel(theme), AblationPanel(theme)
+        self.panels = self.comparison, self.list, self.documents, self.ablation
         self._feeder = AblationFeeder(self.ablation, self._tasks, worker, self)
         self._compared = OnDemand(
             worker, self._compared_key, self._compare, slot="queries", panel=self.head, parent=self
@@ -100,8 +100,8 @@ class QueriesController(Controller):
         self.comparison.plot.brushed.connect(self.list.brush)
         self.list.chosen.connect(self._on_picked)
         self.list.filtered.connect(self.comparison.plot.keep)
-        self.list.selectAsked.connect(self.select_for_listed)
-        self.ablation.inspected.connect(self.inspected)
+        self.list.select_for.clicked.connect(self.select_for_listed)
+        self.ablation.inspected.connect(session.inspectAsked)
         for signal in (
             runs.added,
             runs.ended,
@@ -123,24 +123,6 @@ class QueriesController(Controller):
     def queries(self) -> tuple[ComparedQuery, ...]:
         """The queries that are compared, the greatest loss first."""
         return self._shown[1].queries if self._shown is not None else ()
-
-    def tables(self) -> tuple[ShownTable, ...]:
-        """Return the tables, where the page is seen."""
-        if not self.bar.isVisible():
-            return ()
-        measured = tr("Measures of two models in every query.")
-        learned = tr("Effect of retraining A without each feature.")
-        ranked = tr("Ranked by both models.")
-        return (
-            ShownTable("queries", tr("Queries"), measured, self.list.table),
-            ShownTable("documents", tr("Documents of the query"), ranked, self.documents.table),
-            ShownTable("ablation", tr("Features left out"), learned, self.ablation.table),
-        )
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plot, where the page is seen."""
-        label, plot = tr("A against B, query by query"), self.comparison.plot
-        return (ShownPlot("queries", label, plot),) if self.bar.isVisible() else ()
 
     def leave(self) -> None:
         """Learn nothing more for a page that nobody sees."""
@@ -174,6 +156,26 @@ class QueriesController(Controller):
         self._feeder.begin(asked, a.plan, models)
         show = partial(self._show, asked)
         return computation(tr("Comparing two models query by query"), show, self._tasks.compare, asked)
+
+    def list_training(self, fold: int, positions: tuple[int, ...]) -> None:
+        """List some queries of a fold's training part alone, by their positions there."""
+        self._some = fold, positions
+        self.bar.part.select("train")
+        self.bar.scope.select("one")
+        self.update()
+        self._list_some()
+
+    def _list_some(self) -> None:
+        """List the queries that were asked for, where they are among those that are compared."""
+        if self._some is None or self._shown is None or self._shown[0].part != "train":
+            return
+        fold, positions = self._some
+        places = {(query.fold, query.position): place for place, query in enumerate(self.queries)}
+        there = tuple(places[fold, one] for one in positions if (fold, one) in places)
+        if there:
+            self._some = None
+            self.list.brush(there)
+            self._pick(there[0])
 
     def show_query(self, fold: int, position: int) -> None:
         """Show a query, by its fold and its position in the part."""
@@ -324,6 +326,7 @@ class QueriesController(Controller):
             return
         places = {(query.fold, query.position): place for place, query in enumerate(found.queries)}
         self._pick(places.get(self._query or (0, 0), 0))
+        self._list_some()
 
     @Slot(int)
     def _on_picked(self, place: int) -> None:

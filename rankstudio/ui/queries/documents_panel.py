@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rankstudio.engine.support.number_format import MINUS
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.queries.comparison_panel import BAR
@@ -17,8 +18,8 @@ from rankstudio.ui.queries.sentences import counted, decimals, number, pair_sent
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
-from rankstudio.ui.style.number_format import MINUS
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import ROW_ROLE
@@ -86,7 +87,8 @@ class DocumentsPanel(Panel):
         self._decimals = 3
         self.legend = FeatureLegend(theme)
         self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
-        named(self.table, said=tr("Documents of the query"))
+        label = tr("Documents of the query")
+        named(self.table, said=label).shared = Shared("documents", label, tr("Ranked by both models."))
         self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)
@@ -108,11 +110,8 @@ class DocumentsPanel(Panel):
         """
         self._query = found
         self.set_title(tr("Query {query_id}").format(query_id=found.query_id))
-        values = (
-            tr("{measure} of A {a:.3f}, of B {b:.3f}")
-            .format(measure=measure, a=row.a, b=row.b)
-            .replace("nan", "–")
-        )
+        text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(measure=measure, a=row.a, b=row.b)
+        values = (_areas(row, found) if measure == "AUC" else text).replace("nan", "–")
         relevant = tr("{n_relevant} relevant").format(n_relevant=row.n_relevant)
         self.set_caption(
             f"{counted(row.n_documents, tr('document'), tr('documents'))}, {relevant} · {values} · {_ACT}"
@@ -275,6 +274,16 @@ def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
     tip = -4.0 if moved > 0 else 4.0
     base = y - tip * 0.8
     painter.drawPolygon([QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)])
+
+
+def _areas(row: ComparedQuery, found: RankedQuery) -> str:
+    """Return the AUC of both models with DeLong's intervals."""
+    (a_low, a_high), (b_low, b_high) = found.auc_intervals()
+    text = tr(
+        "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "
+        "95\xa0% intervals)"
+    )
+    return text.format(a=row.a, b=row.b, a_low=a_low, a_high=a_high, b_low=b_low, b_high=b_high)
 
 
 def _feature_color(colors: Colors, place: int) -> QColor:

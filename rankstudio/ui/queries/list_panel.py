@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.queries.comparison_panel import paint_difference
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.number_format import signed
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.layout import named
@@ -36,14 +37,13 @@ class QueryListPanel(Panel):
         Position of the query that the user moved to, in the comparison's order.
     filtered : Signal(object)
         Which queries are listed (ndarray of bool).
-    selectAsked : Signal()
-        Features are to be selected for the listed queries alone.
+    select_for : QPushButton
+        Pressed where features are to be selected for the listed queries alone.
     table : TableView
     """
 
     chosen = Signal(int)
     filtered = Signal(object)
-    selectAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Queries"), padding=0)
@@ -66,7 +66,6 @@ class QueryListPanel(Panel):
             tip=tr("Select features for the listed queries alone, and for the others alone"),
             role="quiet",
         )
-        self.select_for.clicked.connect(self.selectAsked)
         self.field = named(
             QLineEdit(), "query-filter", tr("Query id"), tr("Show only queries whose id contains this text")
         )
@@ -80,6 +79,7 @@ class QueryListPanel(Panel):
         self.table = named(
             TableView(theme, self._columns(several=False), "query-table", _identity), said=tr("Queries")
         )
+        self.table.shared = Shared("queries", tr("Queries"), tr("Measures of two models in every query."))
         self.set_content(self.table)
         self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
         self.clear("")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import Chosen
@@ -110,7 +110,6 @@ class ModelBar(QWidget):
             tip=tr("Queries of all folds, or of the current fold"),
         )
         for choice in (self.part, self.scope):
-            choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             choice.chosen.connect(self.changed)
         row = (PlainLabel("A"), (self.a, 1), PlainLabel("B"), (self.b, 1), self.part, self.scope)
         fill(QHBoxLayout(self), *row, margins=(4, 0, 4, 0), spacing=8).addStretch(1)

@@ -7,8 +7,8 @@ from functools import partial
 from math import floor, log10
 from typing import TYPE_CHECKING
 
+from rankstudio.engine.support.number_format import signed, significant
 from rankstudio.ui.language import tr
-from rankstudio.ui.style.number_format import signed, significant
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison

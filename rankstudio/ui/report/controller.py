@@ -49,6 +49,7 @@ class ReportController(Controller):
         self._session, self._runs, self._store, self._worker = session, runs, models.study_store, worker
         self._evidence = models.evidence
         self.words, self.outline, self.preview = WordsPanel(theme), OutlinePanel(theme), PreviewPanel(theme)
+        self.panels = self.words, self.outline, self.preview
         self._settings = ReportSettings()
         self._unwritten, self._sealed = False, session.sealed
         self._report: Report | None = None
@@ -69,8 +70,8 @@ class ReportController(Controller):
         self.words.written.connect(self._note_words)
         self.outline.arranged.connect(self._note_sections)
         self.outline.usual.clicked.connect(self._arrange_as_usual)
-        self.preview.saveAsked.connect(self.ask_save)
-        self.preview.browserAsked.connect(self.open_in_browser)
+        self.preview.save.clicked.connect(self.ask_save)
+        self.preview.read.clicked.connect(self.open_in_browser)
         runs.cleared.connect(self._read)
         runs.storageBegan.connect(self._write)
         session.measureChanged.connect(self._cover)

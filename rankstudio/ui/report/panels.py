@@ -231,16 +231,10 @@ class PreviewPanel(Panel):
 
     Attributes
     ----------
-    saveAsked, browserAsked : Signal()
-        The user wants a file, or to read it in a browser.
-    unsealAsked : Signal()
-        The user wants to see what was measured on the sealed test part.
+    save, read : QPushButton
+        For a file, and to read it in a browser.
     sheet : QTextBrowser
     """
-
-    saveAsked = Signal()
-    browserAsked = Signal()
-    unsealAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0)
@@ -248,7 +242,7 @@ class PreviewPanel(Panel):
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
         read = tr("Write the report to a temporary file and open it in the browser")
-        self.covered = CoveredNumber(self.unsealAsked)
+        self.covered = CoveredNumber()
         self.read = named(QPushButton(tr("Open in browser")), "report-browser", tip=read)
         self.save = named(
             QPushButton(tr("Save…")),
@@ -259,8 +253,6 @@ class PreviewPanel(Panel):
         self.tools.setSpacing(8)
         for button in (self.covered, self.read, self.save):
             self.tools.addWidget(button)
-        self.read.clicked.connect(self.browserAsked)
-        self.save.clicked.connect(self.saveAsked)
 
     def clear(self) -> None:
         """Show nothing."""

@@ -11,13 +11,14 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.features.candidate_map import Margin, lead_without_use
-from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, candidate_names, group_names
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
+from rankstudio.engine.support.number_format import percent
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import Bar, BarsPlot
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
@@ -42,6 +43,7 @@ class CandidatesView(QWidget):
         self.plot = named(BarsPlot(theme, tr("score of each candidate")), "candidates-plot")
         self._axes = self.plot.axes
         self.plot.placeholder = NO_STEP
+        self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
         self.verdict = named(PlainLabel(), "candidates-verdict")
         self.verdict.setWordWrap(True)
         fill(QVBoxLayout(self), self.verdict, (self.plot, 1), margins=(0, 0, 0, 0), spacing=2)

@@ -80,7 +80,7 @@ class ChanceController(QObject):
     ) -> None:
         super().__init__(parent)
         self._current, self._tests, self._curves = current, tests, curves
-        curves.chance.asked.connect(tests.toggle)
+        curves.chance.button.clicked.connect(tests.toggle)
         for signal in (current.changed, tests.changed, tests.grew):
             signal.connect(self.show)
 

@@ -23,19 +23,15 @@ class ChanceRow(QWidget):
 
     Attributes
     ----------
-    asked : Signal()
-        The button was pressed.
+    button : QPushButton
     row : QBoxLayout
         Of the two, which stand above each other where a row is too long.
     """
-
-    asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.button = named(QPushButton(), "chance-button")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.button.clicked.connect(self.asked)
         self.sentence = named(WrappedLabel(keeps=False), "chance-sentence", role="caption")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.combinations import Axis, varied_axes
@@ -23,6 +23,7 @@ from rankstudio.ui.select.curve_controls import ChanceRow, LeftOutBox, SmallestB
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.number_format import axis_value, combination_label
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import LambdaSlider, Notice, Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
@@ -171,11 +172,12 @@ class CurvesPanel(Panel):
         self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
         self.criterion_plot.may_be_logarithmic = True
         self.criterion_plot.best_is_least = True
+        self.criterion_plot.shared = Shared("criterion", tr("Criterion curves"), always=True)
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
+        self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
         self.chance, self.left_out, self.smallest = ChanceRow(), LeftOutBox(), SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
-        self.view.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.view.chosen.connect(self._show_view)
         self._map: QWidget | None = None
         self._mapped, self._measurable = False, True

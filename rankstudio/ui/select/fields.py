@@ -197,7 +197,7 @@ class Field(QWidget):
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
         if self.editor.property("invalid") != bool(sentence):
-            self.editor.setProperty("invalid", bool(sentence))
+            self.editor.setProperty("invalid", bool(sentence))  # which a sheet sees when it is polished anew
             self.editor.style().unpolish(self.editor)
             self.editor.style().polish(self.editor)
 

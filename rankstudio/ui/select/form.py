@@ -171,7 +171,7 @@ class MethodForm(Panel):
         self._warning = named(PlainLabel(), "method-warning", role="caption")
         self._warning.setWordWrap(True)
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
-        self._preferences.removed.connect(partial(self._tell_attribute, "preferences", {}))
+        self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
         self._own = ParameterSection(theme)
         self._own_ranking = ParameterSection(theme, fold="ranking-options")
         self._ranker_section = ParameterSection(theme, prefix="ranker-")

@@ -223,7 +223,7 @@ class GivenModelsController(GivenController):
         if self._models.session.dataset is None:
             return
         title = tr("One model for all folds; if there is one per fold, choose any of them")
-        kinds = ";;".join((tr("Models (*.json)"), tr("All files (*)")))
+        kinds = ";;".join((tr("Models (*.json *.txt *.xml *.model *.onnx)"), tr("All files (*)")))
         paths, _ = QFileDialog.getOpenFileNames(self._window, title, self.folder, kinds)
         self.open(paths)
 

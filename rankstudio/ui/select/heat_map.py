@@ -24,6 +24,7 @@ from rankstudio.ui.plots import HeatMapPlot
 from rankstudio.ui.select.shown_paths import ShownPaths
 from rankstudio.ui.style.number_format import axis_value
 from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
@@ -43,13 +44,10 @@ class HeatView(QWidget):
 
     Attributes
     ----------
-    picked : Signal(int, int)
-        Row and column of the cell that the user picked.
     viewChanged : Signal()
         The user wants another map, or another measure's.
     """
 
-    picked = Signal(int, int)
     viewChanged = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -71,9 +69,9 @@ class HeatView(QWidget):
         title = tr("validation measure"), tr("features selected, k")
         self.plot = named(HeatMapPlot(theme, *title), "heat-map")
         self.plot.placeholder = _NO_RUN
+        self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # as its title has it
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
         fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
-        self.plot.picked.connect(self.picked)
         self.views.activated.connect(self._on_view)
         self.of.activated.connect(self._on_view)
 
@@ -227,7 +225,7 @@ class HeatController(QObject):
         self._grids: GridMap | None = None
         self._pair: Pair | None = None
         self._marked: tuple[RunRecord, int, int] | None = None
-        self.panel.picked.connect(self._pick)
+        self.panel.plot.picked.connect(self._pick)
         self.panel.viewChanged.connect(self.draw)
 
     def arrange(self, plan: Plan, measured: bool) -> bool:

@@ -24,7 +24,7 @@ from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.selected_model import LIVE, SelectedModel, Shown
-from rankstudio.ui.page.controller import Controller, ShownPlot
+from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.select.candidates_view import NO_STEP, CandidatesView
 from rankstudio.ui.select.curves_panel import NO_CRITERION, NO_MEASURES, CurvesPanel
 from rankstudio.ui.select.heat_map import HeatController
@@ -56,6 +56,7 @@ class RunController(Controller):
         self._session, self._runs, self._measured, self._current = session, runs, measured, current
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
+        self.panels = self.curves, self.candidates
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
@@ -68,6 +69,9 @@ class RunController(Controller):
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
         self.curves.picked.connect(self._pick)
+        self.candidates.picked.connect(session.inspectAsked)
+        session.inspected.connect(self.candidates.select)
+        session.foldChosen.connect(self.stop_following)
         self._heat.picked.connect(self._pick)
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)
@@ -81,15 +85,6 @@ class RunController(Controller):
         self.curves.left_out.clicked.connect(left_out.toggle)
         left_out.changed.connect(self._show_left_out)
         left_out.grew.connect(self._grow_left_out)
-
-    def plots(self) -> tuple[ShownPlot, ...]:
-        """Return the plots of the three panels."""
-        return (
-            ShownPlot("criterion", tr("Criterion curves"), self.curves.criterion_plot),
-            ShownPlot("validation", tr("Validation curves"), self.curves.validation_plot),
-            ShownPlot("candidates", tr("Candidates"), self.candidates.plot),
-            ShownPlot("heat", self.heat.accessibleName(), self.heat.plot),  # as its title has it
-        )
 
     @property
     def following(self) -> bool:

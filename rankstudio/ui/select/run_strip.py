@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
@@ -39,29 +39,15 @@ class RunStrip(QFrame):
 
     Attributes
     ----------
-    followAsked : Signal(bool)
-        Whether the run that works is to be shown from now on.
+    follow, every : QPushButton
+        For the run that works to be shown from now on, and for all runs to be seen.
+    why, sure, another : QPushButton
+        To see why the features of the run were selected, how sure they are, and to compare other methods.
     selected : Signal(int)
         Number of the run that the user wants to see.
-    unsealAsked : Signal()
-        The user wants to see what was measured on the sealed test part.
-    compareAsked : Signal()
-        The user wants to see all runs.
-    featuresAsked : Signal()
-        The user wants to see why the features of the run were selected.
-    evidenceAsked : Signal()
-        The user wants to see how sure these features are.
-    comparisonAsked : Signal()
-        The user wants to compare the run with other methods.
     """
 
     selected = Signal(int)
-    followAsked = Signal(bool)
-    unsealAsked = Signal()
-    compareAsked = Signal()
-    featuresAsked = Signal()
-    evidenceAsked = Signal()
-    comparisonAsked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,11 +59,12 @@ class RunStrip(QFrame):
         self._bar = named(DeferredProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
-        self._covered = CoveredNumber(self.unsealAsked)
-        why = _link(tr("Why these features?"), "strip-why", self.featuresAsked)
-        sure = _link(tr("How sure?"), "strip-sure", self.evidenceAsked)
-        another = _link(tr("Compare with another method"), "strip-another", self.comparisonAsked)
-        self._links, self._next = (why, sure, another), _NextQuestions(why, sure, another)
+        self._covered = CoveredNumber()
+        self.why = _link(tr("Why these features?"), "strip-why")
+        self.sure = _link(tr("How sure?"), "strip-sure")
+        self.another = _link(tr("Compare with another method"), "strip-another")
+        self._links = self.why, self.sure, self.another
+        self._next = _NextQuestions(*self._links)
         self.follow = named(QPushButton(tr("Follow")), "strip-follow", tip=_ABOUT_FOLLOW, role="quiet")
         self.follow.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.follow.setCheckable(True)
@@ -86,15 +73,13 @@ class RunStrip(QFrame):
         self._behind = named(PlainLabel(), role="muted")
         self._waiting = [self._chip() for _ in range(_MOST_WAITING)]
         self._more = named(PlainLabel(), role="muted")
-        self._all = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("Show all runs"), role="quiet")
-        self._all.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.every = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("Show all runs"), role="quiet")
+        self.every.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
         fill(row, self._covered, (self._next, 1))
         fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
-        fill(row, self.follow, self._all)
+        fill(row, self.follow, self.every)
         self._run.clicked.connect(lambda: self._key is not None and self.selected.emit(self._key))
-        self.follow.clicked.connect(self.followAsked)
-        self._all.clicked.connect(self.compareAsked)
         self.show_runs(())
 
     def show_runs(
@@ -125,7 +110,7 @@ class RunStrip(QFrame):
         self._run.setVisible(shown is not None)
         result = shown.result if shown is not None else None
         self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
-        self._all.setEnabled(bool(records))
+        self.every.setEnabled(bool(records))
         self._next.offer(() if shown is None or current or queued else self._questions(shown))
         self._bar.setVisible(shown is not None and shown.state in _WORKING)
         self.follow.setVisible(current is not None)
@@ -206,10 +191,9 @@ class _NextQuestions(QWidget):
         self._said.setVisible(bool(seen))
 
 
-def _link(text: str, name: str, asked: SignalInstance) -> QPushButton:
+def _link(text: str, name: str) -> QPushButton:
     link = named(QPushButton(text), name, role="link")
     link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    link.clicked.connect(asked)
     return link
 
 

@@ -19,7 +19,7 @@ from rankstudio.ui.style.theme import Theme
 
 _ON_DATA = (
     *("export", "figures", "save_plan", "copy_command", "copy_python"),
-    *("group", "best", "next_fold", "previous_fold"),
+    *("group", "import_feature_set", "best", "next_fold", "previous_fold"),
 )
 
 
@@ -65,6 +65,14 @@ _FILE = (
         "open_preferences",
         tr("Open pre&ferences…"),
         tr("Learn from preferences between documents instead of labels: a table of qid, winner, loser."),
+    ),
+    Command(
+        "import_feature_set",
+        tr("Import feature set…"),
+        tr(
+            "Read what the features are in Elasticsearch, OpenSearch, Solr or Vespa. Exported models then "
+            "have these definitions."
+        ),
     ),
     Command(
         "sources",

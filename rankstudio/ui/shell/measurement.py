@@ -126,6 +126,7 @@ class SealController(Controller):
 
     def _show(self) -> None:
         sealed = is_sealed(self._marks)
+        # Qt tells of a check mark whoever set it; the user alone breaks a seal.
         self._action.blockSignals(True)
         self._action.setChecked(sealed)
         self._action.blockSignals(False)

@@ -195,8 +195,6 @@ class SelectionController(QObject):
     """The user wants to open something that was not open lately."""
     pathChosen = Signal(str)
     """The user wants to open what was open lately."""
-    foldChosen = Signal()
-    """The user looks at another fold."""
 
     def __init__(
         self, models: Models, settings: Settings, line: SelectionLine, parent: QObject | None = None
@@ -280,8 +278,7 @@ class SelectionController(QObject):
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
         elif part == "fold":
-            self.foldChosen.emit()
-            self._session.look_at(value if isinstance(value, int) else None)
+            self._session.choose_fold(value if isinstance(value, int) else None)
         elif part == "run" and isinstance(value, int):
             look_at(self._session, self._runs, self._runs.record(value))
         elif part == "parameters":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStatusBar
 
 from rankstudio.ui.language import tr, trn
@@ -89,18 +89,14 @@ class StatusBar(QStatusBar):
 class LoadingBar(QFrame):
     """Says what is being opened and how far it is, with a button to cancel."""
 
-    cancelled = Signal()
-
     def __init__(self) -> None:
         super().__init__()
         named(self, "loading-bar", role="panel")
         self._text = PlainLabel()
         self._bar = DeferredProgressBar()
         self._bar.setAccessibleName(tr("Progress of reading"))
-        cancel = QPushButton(tr("Cancel"))
-        cancel.setObjectName("cancel-loading")
-        cancel.clicked.connect(self.cancelled)
-        fill(QHBoxLayout(self), self._text, (self._bar, 1), cancel, margins=(12, 6, 12, 6), spacing=12)
+        self.cancel = named(QPushButton(tr("Cancel")), "cancel-loading")
+        fill(QHBoxLayout(self), self._text, (self._bar, 1), self.cancel, margins=(12, 6, 12, 6), spacing=12)
         self.hide()
 
     @Slot(str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
 
@@ -64,8 +64,6 @@ class MainToolBar(QToolBar):
     theme : Theme
     """
 
-    themeToggled = Signal()
-
     def __init__(self, actions: Actions, theme: Theme) -> None:
         super().__init__(tr("Tools"))
         self.setObjectName("main-toolbar")
@@ -88,12 +86,11 @@ class MainToolBar(QToolBar):
         self.convention_button = self._menu_button("convention-button", actions.submenus["convention"])
         palette = self._add(actions["palette"])  # which a key opens, too
         self._shrinking.append(self._add(actions["export"], texted=True))
-        self._theme_button = named(QPushButton(), "theme-button")
-        self._theme_button.clicked.connect(self.themeToggled)
-        self.addWidget(self._theme_button)
+        self.theme_button = named(QPushButton(), "theme-button")
+        self.addWidget(self.theme_button)
         self._giving_way: tuple[QWidget, ...] = (
             palette,
-            self._theme_button,
+            self.theme_button,
             self._first[-1],
             self.convention_button,
         )
@@ -154,4 +151,4 @@ class MainToolBar(QToolBar):
     def _show_theme(self) -> None:
         """Show the sun in the dark and the moon in the light: what a click brings."""
         text, icon = (tr("Light theme"), "sun") if self._theme.dark else (tr("Dark theme"), "moon")
-        set_icon(named(self._theme_button, said=text, tip=text), self._theme, icon)
+        set_icon(named(self.theme_button, said=text, tip=text), self._theme, icon)

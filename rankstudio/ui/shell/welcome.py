@@ -28,10 +28,7 @@ class Welcome(QWidget):
     theme : Theme
     """
 
-    openAsked = Signal()
-    sampleAsked = Signal()
     recentChosen = Signal(str)
-    sourcesAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -39,10 +36,9 @@ class Welcome(QWidget):
         self._theme = theme
         self._recent = fill(QVBoxLayout(), spacing=2)
         self._recent_title = named(PlainLabel(tr("Open recent")), role="muted")
-        sources = named(QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet")
-        sources.clicked.connect(self.sourcesAsked)
+        self.sources = named(QPushButton(tr("Where to get data…")), "welcome-sources", role="quiet")
         column = fill(QVBoxLayout(), 2, _DropArea(theme, self._buttons()), spacing=8)
-        column.addWidget(sources, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.sources, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(12)
         fill(column, self._recent_title, self._recent, 3)
         fill(QHBoxLayout(self), 1, column, 1)
@@ -60,13 +56,11 @@ class Welcome(QWidget):
         self._recent_title.setVisible(bool(paths))
 
     def _buttons(self) -> QHBoxLayout:
-        open_button = named(QPushButton(tr("Open…")), "welcome-open")
-        sample_button = named(QPushButton(tr("Open the sample")), "welcome-sample", role="primary")
-        set_icon(open_button, self._theme, "open")
-        set_icon(sample_button, self._theme, "sample", "on_accent")
-        open_button.clicked.connect(self.openAsked)
-        sample_button.clicked.connect(self.sampleAsked)
-        return fill(QHBoxLayout(), 1, open_button, sample_button, 1, spacing=8)
+        self.open = named(QPushButton(tr("Open…")), "welcome-open")
+        self.sample = named(QPushButton(tr("Open the sample")), "welcome-sample", role="primary")
+        set_icon(self.open, self._theme, "open")
+        set_icon(self.sample, self._theme, "sample", "on_accent")
+        return fill(QHBoxLayout(), 1, self.open, self.sample, 1, spacing=8)
 
 
 class _RecentButton(QPushButton):
@@ -81,6 +75,7 @@ class _RecentButton(QPushButton):
         where = named(ElidedLabel(str(Path(path).parent), Qt.TextElideMode.ElideMiddle), role="caption")
         where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for label in (name, where):
+            # A click on a label is one on the button.
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._theme, self._icon = theme, PlainLabel()
         theme.changed.connect(self._restyle)

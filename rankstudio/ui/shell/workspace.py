@@ -78,7 +78,7 @@ class PageRail(QWidget):
     def __init__(self, theme: Theme, pages: Sequence[PageName]) -> None:
         super().__init__()
         named(self, "page-rail", tr("pages"), role="rail")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)  # or a plain widget has no background
         self.setFixedWidth(scaled(WIDTH))
         self._theme = theme
         self._keys = [page.key for page in pages]

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QIdentityProxyModel, QModelIndex, QObject, QP
 from PySide6.QtGui import QIcon, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
+    QLabel,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -126,7 +128,8 @@ class OpenDialog(QFileDialog):
                 tr("Text of LETOR or SVMlight (*.txt *.letor *.dat *.svm *.libsvm *.gz *.bz2 *.xz *.zst)"),
                 tr("Tables (*.csv *.tsv *.parquet *.pq *.feather *.arrow)"),
                 tr("Plans (*.toml)"),
-                tr("Models (*.json)"),
+                tr("Models (*.json *.txt *.xml *.model *.onnx)"),
+                tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
                 tr("Studies (*.rankstudio)"),
             ]
         )
@@ -213,6 +216,12 @@ class ColumnsDialog(QDialog):
         self._problem.setWordWrap(True)
         self._problem.setVisible(bool(problem))
         self._qid = named(QComboBox(), "columns-qid", tr("column of the query"))
+        self._no_queries = named(
+            QCheckBox(tr("&No queries: one ranking")),
+            "columns-no-queries",
+            tr("No queries: one ranking"),
+            tr("Read all documents as one ranking. Folds are then made of documents."),
+        )
         self._label = named(QComboBox(), "columns-label", tr("column of the relevance label"))
         self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
         self._table = named(QTableWidget(), "columns-table", tr("columns and their first values"))
@@ -223,6 +232,7 @@ class ColumnsDialog(QDialog):
         self._lay_out()
         for box in (self._qid, self._label, self._part):
             box.currentIndexChanged.connect(self._refresh)
+        self._no_queries.toggled.connect(self._refresh)
         self._table.itemChanged.connect(self._toggle)
         self._refresh()
         self.resize(*_SIZE)
@@ -237,12 +247,13 @@ class ColumnsDialog(QDialog):
             for i, name in enumerate(names)
             if i not in roles and i not in self._features and (i != comment or names.count(name) > 1)
         ]
-        return columns_of(self._preview, told.qid, told.label, left_out, told.part)
+        one = told.no_queries
+        return columns_of(self._preview, told.qid, told.label, left_out, told.part, no_queries=one)
 
     def _roles(self) -> tuple[int, int, int]:
         """Return the columns of query, label and part; -1 for none."""
         qid, label, part = (box.currentData() for box in (self._qid, self._label, self._part))
-        return qid, label, part
+        return -1 if self._no_queries.isChecked() else qid, label, part
 
     def _fill_boxes(self) -> None:
         self._qid.addItem(
@@ -284,7 +295,9 @@ class ColumnsDialog(QDialog):
     def _guess(self, told: DataColumns) -> None:
         """Set everything as it is told or recognised; a column of text is no feature."""
         preview = self._preview
-        found = preview.recognised(told) or preview.recognised(DataColumns())
+        self._no_queries.setChecked(told.no_queries)
+        alone = DataColumns(no_queries=True)  # tells all but the query
+        found = preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(alone)
         names = list(preview.names)
         qid = found.qid if found else _index(names, told.qid)
         label = found.label if found else _index(names, told.label)
@@ -300,7 +313,9 @@ class ColumnsDialog(QDialog):
 
     def _lay_out(self) -> None:
         form = QFormLayout()
-        form.addRow(tr("&Query"), self._qid)
+        query = QLabel(tr("&Query"))
+        query.setBuddy(self._qid)
+        form.addRow(query, fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
         form.addRow(tr("&Relevance label"), self._label)
         form.addRow(tr("&Part"), self._part)
         every = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
@@ -333,13 +348,16 @@ class ColumnsDialog(QDialog):
             names[qid] if qid >= 0 else "",
             names[label] if label >= 0 and label != qid else "",
             part=names[part] if part >= 0 and part not in (qid, label) else "",
+            no_queries=self._no_queries.isChecked(),
         )
 
     @Slot()
     def _refresh(self) -> None:
         """Show of every column what it is by now."""
         (qid, label, part), comment = self._roles(), self._comment()
-        blocked = self._table.blockSignals(True)
+        alone = self._no_queries.isChecked()
+        self._qid.setDisabled(alone)
+        blocked = self._table.blockSignals(True)  # a cell that is filled in here was not ticked by the user
         n = 0
         for i in range(self._table.rowCount()):
             free = i not in (qid, label, part)
@@ -358,7 +376,7 @@ class ColumnsDialog(QDialog):
             widest = scaled(_WIDEST if j == 0 else _VALUE)
             self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, widest))
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
-        fine = (qid >= 0 or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
+        fine = (qid >= 0 or alone or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
         fine = fine and (part < 0 or part not in (qid, label))
         self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(fine)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
@@ -12,7 +13,9 @@ from PySide6.QtWidgets import QWidget
 from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.formats.feature_logs import holds_logs
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
 from rankstudio.engine.errors import DatasetError, RankStudioError
@@ -28,6 +31,7 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.notice import Question
 
 _DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
@@ -50,6 +54,8 @@ class OpenController(Controller):
     """Models are to rank (the paths of their files, or of a folder)."""
     preferencesAsked = Signal(str)
     """A file of preferences is to be learned from (its path)."""
+    featureSetAsked = Signal(str)
+    """A feature set of the open data is to be read (its path)."""
     studyAsked = Signal(str)
     """A study is to be opened (its path)."""
     runAsked = Signal()
@@ -67,6 +73,7 @@ class OpenController(Controller):
         models.loader.opened.connect(self._show)
         models.loader.failed.connect(self.failed)
         models.loader.columnsUnknown.connect(self._ask_columns)
+        models.loader.queriesUnknown.connect(self._ask_queries)
         self._worker = models.task_worker
         self._columns: dict[str, DataColumns] = {}  # what the user said of tables, by their paths
         parent.setAcceptDrops(True)
@@ -111,12 +118,7 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
 
-            def open_so() -> None:
-                self._columns[path] = dialog.columns()
-                plan = options.changed(columns=self._columns[path].as_dict())
-                self._loader.open(path, plan, None if path != self._session.plan.data else plan)
-
-            dialog.accepted.connect(open_so)
+            dialog.accepted.connect(lambda: self._open_with(path, options, dialog.columns()))
             dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
@@ -127,6 +129,28 @@ class OpenController(Controller):
         what = tr("Reading the columns")
         self._worker.task(what, preview_table, Path(path), on_done=show, on_error=fail, slot="columns")
 
+    @Slot(str, object, str)
+    def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
+        """Ask whether the documents of a text that tells no queries are one ranking; then open it so."""
+        text = tr(
+            "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
+            "by documents."
+        ).format(name=Path(path).name)
+        title, do = tr("No queries"), tr("Open as one ranking")
+        if Question.ask(self._window, title, text, do):
+            columns = replace(DataColumns.of(options.columns), no_queries=True)
+            self._open_with(path, options, columns)
+        else:
+            self.failed.emit(problem)
+
+    def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
+        """Open data of which somebody has told the columns."""
+        self._columns[path] = columns
+        # Measures and how to choose are those of the kind of data, which may be another now.
+        same = path == self._session.plan.data and columns.no_queries == self._session.plan.one_ranking
+        plan = options.changed(columns=columns.as_dict())
+        self._loader.open(path, plan, plan if same else None)
+
     @Slot()
     def open_sample(self) -> None:
         """Open the bundled sample."""
@@ -134,7 +158,10 @@ class OpenController(Controller):
 
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open one file or folder, models, or several files that are parts of one fold."""
-        if paths and all(holds_models(Path(path)) for path in paths):
+        if len(paths) == 1 and holds_feature_set(Path(paths[0])):
+            self.featureSetAsked.emit(paths[0])
+            return
+        if paths and all(_holds_models(Path(path)) for path in paths):
             self.modelsAsked.emit(list(paths))
             return
         try:
@@ -148,7 +175,10 @@ class OpenController(Controller):
         if is_study(path):
             self.studyAsked.emit(path)
             return
-        if holds_models(Path(path)):
+        if holds_feature_set(Path(path)):
+            self.featureSetAsked.emit(path)
+            return
+        if _holds_models(Path(path)):
             self.modelsAsked.emit([path])
             return
         if holds_preferences(Path(path)):
@@ -199,7 +229,7 @@ class OpenController(Controller):
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
-        if dataset.read_as.qid:
+        if dataset.read_as.qid or dataset.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
             more = len(dataset.warnings) - 1
@@ -209,3 +239,8 @@ class OpenController(Controller):
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()
+
+
+def _holds_models(path: Path) -> bool:
+    """Return whether a file or a folder looks like models, rather than like logs, which are JSON, too."""
+    return holds_models(path) and not holds_logs(path)

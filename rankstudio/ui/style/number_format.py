@@ -1,4 +1,4 @@
-"""Numbers as the window writes them: powers with superscripts, and no more digits than help."""
+"""Numbers as the window alone writes them: powers with superscripts, values on axes, times."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.support.number_format import NOTHING
 from rankstudio.engine.support.number_grid import power_of_two
 from rankstudio.ui.language import tr
 
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
-MINUS = "−"
 
 
 def superscript(number: float) -> str:
@@ -22,7 +22,7 @@ def superscript(number: float) -> str:
 def plain(value: float) -> str:
     """Return a number with at most four significant figures and no trailing zeros: 0.5, 64, 1e-7."""
     if math.isnan(value):
-        return "–"
+        return NOTHING
     return f"{value:.4g}".replace("e+0", "e").replace("e-0", "e-")
 
 
@@ -47,39 +47,6 @@ def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     """Return the values on a plan's axes: "λ1 = 0.1 · loss = hinge", "" where there is none."""
     named = zip(axes, values, strict=True)
     return " · ".join(f"{tr(axis.label)} = {axis_value(axis, value)}" for axis, value in named)
-
-
-def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
-    """Return a number with so many decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
-
-    What would be all zeros and is not 0 has a decimal more, else it is written by its size, "−3e-6"; 0 itself
-    has no sign.
-    """
-    if math.isnan(value):
-        return "–"
-    signs = "+" if sign and value else ""
-    text = f"{value:{signs}.{decimals}f}" if value else f"{0:.{decimals}f}"
-    if value and not text.strip("+-0."):
-        text = f"{value:{signs}.{decimals + 1}f}"
-    if value and not text.strip("+-0."):
-        text = f"{value:{signs}.0e}".replace("e-0", "e-")
-        return text.replace("-", MINUS, 1) if value < 0 else text
-    return text.replace("-", MINUS)
-
-
-def signed(value: float, decimals: int = 2) -> str:
-    """Return a number with its sign: "+0.24", "−0.10", "+3e-6", "0.00"; see :func:`fixed`."""
-    return fixed(value, decimals, sign=True)
-
-
-def significant(value: float, digits: int) -> str:
-    """Return a number with so many significant figures and a true minus: "−0.123"."""
-    return f"{value:.{digits}g}".replace("-", MINUS)
-
-
-def correlation_text(r: float) -> str:
-    """Return a correlation as it is said everywhere, with two decimals: "0.95", "−0.20", never "−0.00"."""
-    return "–" if math.isnan(r) else f"{round(r, 2) + 0.0:.2f}".replace("-", MINUS)
 
 
 def time_text(seconds: float | None) -> str:

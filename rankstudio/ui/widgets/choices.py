@@ -80,6 +80,8 @@ class Segmented(QWidget):
         Values and what is written on their buttons.
     name : str
         What is chosen here, for screen readers: "fold".
+    wide : bool
+        Whether it takes the room that there is.
 
     Attributes
     ----------
@@ -89,7 +91,9 @@ class Segmented(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, options: Sequence[tuple[object, str]] = (), name: str = "") -> None:
+    def __init__(
+        self, options: Sequence[tuple[object, str]] = (), name: str = "", *, wide: bool = False
+    ) -> None:
         super().__init__()
         self.setAccessibleName(name)
         self._values: list[object] = []
@@ -97,7 +101,8 @@ class Segmented(QWidget):
         self._group.setExclusive(True)
         self._group.buttonClicked.connect(self._on_clicked)
         self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        width = QSizePolicy.Policy.Expanding if wide else QSizePolicy.Policy.Maximum
+        self.setSizePolicy(width, QSizePolicy.Policy.Fixed)
         self.set_options(options)
 
     def set_options(self, options: Sequence[tuple[object, str]]) -> None:

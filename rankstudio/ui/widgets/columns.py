@@ -17,9 +17,9 @@ from PySide6.QtCore import (
 )
 
 from rankstudio.engine.export.tables import csv_text, latex_text, markdown_text
+from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import LEFT, RIGHT
-from rankstudio.ui.style.number_format import fixed, signed
 from rankstudio.ui.style.plain_text import plain
 
 if TYPE_CHECKING:

@@ -83,5 +83,6 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another variant in the style sheet."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
+        # Qt looks at the properties that a sheet selects by when it polishes a widget, and not after that.
         widget.style().unpolish(widget)
         widget.style().polish(widget)

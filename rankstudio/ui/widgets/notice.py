@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, SignalInstance, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -330,11 +330,8 @@ class RemovableNote(QWidget):
 
     Attributes
     ----------
-    removed : Signal()
-        The button was pressed.
+    button : QToolButton
     """
-
-    removed = Signal()
 
     def __init__(self, theme: Theme, name: str, remove: str) -> None:
         super().__init__()
@@ -343,7 +340,6 @@ class RemovableNote(QWidget):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.button = named(QToolButton(), f"{name}-remove", said=remove, tip=remove, role="quiet")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.button.clicked.connect(self.removed)
         icons.set_icon(self.button, theme, "close", "muted")
         row = fill(QHBoxLayout(self), (self._text, 1), self.button, margins=(0, 0, 0, 0), spacing=4)
         row.setAlignment(self.button, Qt.AlignmentFlag.AlignTop)
@@ -360,21 +356,14 @@ class RemovableNote(QWidget):
 
 
 class CoveredNumber(QPushButton):
-    """A button that shows that a number is covered; one click uncovers the test part.
+    """A button that shows that a number is covered; a click uncovers the test part."""
 
-    Parameters
-    ----------
-    unseal : SignalInstance
-        Emitted on a click.
-    """
-
-    def __init__(self, unseal: SignalInstance) -> None:
+    def __init__(self) -> None:
         super().__init__(tr("test: ••••  Show"))
         text = tr("Show the results of the sealed test part")
         tip = tr("The test part is sealed. Click to show its results; the study counts each look.")
         named(self, "covered-number", text, tip, role="link")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.clicked.connect(unseal)
         self.hide()
 
 

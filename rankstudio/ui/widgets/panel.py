@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -130,8 +130,8 @@ class WrappedLabel(QLabel):
             self.setToolTip(plain(self.text()) if needs > self.height() else "")
 
 
-class _Header(QFrame):
-    """The upper edge of a panel, which can be double-clicked and asked for a menu."""
+class PanelHeader(QFrame):
+    """The upper edge of a panel, which can be double-clicked, and asked for a menu at a point."""
 
     doubleClicked = Signal()
     menuAsked = Signal(QPoint)
@@ -165,14 +165,13 @@ class Panel(QFrame):
         Where the content goes.
     tools : QHBoxLayout
         The right end of the header.
-    headerDoubleClicked : Signal()
-        The user wants the panel larger, or as it was.
-    headerMenuAsked : Signal(QPoint)
-        The user wants to know what can be done with the panel; where on the screen.
+    header : PanelHeader
+        The upper edge.
+    appeared : Signal()
+        It is seen from now on, and may not have followed what came while it was hidden.
     """
 
-    headerDoubleClicked = Signal()
-    headerMenuAsked = Signal(QPoint)
+    appeared = Signal()
 
     def __init__(self, theme: Theme, title: str, caption: str = "", padding: int = 12) -> None:
         super().__init__()
@@ -187,7 +186,13 @@ class Panel(QFrame):
         self.body = fill(QVBoxLayout(), margins=(padding, padding, padding, padding), spacing=8)
         # The hairline stays free, and so do the lower corners, which a child would otherwise square off.
         edges = (1, 1, 1, 0 if padding else 5)
-        fill(QVBoxLayout(self), self._header(), (self.body, 1), margins=edges, spacing=0)
+        self.header = self._make_header()
+        fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Announce it."""
+        super().showEvent(event)
+        self.appeared.emit()
 
     def set_title(self, title: str) -> None:
         """Show another title."""
@@ -234,11 +239,9 @@ class Panel(QFrame):
         self.tools.addWidget(button)
         return button
 
-    def _header(self) -> QFrame:
+    def _make_header(self) -> PanelHeader:
         """Build the header."""
-        header = named(_Header(), role="header")
-        header.doubleClicked.connect(self.headerDoubleClicked)
-        header.menuAsked.connect(self.headerMenuAsked)
+        header = named(PanelHeader(), role="header")
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         shown = (self._title, (self._caption, 1), self.tools)

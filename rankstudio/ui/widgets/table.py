@@ -10,8 +10,10 @@ from pathlib import Path
 from PySide6.QtCore import (
     QEvent,
     QItemSelectionModel,
+    QMimeData,
     QModelIndex,
     QObject,
+    QPoint,
     QPointF,
     QRect,
     QRectF,
@@ -23,6 +25,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
+    QDrag,
     QFocusEvent,
     QFontMetrics,
     QGuiApplication,
@@ -38,6 +41,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QApplication,
     QFrame,
     QHeaderView,
     QMenu,
@@ -54,6 +58,7 @@ from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
 from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import NOT_SHARED
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import (
     FLAGS,
@@ -176,19 +181,26 @@ class TableView(QTableView):
     toggled : Signal(object)
         A row object whose tick was clicked, or which is chosen when Space is pressed; only of a table with a
         column of ticks.
+    pointed : Signal(object)
+        The row object under the mouse, None where there is none.
     failed : Signal(str)
         A sentence, when saving did not work.
     widths : ColumnWidths
         What the user made of the columns' widths.
     placeholder : str
         What the table says while it has no rows.
+    shared : Shared
+        How it is listed among what can be exported; not at all by itself.
     row_actions : callable or None
         Of a row object: further actions for its context menu.
+    dragged : callable or None
+        Of a row object: what a drag of its row carries. Without it, rows are not dragged.
     """
 
     chosen = Signal(object)
     cellClicked = Signal(object, str)
     toggled = Signal(object)
+    pointed = Signal(object)
     failed = Signal(str)
 
     def __init__(
@@ -202,7 +214,10 @@ class TableView(QTableView):
         self.setObjectName(name)
         self.setAccessibleName(name.replace("-", " "))
         self.placeholder = ""
+        self.shared = NOT_SHARED
         self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
+        self.dragged: Callable[[Row], QMimeData] | None = None
+        self._pressed: QPoint | None = None  # where a drag would begin
         self.hovered_row = -1
         self._cut = ""  # what an empty table says, where it has no room for it
         self._set_widths: dict[str, int] = {}  # by the key of the column
@@ -369,8 +384,13 @@ class TableView(QTableView):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Let the row under the mouse light up."""
+        at = event.position().toPoint()
+        if self.dragged is not None and self._pressed is not None:
+            if (at - self._pressed).manhattanLength() >= QApplication.startDragDistance():
+                self._drag()
+            return
         super().mouseMoveEvent(event)
-        self._hover(self.indexAt(event.position().toPoint()).row())
+        self._hover(self.indexAt(at).row())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Hide the keyboard's ring from those who use the mouse."""
@@ -380,7 +400,23 @@ class TableView(QTableView):
             if event.button() == Qt.MouseButton.LeftButton:
                 self.toggled.emit(index.data(ROW_ROLE))  # and the row is not chosen by that
             return
+        held = event.button() == Qt.MouseButton.LeftButton and index.isValid()
+        self._pressed = event.position().toPoint() if held else None
         super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Drag nothing any more."""
+        self._pressed = None
+        super().mouseReleaseEvent(event)
+
+    def _drag(self) -> None:
+        """Drag the row that was pressed."""
+        assert self.dragged is not None and self._pressed is not None
+        index, self._pressed = self.indexAt(self._pressed), None
+        if index.isValid():
+            drag = QDrag(self)
+            drag.setMimeData(self.dragged(index.data(ROW_ROLE)))
+            drag.exec(Qt.DropAction.CopyAction)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen row in sight where it was, and the columns that stretch readable."""
@@ -521,6 +557,8 @@ class TableView(QTableView):
         """Redraw the row that the mouse entered and the one that it left."""
         if row != self.hovered_row:
             self.hovered_row = row
+            rows = self.rows()
+            self.pointed.emit(rows[row] if 0 <= row < len(rows) else None)
             self.viewport().update()
 
     @Slot(QModelIndex, QModelIndex)

@@ -284,3 +284,66 @@ def test_what_is_wrong_is_said(options: list[str], sentence: str, capsys, tmp_pa
     names = [str(tmp_path / o) if o in ("out", "q") else o for o in options]
     assert main(["convert", *names]) != 0
     assert naming(sentence).search(capsys.readouterr().err)
+
+
+def logged(folder: Path) -> tuple[Path, Path]:
+    """Feature logs with text queries, and ratings as Quepid exports them, one of a document without a log."""
+    folder.mkdir()
+    responses = [
+        {
+            "query": query,
+            "hits": {
+                "hits": [
+                    {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 4 + n}]}]}}
+                    for i in range(4)
+                ]
+            },
+        }
+        for n, query in enumerate(("red dress", "blue, shoes"))
+    ]
+    logs, ratings = folder / "log.ndjson", folder / "ratings.csv"
+    logs.write_text("".join(f"{json.dumps(response)}\n" for response in responses))
+    rows = [f'"{q}",d{i},{i % 3}\n' for q in ("red dress", "blue, shoes") for i in range(3)]
+    ratings.write_text("query,docid,rating\n" + "".join(rows) + "red dress,d77,3\n")
+    return logs, ratings
+
+
+@pytest.mark.parametrize("name", ["graded.parquet", "graded.csv", "graded.txt"])
+def test_feature_logs_and_judgments_become_one_dataset(tmp_path: Path, name: str, capsys) -> None:
+    logs, ratings = logged(tmp_path / "logs")
+    assert main(["convert", str(logs), str(tmp_path / name), "--judgments", str(ratings)]) == 0
+    said = capsys.readouterr().err
+    assert naming("2 logged documents judgment").search(said) and "red dress d3; blue, shoes d3" in said
+    assert naming("1 judged document logs").search(said) and "red dress d77" in said
+    data = open_dataset(tmp_path / name).folds[0].train
+    assert data.n_documents == 6 and data.n_queries == 2
+    assert data.X[:, 0].tolist() == [0.0, 0.25, 0.5, 1.0, 1.25, 1.5]
+    assert data.y.tolist() == [0.0, 1.0, 2.0] * 2
+    text = name.endswith(".txt")
+    assert data.query_ids == (("1", "2") if text else ("red dress", "blue, shoes"))
+    assert data.document_ids == ("d0", "d1", "d2") * 2 and "query = red dress" in data.comments[0]
+    assert main(["convert", str(logs), str(tmp_path / f"again-{name}")]) == 0, "judgments beside are found"
+    assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_judgments_and_runs_are_not_mixed(tmp_path: Path, capsys) -> None:
+    logs, ratings = logged(tmp_path / "logs")
+    asked = ["--judgments", str(ratings), "--run", f"a={logs}"]
+    assert main(["convert", str(logs), str(tmp_path / "x.csv"), *asked]) == 1
+    assert naming("--judgments --run").search(capsys.readouterr().err)
+
+
+def test_a_reduced_feature_set_is_written_beside_renumbered_data(tmp_path: Path, capsys) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "train.txt").write_text("2 qid:1 1:0.1 2:3 3:1\n0 qid:1 1:0.2 2:1 3:2\n")
+    features = [{"name": f"q{i}", "params": [], "template": {"match": {"t": i}}} for i in (1, 2, 3)]
+    whole = tmp_path / "set.json"
+    whole.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
+    out = tmp_path / "few.txt"
+    asked = ["--features", "3,2", "--renumber", "--feature-set", str(whole)]
+    assert main(["convert", str(data / "train.txt"), str(out), *asked]) == 0
+    written = json.loads((tmp_path / "few.featureset.json").read_text())["featureset"]["features"]
+    assert written == features[1:]
+    assert "few.featureset.json" in capsys.readouterr().out
+    assert main(["convert", str(data / "train.txt"), str(out), *asked]) == 1, "nothing is replaced"

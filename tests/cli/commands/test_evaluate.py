@@ -13,6 +13,7 @@ from rankstudio.cli import main
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.metrics.names import LETOR_MEASURES
+from rankstudio.engine.statistics.auc import auc_interval
 
 LABELS = [0, 2, 1, 0, 0, 1]
 SCORES = [0.5, 0.9, 0.5, 1.0, 2.0, 3.0]
@@ -172,3 +173,17 @@ def test_run_and_evaluate_measure_a_model_alike(convention: str, tmp_path: Path,
     )
     assert main([*command, "--measures", "ERR", "--greatest-grade", "0.5"]) == 1
     assert "greatest_grade" in capsys.readouterr().err
+
+
+def test_one_ranking_has_an_interval_of_its_area(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "objects.csv").write_text("label,a\n1,3\n0,1\n1,2\n0,2.5\n0,0\n")
+    (tmp_path / "scores.txt").write_text("3\n1\n2\n2.5\n0\n")
+    command = ["evaluate", str(tmp_path / "objects.csv"), str(tmp_path / "scores.txt"), "--no-queries"]
+    assert main([*command, "--measures", "AUC,Tau", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["AUC"] == 5 / 6
+    np.testing.assert_allclose(found["AUC interval"], auc_interval([3, 1, 2, 2.5, 0], [1, 0, 1, 0, 0]))
+    assert main([*command, "--measures", "AUC"]) == 0
+    assert "DeLong" in capsys.readouterr().out
+    assert main([*command, "--measures", "MAP"]) == 0
+    assert "DeLong" not in capsys.readouterr().out

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import signal
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +14,7 @@ import pytest
 from letor_folder import save_folds
 
 from rankstudio.cli import main
-from rankstudio.engine import GreedyRankRLS, open_dataset, selection_evidence
+from rankstudio.engine import GAS, GreedyRankRLS, open_dataset, selection_evidence
 from rankstudio.engine.analysis.evidence import selection_evidence as gathering
 from rankstudio.engine.experiment.storage.study import Study
 
@@ -139,3 +142,66 @@ def test_what_cannot_be_asked_is_refused(study: Path, data: Path, tmp_path: Path
     refused(["evidence", "--data", str(data), "--threshold", "0.4"], "threshold 0.5 0.4")
     refused(["evidence", "--data", str(data), "--loss", "beauty"], "beauty")
     refused(["evidence", "--data", str(tmp_path / "nowhere")], "nowhere")
+
+
+def test_halves_that_were_learned_are_not_learned_again(
+    data: Path, tmp_path: Path, answer, monkeypatch
+) -> None:
+    """Catches halves that are lost when the command ends early, and numbers that depend on the workers."""
+    gas = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "6", "--json"]
+    expected = answer([*gas, "--workers", "1"])
+    out = ["--out", str(tmp_path / "out")]
+    first = GAS.work
+    learned: list[int] = []
+
+    def until_the_fifth(self, data):
+        learned.append(data.ptr.size)
+        if len(learned) == 6:  # the selection itself comes first
+            raise KeyboardInterrupt
+        yield from first(self, data)
+
+    monkeypatch.setattr(GAS, "work", until_the_fifth)
+    with suppress(KeyboardInterrupt):
+        main([*gas, "--workers", "1", *out])
+    assert not (tmp_path / "out" / "evidence.csv").exists()
+    with Study.open(tmp_path / "out" / "halves.rankstudio", reading=True) as study:
+        assert study.runs()[0].n_finished == 4
+    learned[:] = [0] * 10
+    assert answer([*gas, *out, "--workers", "1"]) == expected
+    assert len(learned) == 10 + 8 + 2  # the selection, and its margins
+
+
+SLOW = """
+import sys, time
+from rankstudio.cli import main
+from rankstudio.engine import GAS
+
+usual = GAS.work
+
+def slow(self, data):
+    yield from usual(self, data)
+    print(flush=True)  # it has learned
+    time.sleep(0.05)
+
+GAS.work = slow
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.thorough
+def test_a_killed_command_loses_at_most_one_half(data: Path, tmp_path: Path, answer) -> None:
+    """Catches halves that are stored together at the end."""
+    gas = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "60", "--json"]
+    expected = answer(gas)
+    out, place = ["--out", str(tmp_path / "out")], tmp_path / "out" / "halves.rankstudio"
+    command = [sys.executable, "-c", SLOW, *gas, *out, "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        learned = [running.stdout.readline() for _ in range(1 + 7)][1:]  # the selection itself is first
+        running.kill()
+    assert not (tmp_path / "out" / "evidence.csv").exists()
+    with Study.open(place, reading=True) as study:
+        assert len(learned) - 1 <= study.runs()[0].n_finished < 120
+    assert answer([*gas, *out]) == expected
+    with Study.open(place, reading=True) as study:
+        assert study.runs()[0].n_finished == 120

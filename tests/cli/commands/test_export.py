@@ -109,3 +109,24 @@ def test_a_feature_set_beside_the_data_is_used_and_one_that_does_not_fit_is_name
     (data / "featureset.json").write_text(json.dumps({"featureset": {"features": features[:1]}}))
     assert export(place, "fold1", tmp_path / "m.json", *options, "--force", to="elasticsearch") == 0
     assert naming("featureset feature model").search(json.loads(capsys.readouterr().out)["note"])
+
+
+def test_the_part_of_a_feature_set_that_a_model_needs(place: Path, tmp_path: Path, capsys) -> None:
+    features = [{"name": f"f{i}", "params": [], "template": {"match_all": {}}} for i in range(1, 60)]
+    whole = tmp_path / "whole.json"
+    whole.write_text(json.dumps({"featureset": {"name": "s", "features": features}}))
+    options = ("--feature-set", str(whole))
+    assert export(place, "fold1", tmp_path / "part.json", *options, to="feature-set") == 0
+    assert naming("59 features").search(capsys.readouterr().out)
+    part = json.loads((tmp_path / "part.json").read_text())["featureset"]
+    model = json.loads((place / "out" / "models" / "fold1.json").read_text())
+    assert part["name"] == "s"
+    assert [f["name"] for f in part["features"]] == [
+        f"f{i}" for i in sorted(f["id"] for f in model["features"])
+    ]
+    assert export(place, "fold1", tmp_path / "part.json", *options, to="feature-set") == 1
+    assert "part.json" in capsys.readouterr().err
+    assert export(place, "fold1", whole, *options, "--force", to="feature-set") == 1
+    assert "whole.json" in capsys.readouterr().err
+    assert export(place, "fold1", tmp_path / "none.json", to="feature-set") == 1
+    assert naming("--feature-set feature set data").search(capsys.readouterr().err)

@@ -84,3 +84,22 @@ def test_a_sealed_test_part_is_in_no_figure(study: Path, tmp_path: Path) -> None
     assert "differences" not in names(tmp_path / "out", ".csv")
     assert "run1-validation" in names(tmp_path / "out", ".csv")
     assert "test part" not in (tmp_path / "out" / "curves.txt").read_text(encoding="utf-8")
+
+
+def test_a_study_without_anything_to_draw_is_refused(tmp_path: Path, done, refused) -> None:
+    """One setting, no validation and no test part: no curve, map or difference."""
+    data, out = tmp_path / "data.txt", tmp_path / "out"
+    rows = [
+        f"{label} qid:{query} 1:{label + query / 9} 2:{query % 2}" for query in (1, 2, 3) for label in (0, 1)
+    ]
+    data.write_text("\n".join([*rows, ""]), encoding="utf-8")
+    done(["run", "--data", str(data), "--method", "rankrls", "--lambda", "1", "--out", str(out)])
+    refused(["figures", str(out / "study.rankstudio"), "--out", str(tmp_path / "figures")], "no results")
+    assert not (tmp_path / "figures").exists()
+
+
+def test_a_study_without_runs_has_no_number_to_choose(tmp_path: Path, refused) -> None:
+    path = tmp_path / "empty.rankstudio"
+    Study.create(path).close()
+    refused(["plan", str(path)], "no run")
+    refused(["plan", str(path), "--run", "1"], "no run")

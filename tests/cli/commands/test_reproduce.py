@@ -181,6 +181,7 @@ def test_json_has_all_digits(ohsumed, answer) -> None:
 
 @pytest.mark.realdata
 @pytest.mark.thorough
+@pytest.mark.timeout(1200)  # half a minute of processor, of which a busy machine gives little
 def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(
     letor_dir: Path, monkeypatch, capsys
 ) -> None:

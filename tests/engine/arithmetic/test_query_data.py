@@ -16,7 +16,7 @@ from strategies import Problem, problems
 from rankstudio.engine.arithmetic import magnitude
 from rankstudio.engine.arithmetic.magnitude import GREATEST, LEAST_DIFFERENCE, check_rows
 from rankstudio.engine.arithmetic.query_data import QueryData, group
-from rankstudio.engine.arithmetic.shared import Shared, once
+from rankstudio.engine.arithmetic.shared import SharedResults, once
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, group_sparse
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
@@ -200,7 +200,7 @@ def test_columns_of_columns_are_those_of_the_data_with_all_features() -> None:
     assert narrow.shared.origin is data.shared
     assert narrow.shared.columns == (0, 1)
     np.testing.assert_allclose(narrow.statistics.total, data.statistics.total[np.ix_([0, 1, 4], [0, 1, 4])])
-    assert Shared(data.shared, (2,)).columns == (2,)
+    assert SharedResults(data.shared, (2,)).columns == (2,)
 
 
 def test_what_is_found_once_is_not_looked_for_again() -> None:

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import naming
 
+from rankstudio.engine.data.feature_names import (
+    FeatureNotes,
+    load_notes,
+    renamed,
+    save_notes,
+    set_mismatch,
+    with_feature_set,
+)
 from rankstudio.engine.data.feature_sets import (
     FeatureSet,
     engine_of,
     feature_set_beside,
     is_rank_feature,
+    parsed_feature_set,
     read_feature_set,
 )
+from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DatasetError
 
 TITLE = {
@@ -172,6 +184,96 @@ def test_a_set_beside_the_data_is_found_and_a_list_of_names_is_none(tmp_path: Pa
         found = feature_set_beside(place)
         assert found is not None
         assert found.name == "movies"
+
+
+def test_features_of_data_are_found_by_name_or_by_position_where_they_have_none() -> None:
+    named = SET.matched([(1, "price"), (2, "c"), (3, "bm25(a)")], by_position=True)
+    assert (named.ids, named.by_name) == ({2: "c", 3: "bm25(a)"}, True)
+    assert named.definition(1) == "" and named.definition(2) == "c"
+    assert named.of([(3, "called otherwise by now")]) == {3: "bm25(a)"}
+    with pytest.raises(DatasetError, match="price"):
+        named.of([(1, "price")])
+    plain = [(i, f"feature {i}") for i in range(1, 6)]
+    numbered = SET.matched(plain, by_position=True)
+    assert (numbered.ids, numbered.by_name) == ({1: "bm25(a)", 2: "bm25(b)", 3: "c"}, False)
+    assert SET.matched(plain, by_position=False).ids == {}
+
+
+@pytest.mark.parametrize(
+    "content", [{"featureset": {"name": "m", "features": ELASTIC}}, [RECENCY, BOOK], PROFILE]
+)
+def test_a_set_is_written_as_its_engine_takes_it(tmp_path: Path, content: object) -> None:
+    found = read_feature_set(written(tmp_path, content, "set.profile" if content == PROFILE else "set.json"))
+    again = parsed_feature_set(Path("again"), found.text())
+    assert (again.engine, again.name, again.definitions) == (found.engine, found.name, found.definitions)
+    last = found.names[-1]
+    kept = found.reduced([last])
+    assert last in kept.names and len(kept.names) < len(found.names) + (found.engine == "elasticsearch")
+    assert parsed_feature_set(Path("again"), kept.text()).definitions == kept.definitions
+
+
+TEXT = "2 qid:1 1:0.1 2:3\n0 qid:1 1:0.2 2:1\n"
+
+
+def test_data_beside_a_set_have_its_names_and_definitions(tmp_path: Path) -> None:
+    written(tmp_path, TEXT, "train.txt")
+    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC[:2]}}, "featureset.json")
+    dataset = open_dataset(tmp_path)
+    assert dataset.feature_names == tuple(feature["name"] for feature in ELASTIC[:2])
+    assert dataset.feature_set is not None
+    assert json.loads(dataset.feature_set.definition(2)) == ELASTIC[1]
+    assert not dataset.warnings
+    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
+    dataset = open_dataset(tmp_path)
+    assert naming("featureset.json 3 2").search(" ".join(dataset.warnings))
+    written(tmp_path, "id,name\n1,own\n2,other\n", "features.csv")
+    named = open_dataset(tmp_path)
+    assert named.feature_names == ("own", "other"), "names that are written by hand win"
+    assert named.feature_set is not None and named.feature_set.ids == dataset.feature_set.ids
+
+
+def test_rank_features_beside_data_name_them(tmp_path: Path) -> None:
+    written(tmp_path, TEXT, "train.txt")
+    written(tmp_path, "bm25(title)\nnativeRank\n", "features.profile")
+    assert open_dataset(tmp_path).feature_names == ("bm25(title)", "nativeRank")
+
+
+def test_columns_of_a_table_keep_their_names_beside_a_set(tmp_path: Path) -> None:
+    first, second = (feature["name"] for feature in ELASTIC[:2])
+    written(tmp_path, f"qid,label,price,{second},{first}\n1,1,5,0.1,0.2\n1,0,6,0.3,0.4\n", "train.csv")
+    written(tmp_path, {"featureset": {"name": "movies", "features": ELASTIC}}, "featureset.json")
+    dataset = open_dataset(tmp_path)
+    assert dataset.feature_names == ("price", second, first)
+    assert dataset.feature_set is not None
+    assert dataset.feature_set.ids == {2: second, 3: first}
+    (tmp_path / "train.csv").write_text("qid,label,price,size\n1,1,5,0.1\n1,0,6,0.3\n")
+    dataset = open_dataset(tmp_path)
+    assert dataset.feature_set is None and dataset.feature_names == ("price", "size")
+    assert naming("featureset.json 2 features").search(" ".join(dataset.warnings))
+
+
+def test_a_set_that_is_named_and_names_of_the_users_own(tmp_path: Path) -> None:
+    dataset = open_dataset(written(tmp_path, TEXT, "train.txt"))
+    mine = renamed(dataset, {2: "Mine"})
+    made = with_feature_set(mine, SET)
+    assert made.feature_names == ("bm25(a)", "Mine")
+    assert renamed(made, {}).feature_names == ("bm25(a)", "bm25(b)")
+    assert naming("features.txt 3 2").search(set_mismatch(made))
+    with pytest.raises(DatasetError, match="none"):
+        with_feature_set(dataset, replace(SET, definitions={}))
+
+
+def test_a_set_is_kept_with_notes(tmp_path: Path) -> None:
+    dataset = open_dataset(written(tmp_path, TEXT, "train.txt"))
+    elastic = read_feature_set(written(tmp_path, {"features": [{**TITLE, "name": HOSTILE}, BOOST]}))
+    save_notes(tmp_path / "notes", dataset, FeatureNotes(feature_set=elastic))
+    found = load_notes(tmp_path / "notes", dataset).feature_set
+    assert found is not None and found.definitions == elastic.definitions
+    next((tmp_path / "notes").glob("*.featureset")).write_text("{")
+    assert load_notes(tmp_path / "notes", dataset).feature_set is None
+
+
+HOSTILE = "\"',;{}</script>${jndi:x}{{keywords}}\n*/ $(rm)"
 
 
 @given(st.text(alphabet='ab1.,(){}"\\\n#$ _-', max_size=30))

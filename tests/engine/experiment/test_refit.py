@@ -6,14 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rankstudio.engine.data.splitting.splits import k_fold, single_split, whole
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.refit import median, most_frequent, refit
+from rankstudio.engine.experiment.refit import most_frequent, refit
 from rankstudio.engine.experiment.runner import collect, run_plan
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
@@ -73,14 +71,6 @@ def test_of_an_optimiser_the_last_iteration_is_the_model() -> None:
 def test_a_run_without_a_finished_fold_has_none() -> None:
     with pytest.raises(PlanError, match="fold"):
         refit(collect(Plan("small"), dataset(), [], 0.0), dataset())
-
-
-@given(st.lists(st.integers(-3, 3), min_size=1))
-def test_the_median_is_a_value_with_at_most_half_on_either_side(values: list[int]) -> None:
-    found = median(values)
-    assert found in values
-    assert 2 * sum(v < found for v in values) <= len(values) >= 2 * sum(v > found for v in values)
-    assert 2 * sum(v < found for v in values) < len(values), "the lower of two"
 
 
 def test_ties_of_the_most_frequent_value_go_to_the_one_listed_first() -> None:

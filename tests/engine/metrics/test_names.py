@@ -4,11 +4,22 @@ import pytest
 from wording import naming
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, MeasureKind, measure
+from rankstudio.engine.metrics.names import FAMILIES, LETOR_MEASURES, measure
 
 
 def test_canonical_names_are_read_back() -> None:
-    others = ("MAP@10", "NDCG", "P@1000", "Disagreement", "RR", "ERR@5", "Recall@3", "AUC")
+    others = (
+        "MAP@10",
+        "NDCG",
+        "P@1000",
+        "Disagreement",
+        "RR",
+        "ERR@5",
+        "Recall@3",
+        "AUC",
+        "StrictDisagreement",
+        "Tau",
+    )
     for name in (*LETOR_MEASURES, *others):
         assert measure(name).name == str(measure(name)) == name
         assert measure(measure(name)) == measure(name)
@@ -34,6 +45,7 @@ def test_names_are_read_in_any_case(written: str, name: str) -> None:
         "Disagreement@1",
         "Recall",
         "AUC@3",
+        "Tau@3",
         "MRR",
         "NDCG@²",
         None,
@@ -47,9 +59,9 @@ def test_another_name_is_answered_with_the_measures_there_are(written: object) -
     assert repr(written) in text
 
 
-def test_only_the_error_is_better_when_it_is_lower() -> None:
-    lower = [f.kind for f in FAMILIES if not f.higher_is_better]
-    assert lower == [MeasureKind.DISAGREEMENT]
+def test_only_errors_are_better_when_they_are_lower() -> None:
+    lower = [f.name for f in FAMILIES if not f.higher_is_better]
+    assert lower == ["Disagreement", "StrictDisagreement"]
     assert not measure("disagreement").higher_is_better
     assert measure("MAP").higher_is_better
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics.auc import averaged_auc, pair_auc, pooled_auc
+from rankstudio.engine.statistics.auc import auc_interval, averaged_auc, pair_auc, pooled_auc
 
 rows = st.integers(0, 12).flatmap(
     lambda m: st.tuples(
@@ -52,3 +52,34 @@ def test_what_does_not_fit_together_is_refused() -> None:
         averaged_auc([1.0, 2.0], [0, 1], [0])
     with pytest.raises(ParameterError, match="held_out"):
         pair_auc([[1.0]], [0, 1])
+
+
+@given(st.integers(2, 9), st.integers(2, 9), st.integers(0, 10**6), st.booleans())
+def test_delongs_interval_is_that_of_its_kernel_matrix(m: int, n: int, seed: int, tied: bool) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, m + n).astype(float) if tied else rng.normal(size=m + n)
+    relevant = np.arange(m + n) < m
+    matrix = np.array([[order(a, b) for b in scores[m:]] for a in scores[:m]])  # psi of each pair
+    variance = matrix.mean(axis=1).var(ddof=1) / m + matrix.mean(axis=0).var(ddof=1) / n
+    half = 1.959963984540054 * np.sqrt(variance)
+    mixed = rng.permutation(m + n)
+    found = auc_interval(scores[mixed], relevant[mixed])
+    expected = max(0.0, matrix.mean() - half), min(1.0, matrix.mean() + half)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_interval_holds_the_area_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(0)
+    truth = 0.7602499389065233  # of normal scores that differ by 1: Φ(1 / √2)
+    relevant = np.arange(120) < 40
+    held = 0
+    for _ in range(400):
+        low, high = auc_interval(rng.normal(size=120) + relevant, relevant)
+        held += low <= truth <= high
+    assert abs(held / 400 - 0.95) < 3.5 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def test_no_interval_without_two_documents_of_each_kind() -> None:
+    assert np.isnan(auc_interval([1, 2, 3], [True, False, False])).all()
+    with pytest.raises(ParameterError):
+        auc_interval([1, 2], [True, False], 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from waiting import wait_until
 from windows import finish, open_window, settle
 from wording import naming
 
+from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
@@ -54,6 +56,71 @@ def test_names_come_from_a_file_and_what_is_none_is_refused(
         assert str(folds) in window.notice.text()
         window.names.read(solr)
         assert window.session.dataset.feature_names[:2] == ("first", "second")
+        settle(window)
+
+
+def feature_set(n: int) -> dict[str, object]:
+    features = [
+        {
+            "name": f"q{i}",
+            "params": ["keywords"],
+            "template": {"match": {"title": f"{{{{keywords}}}} </b> {i}"}},
+        }
+        for i in range(1, n + 1)
+    ]
+    return {"featureset": {"name": "movies", "features": features}}
+
+
+def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
+    theme: Theme, tmp_path: Path, folds: Path
+) -> None:
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        n = window.session.dataset.n_features
+        path, other = tmp_path / "set.json", tmp_path / "other.json"
+        path.write_text(json.dumps(feature_set(n)))
+        other.write_text('{"featureset": {"features": []}}')
+        window.names.read_set(other)
+        assert str(other) in window.notice.text()
+        assert window.session.dataset.feature_set is None
+        record = window.runs.records[0]
+        window.open_path(str(path))  # as a drop does
+        found = window.session.dataset.feature_set
+        assert found.definitions.keys() == {f"q{i}" for i in range(1, n + 1)}
+        assert record.dataset is window.session.dataset
+        window._show_page("features")
+        window.sections.features.inspect(3)
+        brief = 'q3: {"match": {"title": "{{keywords}} </b> 3"}}'
+        wait_until(lambda: window.sections.features.inspector.definition.text() == brief)
+        shown = window.sections.features.profile.tables.texts()[-1]
+        assert "Elasticsearch" in shown[0]
+        assert json.loads(shown[1].replace("\N{NO-BREAK SPACE}", " ")) == json.loads(found.definitions["q3"])
+        items = {item.key: item for item in export_items(window.models, window.sections)}
+        reduced = json.loads(items["feature-set"].text())["featureset"]["features"]
+        chosen = sorted(window.current.model.step.selected)
+        assert [json.dumps(f) for f in reduced] == [found.definitions[f"q{c + 1}"] for c in chosen]
+        item = items["model-formats"]
+        place = [label for label, _ in item.formats].index("Elasticsearch LTR")
+        said: list[str] = []
+        item.writers[place].write(tmp_path / "model.json")
+        item.writers[place].check(tmp_path / "model.json", said.append)
+        wait_until(lambda: said)
+        assert said[0].startswith("Identical ranking on ")
+        written = json.loads((tmp_path / "model-featureset.json").read_text())["featureset"]["features"]
+        assert written == reduced
+        settle(window)
+    with open_window(theme, tmp_path / "config", folds) as window:
+        again = window.session.dataset.feature_set
+        assert again is not None and again.definitions == found.definitions, "it is kept for the next start"
+        settle(window)
+
+
+def test_a_feature_set_that_is_opened_before_the_data_says_so(theme: Theme, tmp_path: Path) -> None:
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps(feature_set(3)))
+    with open_window(theme, tmp_path / "config") as window:
+        window.open_path(str(path))
+        assert naming("set.json data").search(window.notice.text())
         settle(window)
 
 
@@ -227,3 +294,22 @@ def test_a_pin_is_of_the_group_and_goes_with_any_of_its_features(window: MainWin
     session.open(session.dataset, "elsewhere")
     assert not session.plan.groups
     settle(window)
+
+
+def test_feature_logs_are_opened_with_the_judgments_beside_them(theme: Theme, tmp_path: Path) -> None:
+    hits = [
+        {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 4}]}]}}
+        for i in range(5)
+    ]
+    log, ratings = tmp_path / "log.json", tmp_path / "ratings.csv"
+    log.write_text(json.dumps([{"query": q, "hits": {"hits": hits}} for q in ("a b", "c")]))
+    rows = "".join(f"{q},d{i},{i % 2}\n" for q in ("a b", "c") for i in range(4))
+    ratings.write_text(f"query,docid,rating\n{rows}")
+    with open_window(theme, tmp_path / "config") as window:
+        for paths in ([str(log)], [str(ratings), str(log)], [str(tmp_path)]):
+            window.open_controller.open_paths(paths)
+            wait_until(lambda: window.session.dataset is not None and not window.models.loader.busy)
+            assert window.session.dataset.folds[0].train.n_documents == 8
+            assert window.session.dataset.feature_names == ("bm25",)
+            assert naming("2 logged documents judgment").search(window.notice.text())
+        settle(window)

@@ -107,7 +107,7 @@ def test_columns_give_way_to_the_names_where_there_is_little_room(panel: Statist
 
 def test_writing_into_a_cell_tells_row_column_and_text(panel: StatisticsPanel) -> None:
     told: list[tuple[int, str, str]] = []
-    panel.edited.connect(lambda row, key, text: told.append((row.feature_id, key, text)))
+    panel.table.rows_model.written.connect(lambda row, key, text: told.append((row.feature_id, key, text)))
     train = documents((30, 20))
     panel.show_summary("x", summary_of(train), train, rows_of(train))
     table = panel.table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,16 @@ from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import Opened, finish, settle
 
+from rankstudio.engine import permutation_importance
+from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.evidence import Package, Progress
+from rankstudio.ui.model.evidence import MOST_SECONDS, Package, Progress
+from rankstudio.ui.plots.maps.set_matrix import FREE, REQUIRED
 
 
 @pytest.fixture(autouse=True)
@@ -193,6 +197,24 @@ def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen:
     assert not seen.sets.sentence.isVisible() and any(row.own for row in plot.rows)
 
 
+def test_a_click_on_the_sets_of_another_selection_asks_nothing(
+    window: MainWindow, seen: EvidenceController
+) -> None:
+    """As the page appears it shows them for a moment; their features may be none of the data any more."""
+    window.workspace.show_page("data")
+    window.session.select((1.0,), 1)
+    settle(window)
+    feature = seen.sets.plot.columns[0].feature
+    window.workspace.show_page("evidence")
+    seen.sets.plot.picked.emit(feature)
+    assert not seen._wanted and not seen._best_with.waits
+    rest(window)
+    assert all(column.wanted == FREE for column in seen.sets.plot.columns)
+    seen.sets.plot.picked.emit(seen.sets.plot.columns[0].feature)
+    rest(window)
+    assert [column.wanted for column in seen.sets.plot.columns].count(REQUIRED) == 1
+
+
 @pytest.mark.thorough
 def test_the_matrix_is_read_and_used_by_keyboard(window: MainWindow, seen: EvidenceController) -> None:
     plot = seen.sets.plot
@@ -284,7 +306,9 @@ def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow)
     assert evidence.progress(Package.FEATURES) is Progress.DONE
     assert evidence.progress(Package.BEST) is Progress.ABSENT
     keys = {column.key for column in page.panel.table.rows_model.columns}
-    assert {"probability", "position", "verdict"} <= keys and "deciding" not in keys
+    assert {"probability", "position", "verdict", "deciding"} <= keys
+    titles = [column.title for column in page.panel.table.rows_model.columns]
+    assert "≈ queries" in titles, "they are by margins"
     assert evidence.found.stability.n_paths == 100
     before = evidence.found
     window.session.show_measure("P@10")  # which the halves do not depend on
@@ -292,12 +316,138 @@ def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow)
     assert evidence.found is before and evidence.progress(Package.FEATURES) is Progress.DONE
 
 
-def test_a_method_that_does_not_select_has_a_sentence(window: MainWindow) -> None:
+def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindow) -> None:
+    """Catches another model, part, measure or seed, and panels that do not apply."""
     window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
     finish(window)
     window.workspace.show_page("evidence")
     rest(window)
-    assert "uses all features" in window.sections.evidence.panel.table.placeholder
+    page, model = window.sections.evidence, window.current.model
+    part = model.fold.vali or model.fold.train
+    expected = permutation_importance(
+        lambda X: X @ model.step.coef,
+        part.X,
+        part.y,
+        qid=part.qid,
+        measure=window.session.measure,
+        seed=model.plan.seed,
+        convention=window.session.convention,
+    )
+    rows = page.panel.table.rows()
+    assert {row.found.column for row in rows} == set(model.step.selected)
+    for row in rows:
+        assert row.found.loss.value == pytest.approx(expected.mean[row.found.column], abs=1e-12)
+    assert [row.found.loss.value for row in rows] == sorted(
+        (row.found.loss.value for row in rows), reverse=True
+    )
+    assert {column.key for column in page.panel.table.rows_model.columns} == {"feature", "name", "loss"}
+    assert not any(panel.isVisible() for panel in (page.best, page.sets, page.probability))
+    assert not page.panel.permuting.isVisible()
+    before = window.models.importance.found
+    window.session.show_measure("P@10")
+    rest(window)
+    assert window.models.importance.found.measure.name == "P@10" != before.measure.name
+    assert page.panel.table.rows()[0].found.loss.value == window.models.importance.found.mean.max()
+
+
+def test_a_search_that_ended_without_a_proof_goes_on(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a set that is never proved as nothing can be pressed, and a second search that ends early."""
+    finish(window)
+    window.session.select((1.0,), K)
+    evidence, asked = window.models.evidence, []
+    usual = window.models.fold_cache.evidence
+
+    def gather(wanted, known):
+        asked.append((wanted.parts, wanted.max_seconds))
+        return usual(wanted, known)
+
+    monkeypatch.setattr(window.models.fold_cache, "evidence", gather)
+    with monkeypatch.context() as unproved:
+        unproved.setattr(evidence, "_proved", lambda _: False)
+        window.workspace.show_page("evidence")
+        rest(window)
+        assert evidence.progress(Package.BEST) is Progress.STOPPED
+        assert window.sections.evidence.best.work.button.isVisible()
+    evidence.start(Package.BEST)
+    rest(window)
+    assert evidence.progress(Package.BEST) is Progress.DONE
+    assert asked[0][1] == MOST_SECONDS and [one for one in asked if "best" in one[0]][-1][1] == inf
+
+
+def test_deciding_queries_are_listed_by_a_click(window: MainWindow, seen: EvidenceController) -> None:
+    """Catches queries of another part or order, and a list that the comparison replaces later."""
+    step = next(step for step in window.models.evidence.found.deciding if step.queries)
+    train = window.current.model.fold.train
+    row = next(row for row in seen.panel.table.rows() if row.found.column == step.feature)
+    (action, *_) = seen.panel.table.row_actions(row)
+    assert action.text() == "List the deciding queries"
+    seen.panel.table.cellClicked.emit(row, "deciding")
+    assert window.workspace.place == "queries"
+    queries = window.sections.queries
+    expected = {str(train.query_ids[at]) for at in step.queries}
+    wait_until(lambda: {str(query.query_id) for query in queries.list.listed()} == expected)
+    settle(window)
+    assert queries.bar.part.value() == "train"
+    assert {str(query.query_id) for query in queries.list.table.rows()} == expected
+
+
+def test_permuting_is_offered_where_nobody_knows_how_long_it_takes(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    importance = window.models.importance
+    monkeypatch.setattr(type(importance), "seconds", property(lambda _: inf))
+    window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
+    finish(window)
+    window.workspace.show_page("evidence")
+    rest(window)
+    line = window.sections.evidence.panel.permuting
+    assert line.button.isVisible() and importance.found is None
+    line.button.click()
+    importance.stop()
+    rest(window)
+    assert importance.progress is Progress.STOPPED and line.button.isVisible()
+    line.button.click()
+    rest(window)
+    assert importance.found is not None and not line.isVisible()
+
+
+@pytest.mark.thorough
+def test_each_half_is_stored_when_it_is_learned(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches halves that are stored at the end alone: what ends the program loses one of them at most."""
+    parameters = {"regularization": (1.0,), "n_features_to_select": 3}
+    window.session.change("gas", method="gas", parameters=parameters)
+    finish(window)
+    window.study_files.save_as(str(tmp_path / "kept.rankstudio"))
+    wait_until(lambda: window.models.study_store.path == (tmp_path / "kept.rankstudio").resolve())
+    window.workspace.show_page("evidence")
+    rest(window)
+    evidence, told = window.models.evidence, []
+    study, run, fold, place = evidence._place()
+
+    def stored() -> int:
+        kept = study.evidence(run, fold, place)
+        return unpack_evidence(kept).stability.n_paths if kept is not None else 0
+
+    monkeypatch.setattr(
+        window.models.fold_cache, "evidence", slow(window.models.fold_cache, 0.02), raising=False
+    )
+
+    def check() -> None:
+        found = evidence.found.stability
+        if found is not None and found.n_paths:
+            told.append((found.n_paths, stored()))
+
+    evidence.grew.connect(check)
+    evidence.start(Package.FEATURES)
+    wait_until(lambda: len(told) >= 8, 60)
+    evidence.stop()
+    rest(window)
+    assert all(kept >= known - 1 for known, kept in told), told
+    assert stored() == evidence.found.stability.n_paths, "stopped, all of them are stored"
 
 
 def test_more_than_chance_leads_to_the_page(window: MainWindow) -> None:

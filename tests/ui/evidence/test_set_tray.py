@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from waiting import wait_until
 from windows import finish, settle
 
@@ -128,3 +129,36 @@ def test_the_line_is_on_both_pages_and_not_on_estimates(window: MainWindow, tray
     window.workspace.show_page(ESTIMATES)
     settle(window)
     wait_until(lambda: not second.isVisible())
+
+
+def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
+    window: MainWindow, tray: SetTrayController
+) -> None:
+    first, table = tray.trays[0], window.sections.features.path.table
+    selected = tray.features
+    rows = {row.feature_id: at for at, row in enumerate(table.rows())}
+    other = next(feature for feature in rows if feature not in selected)
+    found = exact(window, tray)
+    table._hover(rows[other])
+    settle(window)
+    change = found.added[tray._column(other)] / found.criterion - 1
+    assert signed_percent(change) in first.said.text() and f"{other} " in first.said.text()
+    table._hover(rows[selected[0]])
+    settle(window)
+    place = tray._columns.index(tray._column(selected[0]))
+    assert signed_percent(found.without[place] / found.criterion - 1) in first.said.text()
+    table._hover(-1)
+    settle(window)
+    assert "%" not in first.said.text()
+    data = table.dragged(table.rows()[rows[other]])
+    action, button, key = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    entered = QDragEnterEvent(QPoint(5, 5), action, data, button, key)
+    first.dragEnterEvent(entered)
+    assert entered.isAccepted()
+    first.dropEvent(QDropEvent(QPointF(5, 5), action, data, button, key))
+    assert tray.features == (*selected, other)
+    empty = QMimeData()  # which the event does not keep
+    nothing = QDragEnterEvent(QPoint(5, 5), action, empty, button, key)
+    nothing.ignore()
+    first.dragEnterEvent(nothing)
+    assert not nothing.isAccepted()

@@ -49,12 +49,12 @@ def dialog(app, theme, tmp_path):
 
 def test_an_item_is_written_where_the_dialog_says(dialog, tmp_path):
     told = []
-    dialog.exported.connect(lambda key, path: told.append((key, path)))
+    dialog.saved.connect(told.append)
     assert dialog.path == tmp_path / "features.csv"
     QTest.mouseClick(dialog._save, Qt.MouseButton.LeftButton)
     assert (tmp_path / "features.csv").read_text() == ".csv"
-    assert told == [("table", tmp_path / "features.csv")]
-    assert "Written to" in dialog._message.text()
+    assert told == [tmp_path / "features.csv"]
+    assert "Written to" in dialog.message.text()
 
 
 def test_format_and_suffix_follow_each_other(dialog, tmp_path):
@@ -70,7 +70,7 @@ def test_an_existing_file_is_replaced_only_on_the_second_ask(dialog, tmp_path):
     (tmp_path / "features.csv").write_text("old")
     dialog.save()
     assert (tmp_path / "features.csv").read_text() == "old"
-    assert "already exists" in dialog._message.text()
+    assert "already exists" in dialog.message.text()
     dialog._path.textEdited.emit(
         dialog._path.text()
     )  # the permission is for what was there when it was asked
@@ -83,11 +83,11 @@ def test_an_existing_file_is_replaced_only_on_the_second_ask(dialog, tmp_path):
 def test_failures_are_sentences(dialog, tmp_path):
     dialog.select("curves")
     dialog.save()
-    assert dialog._message.text() == f"{tmp_path / 'curves.png'}: no room."
+    assert dialog.message.text() == f"{tmp_path / 'curves.png'}: no room."
     dialog.select("gone")
     dialog._path.setText(str(tmp_path / "no such folder" / "x.csv"))
     dialog.save()
-    assert "could not be written: No such file or directory." in dialog._message.text()
+    assert "could not be written: No such file or directory." in dialog.message.text()
 
 
 def test_what_is_text_is_copied_and_asks_for_no_file(dialog):
@@ -103,7 +103,7 @@ def test_what_is_text_is_copied_and_asks_for_no_file(dialog):
 
 def test_what_is_not_there_says_why_and_writes_nothing(dialog, tmp_path):
     dialog.select("model")
-    assert dialog._message.text() == "No model yet."
+    assert dialog.message.text() == "No model yet."
     assert not dialog._save.isEnabled()
     dialog.save()
     assert not list(tmp_path.iterdir())
@@ -142,20 +142,20 @@ def test_a_format_says_what_it_is_what_it_writes_beside_and_what_was_found(app, 
     assert dialog._help.text() == "A model.\n\nFor one."
     dialog._format.setCurrentIndex(1)
     dialog._format.activated.emit(1)
-    assert (dialog._message.text(), dialog._save.isEnabled()) == ("It has no trees.", False)
+    assert (dialog.message.text(), dialog._save.isEnabled()) == ("It has no trees.", False)
     assert dialog.path == tmp_path / "m.json"
     dialog.save()
     dialog._format.setCurrentIndex(0)
     dialog._format.activated.emit(0)
-    assert dialog._save.isEnabled() and dialog._message.text() == ""
+    assert dialog._save.isEnabled() and dialog.message.text() == ""
     (tmp_path / "m-features.json").write_text("mine")
     dialog.save()
-    assert dialog._message.text().startswith("m-features.json already exists.")
+    assert dialog.message.text().startswith("m-features.json already exists.")
     assert not written
     dialog.save()
     assert written == [tmp_path / "m.json"]
-    assert dialog._message.text().endswith("m.json. Verifying the file …")
+    assert dialog.message.text().endswith("m.json. Verifying the file …")
     found[0]("Identical ranking on 2 of 2 queries.")
-    assert dialog._message.text().endswith("m.json. Identical ranking on 2 of 2 queries.")
+    assert dialog.message.text().endswith("m.json. Identical ranking on 2 of 2 queries.")
     dialog.done(0)
     assert job.abandoned

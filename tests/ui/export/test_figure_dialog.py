@@ -9,7 +9,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from waiting import wait_until
 from windows import finish, open_window, settle, write_folds
-from wording import naming
 
 from rankstudio.cli import main
 from rankstudio.engine.export.figures.style import style_of
@@ -78,11 +77,11 @@ def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path
     dialog.width_box.setCurrentIndex(1)
     before = (tmp_path / "mine.pdf").read_bytes()
     dialog.save_button.click()
-    assert naming("file already").search(dialog._message.text())
+    assert "already exists" in dialog.message.text()
     assert (tmp_path / "mine.pdf").read_bytes() == before
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
     dialog.save_button.click()
-    assert "could not be written" in dialog._message.text()
+    assert "could not be written" in dialog.message.text()
     assert dialog.isVisible()
 
 
@@ -129,7 +128,7 @@ def test_all_figures_of_the_study_are_those_of_the_terminal(
             dialog.say("")
             style = style_of("page", colors="print")
             window.export_controller.save_all(dialog, style, name, 100.0, here)
-            wait_until(lambda: "figures are in" in dialog._message.text())
+            wait_until(lambda: "figures are in" in dialog.message.text())
         dialog.deleteLater()
     asked = ["--width", "page", "--colors", "print", "--to", "png,pdf", "--dpi", "100", "--out", str(there)]
     assert main(["figures", str(study), *asked]) == 0

@@ -51,7 +51,7 @@ def save(dialog: ExportDialog, place: int, path: Path) -> str:
     dialog._path.setText(str(path))
     dialog.save()
     wait_until(lambda: not dialog._writing)
-    return dialog._message.text()
+    return dialog.message.text()
 
 
 def test_the_parts_of_the_fold_are_written_in_every_format(window: MainWindow, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_nothing_is_replaced_before_it_is_asked_for_twice(window: MainWindow, tm
     assert [path.name for path in out.iterdir()] == ["features.csv"]
     dialog.save()
     wait_until(lambda: not dialog._writing)
-    assert dialog._message.text().startswith("Written to") and open_dataset(out).folds
+    assert dialog.message.text().startswith("Written to") and open_dataset(out).folds
     dialog.deleteLater()
 
 
@@ -101,8 +101,8 @@ def test_a_full_disk_is_a_sentence(
     monkeypatch.setattr(dataset_files, "save_dataset", full)
     finish(window)
     dialog = opened(window)
-    told: list[str] = []
-    dialog.exported.connect(lambda key, _: told.append(key))
+    told: list[Path] = []
+    dialog.saved.connect(told.append)
     assert naming("No space left on device").search(save(dialog, 0, tmp_path / "few"))
     assert not told and dialog._save.isEnabled()
     dialog.deleteLater()
@@ -131,5 +131,5 @@ def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow
 
 def test_without_a_model_it_says_why(window: MainWindow) -> None:
     dialog = opened(window)
-    assert naming("model").search(dialog._message.text()) and not dialog._save.isEnabled()
+    assert naming("model").search(dialog.message.text()) and not dialog._save.isEnabled()
     dialog.deleteLater()

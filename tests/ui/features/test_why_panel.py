@@ -33,7 +33,7 @@ def panel(theme, stage):
 @pytest.fixture
 def told(panel):
     heard = []
-    panel.picked.connect(lambda feature, place: heard.append((feature, place)))
+    panel.plot.cellPicked.connect(lambda feature, place: heard.append((feature, place)))
     return heard
 
 
@@ -210,7 +210,7 @@ def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     wait_until(lambda: why.panel.plot.shown is not None)
     ids = window.session.dataset.feature_ids
     column = int(why.panel.plot.shown.features[2])  # the next one after two steps
-    why.panel.picked.emit(column, 1)
+    why.panel.plot.cellPicked.emit(column, 1)
     settle(window)
     assert window.current.model is not None
     assert window.current.model.x_value == 2

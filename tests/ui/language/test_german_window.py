@@ -37,6 +37,7 @@ from rankstudio.ui.app import application
 from rankstudio.ui.shell.workspace import PAGES
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
+from evidence_page import rest
 from seen_texts import texts
 from waiting import wait_until
 from windows import open_window, settle
@@ -61,6 +62,8 @@ with open_window(theme, Path(sys.argv[2]), Path(sys.argv[3])) as window:
     for page in PAGES:
         window.workspace.show_page(page.key)
         settle(window)
+        if page.key == "evidence":  # Stop is there while it is computed
+            rest(window)
         there[page.key] = sorted({
             f"{type(widget).__name__} {widget.objectName()}"
             for widget in window.findChildren(QWidget)

@@ -15,8 +15,8 @@ from rankstudio.ui.process.settings import Settings
 
 @pytest.fixture
 def page(stage: Callable[..., QWidget]) -> Page:
-    below = row("below", (QWidget(), QWidget()), (1, 1), (600, 600))
-    return stage(Page("some", column("rows", (QWidget(), below), (1, 1), (400, 400))), 1200, 800)
+    below = row("below", (QWidget(), 1, 600), (QWidget(), 1, 600))
+    return stage(Page("some", column("rows", (QWidget(), 1, 400), (below, 1, 400))), 1200, 800)
 
 
 def sizes(page: Page) -> dict[str, list[int]]:
@@ -54,7 +54,7 @@ def test_what_is_damaged_is_not_believed(page: Page, tmp_path: Path) -> None:
 
 def test_what_was_never_seen_is_not_remembered(app: QApplication, tmp_path: Path) -> None:
     settings = Settings(tmp_path)
-    unseen = Page("some", row("rows", (QWidget(), QWidget()), (0, 1), (300, 900)))
+    unseen = Page("some", row("rows", (QWidget(), 0, 300), (QWidget(), 1, 900)))
     unseen.save(settings)
     assert settings.text("sizes/rows") == ""
     unseen.deleteLater()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFontMetrics
 
 from rankstudio.ui.plots import CurvesPlot
@@ -33,6 +33,15 @@ def test_arrays_and_single_points_agree_and_x_comes_back(x, y):
     assert px[0] == pytest.approx(FRAME.x_px(x))
     assert py[0] == pytest.approx(FRAME.y_px(y))
     assert FRAME.x_at(FRAME.x_px(x)) == pytest.approx(x)
+
+
+def test_the_nearest_point_is_found_beside_missing_ones():
+    """Catches a curve that the mouse cannot mean because one of its values is missing."""
+    xs, ys = np.array([1.0, 20.0, 46.0]), np.array([np.nan, 0.25, 0.3])
+    at = FRAME.point(20.0, 0.25) + QPointF(3.0, 0.0)
+    assert FRAME.nearest([(xs, ys)], at, 5.0) == (0, 1)
+    assert FRAME.nearest([(xs, ys), (xs, ys)], at, 5.0) == (1, 1)
+    assert FRAME.nearest([(xs, ys), (np.empty(0), np.empty(0))], at, 2.0) is None
 
 
 @given(st.floats(-1e9, 1e9), st.floats(0, 1e9))

@@ -127,7 +127,7 @@ def test_the_map_shows_measures_by_lambda_and_k(heat):
 
 def test_cells_are_picked_and_a_cleared_map_is_empty(heat):
     told = []
-    heat.picked.connect(lambda row, column: told.append((row, column)))
+    heat.plot.picked.connect(lambda row, column: told.append((row, column)))
     heat.show_sizes(["2⁰", "2¹"], [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]], "validation MAP", "λ1 · λ2")
     assert heat.caption() == "click a cell to choose λ1 · λ2 and k"
     assert heat.accessibleName() == "λ1 · λ2 × k"

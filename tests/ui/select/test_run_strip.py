@@ -29,7 +29,7 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
     with open_window(theme, tmp_path / "config", folds, in_the_first_path) as window:
         strip = window.sections.strip
         assert strip._state.text() == "No run yet: choose a method and press Run."
-        assert not strip._all.isEnabled()
+        assert not strip.every.isEnabled()
         for seed in range(8):  # the same plan would not be taken again while it waits
             window.session.change("editing", seed=seed)
             window.commands["run"].trigger()

@@ -14,7 +14,7 @@ from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import CoveredNumber
+from rankstudio.ui.widgets import CoveredNumber, TableView
 
 pytestmark = pytest.mark.usefixtures("shelf_folder")
 
@@ -40,7 +40,7 @@ def shown_texts(window: MainWindow) -> str:
         window.workspace.show_page("compare")
         results.views.show_view(key)
         settle(window)
-        tables += [shown.table.rows_as_csv() for shown in results.views.tables()]
+        tables += [table.rows_as_csv() for table in window.sections.pages["compare"].shared(TableView)]
     panels = [
         window.sections.strip._state.text(),
         inspect.features._test.text(),

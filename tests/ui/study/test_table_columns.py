@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hands import drop, fact_texts
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QTableWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QTableWidget
 from waiting import wait_until
 from windows import finish, settle
 from wording import naming
 
 from rankstudio.engine.data.synthetic import make_ranking
+from rankstudio.engine.experiment.plan.plan import CRITERION, USUAL_MEASURES
+from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.study.dialogs import ColumnsDialog, kind_of
 
@@ -171,3 +174,74 @@ def test_who_says_nothing_is_told_what_is_wrong(empty: MainWindow, tmp_path: Pat
 def test_tables_have_an_icon_of_their_own(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     assert kind_of(tmp_path / name) == "table"
+
+
+def write_one_ranking(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame.insert(0, "label", (X[:, 0] + 0.3 * rng.normal(size=60) > 0.5).astype(int))
+    path = folder / "objects.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_one_click_reads_a_table_without_queries(empty: MainWindow, tmp_path: Path) -> None:
+    empty.open_path(str(write_one_ranking(tmp_path)))
+    dialog = asked(empty)
+    opened = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Open)
+    assert box(dialog, "label").currentText() == "label"  # told by its name already
+    assert not opened.isEnabled()
+    alone = dialog.findChild(QCheckBox, "columns-no-queries")
+    assert isinstance(alone, QCheckBox)
+    alone.click()
+    assert opened.isEnabled()
+    assert not box(dialog, "qid").isEnabled()
+    opened.click()
+    wait_until(lambda: empty.session.dataset is not None)
+    settle(empty)
+    session = empty.session
+    assert session.plan.columns == {"no_queries": True}
+    assert session.plan.measures == ONE_RANKING_MEASURES
+    assert session.measure == session.plan.measures[0]
+    assert session.plan.select_by == CRITERION
+    facts = str(fact_texts(empty.sections.data.panel._facts))
+    assert "one ranking" in facts
+    assert "query column" not in facts
+
+    session.change("folds", protocol="5-fold")
+    wait_until(lambda: session.read_as_planned)
+    assert session.dataset is not None
+    assert [fold.test.n_documents for fold in session.dataset.folds] == [12] * 5
+    assert {part.n_queries for fold in session.dataset.folds for part in fold.parts.values()} == {1}
+
+    empty.open_path(str(write_table(tmp_path / "judged.csv")))
+    wait_until(lambda: session.dataset is not None and session.dataset.name == "judged")
+    assert session.plan.measures == USUAL_MEASURES
+    assert session.measure == session.plan.measures[0]
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_text_without_queries_is_asked_about(
+    empty: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agrees: bool
+) -> None:
+    path = tmp_path / "objects.txt"
+    path.write_text("".join(f"{i % 2} 1:{i * 7 % 11} 2:{i * 5 % 13}\n" for i in range(30)))
+    questions: list[tuple[str, ...]] = []
+
+    def answer(parent: object, *texts: str) -> bool:
+        questions.append(texts)
+        return agrees
+
+    monkeypatch.setattr("rankstudio.ui.study.open.Question.ask", answer)
+    said: list[str] = []
+    empty.open_controller.failed.connect(said.append)
+    empty.open_path(str(path))
+    wait_until(lambda: questions and (empty.session.dataset is not None or bool(said)))
+    settle(empty)
+    assert "objects.txt" in str(questions)
+    assert (empty.session.dataset is not None) == agrees
+    assert bool(said) != agrees
+    if agrees:
+        assert empty.session.plan.one_ranking
+        assert empty.session.dataset.folds[0].train.query_ids == ("1",)

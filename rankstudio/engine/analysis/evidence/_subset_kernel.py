@@ -7,32 +7,13 @@ from rankstudio.engine.support.jit import kernel
 
 
 @kernel
-def gather(gram: Floats, queries: Ints, out: Floats, total: Floats) -> None:
-    """Copy the matrices of some queries, in ascending order, and add them to ``total`` (n, n).
-
-    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK); what ``out`` has beyond the queries becomes 0.
-    The sums are those that these queries alone would have: first in each block, then over the blocks.
-    """
-    n, width = gram.shape[1], gram.shape[3]
-    for k in range(out.shape[0]):
-        first = k * width
-        count = min(width, queries.shape[0] - first)
-        for a in range(n):
-            for j in range(n):
-                summed = 0.0
-                for i in range(count):
-                    query = queries[first + i]
-                    entry = gram[query // width, a, j, query % width]
-                    out[k, a, j, i] = entry
-                    summed += entry
-                for i in range(count, width):
-                    out[k, a, j, i] = 0.0
-                total[a, j] += summed
-
-
-@kernel
 def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats) -> None:
-    """Copy one row of these matrices, as :func:`gather` does; what else is in ``out`` stays as it is."""
+    """Copy one row of the matrices of some queries, in ascending order, and sum it in ``total`` (n, n).
+
+    ``gram`` and ``out`` are of shape (blocks, n, n, BLOCK). In the row, what ``out`` has beyond the queries
+    becomes 0; what else is there stays as it is. The sums are those that these queries alone would have:
+    first in each block, then over the blocks.
+    """
     n, width = gram.shape[1], gram.shape[3]
     total[row] = 0.0
     for k in range(out.shape[0]):

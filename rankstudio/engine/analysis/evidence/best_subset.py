@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from math import inf, nan
 from time import perf_counter
 
 import numpy as np
@@ -17,6 +18,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import SizeSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import search_sizes
@@ -55,6 +57,20 @@ class SubsetSpace:
     costs: tuple[float, ...] | None = None
     budget: float | None = None
     cost: PairCost = field(default_factory=PairCost)
+
+    @classmethod
+    def of(cls, method: GreedyRankRLS, n_features: int) -> SubsetSpace:
+        """Return the sets that a method may select, of a size up to ``n_features``."""
+        return cls(
+            n_features,
+            method.checked("regularization"),
+            tuple(method.pinned),
+            tuple(method.banned),
+            groups=tuple(tuple(one) for one in method.groups),
+            costs=None if method.costs is None else tuple(np.asarray(method.costs, dtype=float).tolist()),
+            budget=method.budget,
+            cost=method.pair_cost(),
+        )
 
     def problem(self, data: QueryData) -> tuple[QueryData, SubsetProblem, Constraints]:
         """Validate the options for some training data, and prepare rows, problem and rules of the search."""
@@ -113,6 +129,10 @@ class SizedSubset:
     def greedy_gap(self) -> float:
         """Relative excess of the greedy set's criterion."""
         return self.greedy / self.criterion - 1 if self.criterion > 0 else 0.0
+
+
+NO_SUBSET = SizedSubset(0, (), inf, True, 0.0, 0, 0, nan, 1.0, 0.0)
+"""Where there is no set."""
 
 
 @dataclass(frozen=True)
@@ -281,8 +301,8 @@ def find_best_subset(data: QueryData, space: SubsetSpace) -> Generator[SubsetPro
 
     Yields
     ------
-    SubsetProgress First after greedy sets and swaps, then several times a second; the last one has the
-    result.
+    SubsetProgress
+        First after greedy sets and swaps, then several times a second; the last one has the result.
         Close the generator to interrupt the search.
     """
     rows, problem, rules = space.problem(data)

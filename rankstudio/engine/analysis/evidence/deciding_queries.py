@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, finish
 
 _WHAT = "searching for deciding queries"
 _RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
@@ -57,7 +56,8 @@ def deciding_queries(
 
     Returns
     -------
-    tuple of DecidedStep One per step. Steps that select a pinned feature have no deciding queries.
+    tuple of DecidedStep
+        One per step. Steps that select a pinned feature have no deciding queries.
 
     Notes
     -----
@@ -77,18 +77,18 @@ def deciding_queries(
     return finish(deciding_steps(estimator, group(X, y, qid)))
 
 
-def deciding_steps(
-    estimator: LinearRanker, data: GivenData
-) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
+def deciding_steps(estimator: LinearRanker, data: GivenData) -> Waiting[tuple[DecidedStep, ...]]:
     """Yield progress with the steps so far, and return the whole of :func:`deciding_queries`.
 
     Parameters
     ----------
-    estimator, data As in :func:`deciding_queries`, grouped.
+    estimator, data
+        As in :func:`deciding_queries`, grouped.
 
     Yields
     ------
-    PartialResult :class:`DecidedStep` of the first steps.
+    PartialResult
+        :class:`DecidedStep` of the first steps.
     """
     rows: QueryData = training_data(data).whole("Deciding queries")
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")

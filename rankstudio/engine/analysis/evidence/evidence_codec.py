@@ -52,7 +52,8 @@ def unpack_evidence(content: bytes) -> SelectionEvidence:
 
     Raises
     ------
-    StoreError If the bytes are not evidence.
+    StoreError
+        If the bytes are not evidence.
     """
     try:
         with np.load(BytesIO(content), allow_pickle=False) as stored:

@@ -88,7 +88,9 @@ class SelectionEvidence:
     shares : ShapleyShares or None
     stability : StabilitySelection or None
     deciding : tuple of DecidedStep or None
-        Loss for each selected feature.
+        Deciding queries of each selected feature's step.
+    deciding_by_margins : bool
+        Whether these are approximate: by margins, of a filter.
     best : BestSubset or None
         Best set of each size up to k.
     exchanges : mapping or None
@@ -114,6 +116,7 @@ class SelectionEvidence:
     shares: ShapleyShares | None = None
     stability: StabilitySelection | None = None
     deciding: tuple[DecidedStep, ...] | None = None
+    deciding_by_margins: bool = False
     best: BestSubset | None = None
     exchanges: Mapping[int, tuple[Exchange, ...]] | None = None
     smaller: Mapping[int, SetDifference] | None = None
@@ -162,7 +165,7 @@ class SelectionEvidence:
         """
         if self.stability is None or (bound := self.false_bound) is None:
             return False
-        return bound >= len(self.stability.stable(self.rules.threshold, n_features=self._steps))
+        return 0 < len(self.stability.stable(self.rules.threshold, n_features=self._steps)) <= bound
 
     def best_sentences(self, named: Named) -> tuple[str, ...]:
         """Return sentences on the best set of k features; () if nothing is known.
@@ -181,12 +184,21 @@ class SelectionEvidence:
         inside, outside = sorted(set(best.features) - own), sorted(own - set(best.features))
         sentences = [self._above(above, best.proved, best.gap / best.criterion)]
         if inside:
-            sentences.append(
+            known = (
                 trn(
                     "Best set of {k}: {features}, one swap away ({added} for {removed}).",
                     "Best set of {k}: {features}, {n} swaps away ({added} for {removed}).",
                     len(inside),
-                ).format(
+                )
+                if best.proved
+                else trn(
+                    "Best set of {k} so far: {features}, one swap away ({added} for {removed}).",
+                    "Best set of {k} so far: {features}, {n} swaps away ({added} for {removed}).",
+                    len(inside),
+                )
+            )
+            sentences.append(
+                known.format(
                     k=self.k,
                     n=len(inside),
                     features=" ".join(map(named, best.features)),
@@ -207,6 +219,11 @@ class SelectionEvidence:
         return tuple(sentences)
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
+        if not proved and gap > _USELESS:
+            return tr(
+                "The selection is {above} % above the lowest left-out error found so far. How much lower an "
+                "error can be is not known yet."
+            ).format(above=_percent(above))
         if not proved:
             return tr(
                 "The selection is {above} % above the lowest left-out error found so far, which may be up to "
@@ -277,6 +294,7 @@ class SelectionEvidence:
         return replace(row, verdict=verdict_of(row, self.rules))
 
 
+_USELESS = 0.5  # share of the criterion: what may be lower by more says nothing
 _ROUNDING = 1e-9  # share of the criterion up to which two are equal
 
 

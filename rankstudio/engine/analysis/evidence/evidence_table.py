@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from collections.abc import Callable, Iterable
+from math import inf, isfinite
 from typing import Any
 
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Named
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import NOTHING, significant
 
 HEADER = (
     "feature",
@@ -60,6 +63,67 @@ def evidence_rows(found: SelectionEvidence, feature_ids: Ints, named: Named) -> 
     return rows
 
 
+def evidence_text(
+    title: str, found: SelectionEvidence, rows: Iterable[FeatureEvidence], id_of: Named, named: Named
+) -> TextTable:
+    """Return what is known of features as a table to print, without the columns in which nothing is known.
+
+    Parameters
+    ----------
+    title : str
+    found : SelectionEvidence
+    rows : iterable of FeatureEvidence
+        Those of its rows that are shown; features that are not selected stand in parentheses.
+    id_of, named : callable
+        From a column to the feature's number as a text, and to its name.
+    """
+    shown = list(rows)
+    steps = 0 if found.stability is None else found.stability.counts.shape[0]
+    lost = f"{found.losses.measure or 'error'} lost" if found.losses is not None else "lost"
+
+    about = "≈" if found.deciding_by_margins else ""
+
+    def place(row: FeatureEvidence) -> str:
+        if row.position is None:
+            return NOTHING
+        low, median, high = (f">{steps}" if one == inf else f"{one:g}" for one in row.position)
+        return f"{median} ({low}–{high})"
+
+    def substitute(row: FeatureEvidence) -> str:
+        if row.substitute is None or row.price is None:
+            return NOTHING
+        return f"{id_of(row.substitute)} ({100 * row.price:+.2f} %)"
+
+    def verdict(row: FeatureEvidence) -> str:
+        said = NOTHING if row.verdict is None else row.verdict.label
+        return said if row.partner is None else f"{said} with {id_of(row.partner)}"
+
+    columns: dict[str, Callable[[FeatureEvidence], str]] = {
+        "feature": lambda row: named(row.column) if row.selected else f"({named(row.column)})",
+        "selected on": lambda row: _percent(row.probability),
+        "place": place,
+        "share": lambda row: _percent(row.share),
+        lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
+        "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
+        "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
+        "substitute": substitute,
+        "verdict": verdict,
+    }
+    told = {header: [text(row) for row in shown] for header, text in columns.items()}
+    there = {header: texts for header, texts in told.items() if any(text != NOTHING for text in texts)}
+    return TextTable(title, tuple(there), list(zip(*there.values(), strict=True)), (0, len(there) - 1), _NOTE)
+
+
+_NOTE = (
+    "Selected on: share of halves of the queries. Lost: without the feature, on left-out queries. "
+    "Queries: how many decide the step."
+)
+
+
+def _percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{100 * share:.0f} %"
+
+
 def _verdict(row: FeatureEvidence) -> str | None:
     return None if row.verdict is None else row.verdict.value
 
@@ -81,7 +145,7 @@ def evidence_sentences(found: SelectionEvidence, named: Named) -> list[str]:
             "With the selection repeated without each query, the left-out gain at {k} is {share} % smaller."
         )
         optimism = 100 * float(found.repeated.optimism[found.k - 1])
-        said.append(text.format(k=found.k, share=f"{optimism:.2g}".replace("-", "−")))
+        said.append(text.format(k=found.k, share=significant(optimism, 2)))
     if found.false_bound is not None:
         text = tr(
             "Of the features selected on at least {threshold} % of the halves, at most {bound} are expected "

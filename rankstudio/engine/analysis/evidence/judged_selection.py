@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Generator, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import Judge
+from rankstudio.engine.analysis.evidence.refitted_stability import refitting_seconds, refitting_steps
 from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering, evidence_steps
-from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
+from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection
+from rankstudio.engine.analysis.evidence.subset_paths import by_sums
+from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan, single_plan
 from rankstudio.engine.arrays import Ints
-from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
 from rankstudio.engine.experiment.results.results import FoldResult
+from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.experiment.units.preferred import with_preferences
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.selection.base import PathSelector, Selector
+from rankstudio.engine.methods.selection.base import GrowingSelector, PathSelector, Selector
 from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.support.work import WorkProgress
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +37,15 @@ class JudgedSelection:
     Attributes
     ----------
     plan : Plan
+        With one value of each parameter.
     fold : int
         Number of the fold of the training part.
     method : LinearRanker
         A selector.
+    train : RankingDataset
+        That part.
     data : TrainingData
+        Its documents as they are learned from.
     options : EvidenceOptions
         Options with the set of the run's model, and with RankRLS as judge if it ranks with the features.
     """
@@ -43,6 +53,7 @@ class JudgedSelection:
     plan: Plan
     fold: int
     method: LinearRanker
+    train: RankingDataset
     data: TrainingData
     options: EvidenceOptions
 
@@ -54,20 +65,23 @@ class JudgedSelection:
 
         Parameters
         ----------
-        plan, dataset, given As in
-        :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
+        plan, dataset, given
+            As in :meth:`rankstudio.engine.analysis.permutation.criterion_band.PermutedPlan.of`.
         options : EvidenceOptions
 
         Raises
         ------
-        PlanError If the method selects no features, or a parameter has several values. DataError If the
-        preferences do not fit the data.
+        PlanError
+            If the method selects no features, or a parameter has several values.
+        DataError
+            If the preferences do not fit the data.
         """
         _check_selects(plan)
         what = PermutedPlan.of(plan, dataset, given)
         combination = what.plan.combinations[0]
         judge = _judge(what.plan, combination.parameters, combination.ranker, dataset.feature_ids)
-        return cls(what.plan, what.fold, what.method, what.data, replace(options, judge=judge))
+        train = next(one for one in dataset.folds if one.number == what.fold).train
+        return cls(what.plan, what.fold, what.method, train, what.data, replace(options, judge=judge))
 
     @classmethod
     def of_run(
@@ -86,7 +100,8 @@ class JudgedSelection:
 
         Raises
         ------
-        PlanError If the method selects no features.
+        PlanError
+            If the method selects no features.
         """
         _check_selects(plan)
         fold = next(one for one in dataset.folds if one.number == result.fold)
@@ -97,11 +112,44 @@ class JudgedSelection:
         asked = options.n_features
         options = replace(options, judge=judge, selected=selected if asked is None else None)
         data = with_preferences(plan, fold, group_training(fold))
-        return cls(plan, fold.number, method, data, options)
+        single = single_plan(plan, unit.parameters, fold.number)
+        return cls(single, fold.number, method, fold.train, data, options)
 
-    def steps(self, known: SelectionEvidence | None = None) -> Gathering:
-        """Compute the evidence, continuing from an interrupted run."""
-        return evidence_steps(self.method, self.data, self.options, known)
+    def steps(
+        self,
+        known: SelectionEvidence | None = None,
+        study: Study | None = None,
+        executor: Executor | None = None,
+    ) -> Gathering:
+        """Compute the evidence, continuing from an interrupted run.
+
+        Parameters
+        ----------
+        known : SelectionEvidence, optional
+        study, executor
+            As of :func:`rankstudio.engine.analysis.evidence.refitted_stability.refitting_steps`, for methods
+            that learn anew on each half of the queries; one half after the other without an executor.
+        """
+
+        def refit(method: Selector) -> Generator[WorkProgress, None, StabilitySelection]:
+            n_halves, seed = self.options.n_halves, self.options.seed
+            return refitting_steps(self._plan_of(method), self.train, study, n_halves, seed, executor)
+
+        learns_here = executor is None or bool(self.plan.preferences)
+        return evidence_steps(self.method, self.data, self.options, known, None if learns_here else refit)
+
+    def refitting_seconds(self, workers: int = 1) -> float:
+        """Estimate how long learning on the halves takes; 0 where paths follow from sums over queries."""
+        if self.plan.preferences or by_sums(self.method, self.data.whole("The evidence for a selection")):
+            return 0.0
+        return refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
+
+    def _plan_of(self, method: Selector) -> Plan:
+        """Return the plan of the method with a path as long as wanted."""
+        if not isinstance(method, GrowingSelector):
+            return self.plan
+        size = {"n_features_to_select": method.n_features_to_select}
+        return self.plan.changed(parameters={**self.plan.parameters, **size})
 
 
 def _check_selects(plan: Plan) -> None:

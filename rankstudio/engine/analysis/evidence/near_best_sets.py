@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import NearSets, search_near
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 NORMAL = 1.96
 """Standard errors within which two sets are not distinguishable: a two-sided test at 5 %."""
@@ -106,15 +106,16 @@ def near_best_sets(
 
     Parameters
     ----------
-    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting As in
-    :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
+    X, y, qid, n_features, regularization, required, excluded, groups, cost, ties, weighting
+        As in :func:`rankstudio.engine.analysis.evidence.best_subset.best_subset`.
     window : float, optional
         Sets with a criterion up to this share above the best one are compared. By default the window is
         doubled, up to 8 %, until its outer half contains no kept set.
 
     Returns
     -------
-    tuple of SizedNearBestSets One per size.
+    tuple of SizedNearBestSets
+        One per size.
 
     Notes
     -----
@@ -140,7 +141,7 @@ def near_best_sets(
 
 def find_near_best_sets(
     data: QueryData, space: SubsetSpace, window: float | None = None
-) -> Generator[WorkProgress, None, tuple[SizedNearBestSets, ...]]:
+) -> Waiting[tuple[SizedNearBestSets, ...]]:
     """Yield progress, and return as :func:`near_best_sets`; close the generator to interrupt it."""
     sizes: tuple[SizedSubset, ...] = ()
     with closing(find_best_subset(data, space)) as work:
@@ -156,7 +157,7 @@ def find_near_best_sets(
 
 def near_sets_of_size(
     data: QueryData, space: SubsetSpace, best: SizedSubset, window: float | None = None
-) -> Generator[WorkProgress, None, SizedNearBestSets]:
+) -> Waiting[SizedNearBestSets]:
     """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
     _, problem, _ = space.problem(data)
     criterion, reference = problem.errors(best.features)

@@ -24,7 +24,7 @@ from rankstudio.engine.statistics._checks import confidence
 from rankstudio.engine.statistics.mean_intervals import MeanIntervals, mean_intervals
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import check_none_missing
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _WHAT = "permuting features within queries"
 _VALUES = 4_000_000  # of documents with exchanged values that are scored at a time
@@ -202,13 +202,14 @@ def importance_steps(
     groups: Sequence[Sequence[int]] | None = None,
     convention: str | Convention = DEFAULT,
     level: float = 0.95,
-) -> Generator[WorkProgress, None, PermutationImportance]:
+) -> Waiting[PermutationImportance]:
     """Yield progress with the results so far, and return as :func:`permutation_importance`.
 
     Yields
     ------
-    WorkProgress One per group; after some of the queries a :class:`PartialResult` with a
-    :class:`PermutationImportance`.
+    WorkProgress
+        One per group; after some of the queries a :class:`PartialResult` with a
+        :class:`PermutationImportance`.
     """
     n, ptr = documents.X.shape[1], documents.ptr
     between("n_repeats", n_repeats, 1, _MOST_REPEATS)

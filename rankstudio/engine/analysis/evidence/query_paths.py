@@ -58,12 +58,15 @@ def paths_by_queries(
 
     Returns
     -------
-    QueryPaths Each path is computed from these queries alone.
+    QueryPaths
+        Each path is computed from these queries alone.
 
     Raises
     ------
-    DatasetError If a group has fewer than two queries. ParameterError For other methods, or positions out of
-    range.
+    DatasetError
+        If a group has fewer than two queries.
+    ParameterError
+        For other methods, or positions out of range.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 
@@ -32,7 +32,7 @@ from rankstudio.engine.methods.base import MOST_SEED, between
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
 
@@ -67,9 +67,10 @@ def stability_by_refitting(
 
     Returns
     -------
-    StabilitySelection Numbers as in
-    :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`, independent of the
-    executor; features that are constant in every query of a half count as not selected there.
+    StabilitySelection
+        Numbers as in :func:`rankstudio.engine.analysis.evidence.stability_selection.stability_selection`,
+        independent of the executor; features that are constant in every query of a half count as not selected
+        there.
 
     Notes
     -----
@@ -90,7 +91,8 @@ def refitting_seconds(
 
     Parameters
     ----------
-    plan, train, n_halves As in :func:`stability_by_refitting`.
+    plan, train, n_halves
+        As in :func:`stability_by_refitting`.
     workers : int
         Number of parallel workers.
     finished : sequence of RunResult
@@ -107,8 +109,8 @@ def plan_of_halves(plan: Plan) -> Plan:
 
     Raises
     ------
-    ParameterError If the method selects no features, has several parameter combinations, or learns from
-    preferences.
+    ParameterError
+        If the method selects no features, has several parameter combinations, or learns from preferences.
     """
     entry = plan.entry
     if not entry.selects or entry.given:
@@ -139,13 +141,14 @@ def refitting_steps(
     n_halves: int = 50,
     seed: int = 0,
     executor: Executor | None = None,
-) -> Generator[WorkProgress, None, StabilitySelection]:
+) -> Waiting[StabilitySelection]:
     """Yield progress with the results so far, and return as :func:`stability_by_refitting`.
 
     Yields
     ------
-    PartialResult :class:`StabilitySelection` of the finished halves, after each half; other progress in
-    between. Workers may finish halves in any order. Close the generator to stop.
+    PartialResult
+        :class:`StabilitySelection` of the finished halves, after each half; other progress in between.
+        Workers may finish halves in any order. Close the generator to stop.
     """
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)

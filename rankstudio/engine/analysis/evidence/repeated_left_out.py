@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY, pool, share
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, finish
 
 _WHAT = "selecting without each query"
 _AT_ONCE = 32  # queries between two partial results
@@ -102,18 +101,20 @@ def repeated_left_out(
 
 def left_out_steps(
     estimator: LinearRanker, data: GivenData, known: RepeatedLeftOut | None = None
-) -> Generator[WorkProgress, None, RepeatedLeftOut]:
+) -> Waiting[RepeatedLeftOut]:
     """Yield progress with the results so far, and return the whole of :func:`repeated_left_out`.
 
     Parameters
     ----------
-    estimator, data As in :func:`repeated_left_out`, grouped.
+    estimator, data
+        As in :func:`repeated_left_out`, grouped.
     known : RepeatedLeftOut, optional
         Result of an interrupted run with the same arguments.
 
     Yields
     ------
-    PartialResult :class:`RepeatedLeftOut` of the first queries, for both curves.
+    PartialResult
+        :class:`RepeatedLeftOut` of the first queries, for both curves.
     """
     rows: QueryData = training_data(data).whole("The repeated selection")
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
+from rankstudio.engine.analysis.evidence.deciding_by_margins import has_margins, margin_steps
 from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
@@ -21,7 +22,7 @@ from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
 from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
-from rankstudio.engine.analysis.evidence.stability_selection import stability_steps
+from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection, stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
 from rankstudio.engine.analysis.evidence.subset_paths import by_sums
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
@@ -35,10 +36,12 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_second
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.compilation import announced
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-Work = Generator[WorkProgress, None, None]
+Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
+Refit = Callable[[Selector], Generator[WorkProgress, None, StabilitySelection]]
+"""Selects by a method on halves of the queries, as units of work elsewhere."""
 
 PARTS = (
     "losses",
@@ -125,7 +128,8 @@ def selection_evidence(
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
         Query of each document.
-    **options Attributes of :class:`EvidenceOptions`.
+    **options
+        Attributes of :class:`EvidenceOptions`.
 
     Returns
     -------
@@ -157,22 +161,28 @@ def evidence_steps(
     data: GivenData,
     options: EvidenceOptions | None = None,
     known: SelectionEvidence | None = None,
+    refit: Refit | None = None,
 ) -> Gathering:
     """Yield progress with the results so far, and return the whole of :func:`selection_evidence`.
 
     Parameters
     ----------
-    estimator, data As in :func:`selection_evidence`, grouped.
+    estimator, data
+        As in :func:`selection_evidence`, grouped.
     options : EvidenceOptions, optional
     known : SelectionEvidence, optional
         Result of an interrupted run with the same arguments; finished parts, halves, permutations and queries
         are not repeated.
+    refit : callable, optional
+        Selects on the halves by methods that are trained again on each: on other processors, or storing each
+        half. Without it, they are trained here, one half after the other.
 
     Yields
     ------
-    PartialResult :class:`SelectionEvidence` so far.
+    PartialResult
+        :class:`SelectionEvidence` so far.
     """
-    work = _Evidence(estimator, data, options or EvidenceOptions(), known)
+    work = _Evidence(estimator, data, options or EvidenceOptions(), known, refit)
     yield PartialResult("gathering evidence", 0.0 if work.parts else 1.0, work.found)
     for number, part in enumerate(work.parts):
         with closing(work.part(part)) as steps:
@@ -191,12 +201,13 @@ class _Evidence:
         data: GivenData,
         options: EvidenceOptions,
         known: SelectionEvidence | None,
+        refit: Refit | None,
     ) -> None:
         if not isinstance(estimator, Selector):
             raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
         self._data: QueryData = training_data(data).whole("The evidence for a selection")
         several_queries(self._data.ptr, "The evidence for a selection")
-        self._estimator, self._options = estimator, options
+        self._estimator, self._options, self._refit = estimator, options, refit
         if known is None:
             required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
             selected, n_queries = self._selected(), int(self._data.ptr.size) - 1
@@ -257,7 +268,11 @@ class _Evidence:
             return k > 0 and n_queries >= 4
         if part in ("losses", "changes", "shares"):
             return self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
-        if not isinstance(method, GreedyRankRLS) or not labelled or n_queries < 3:
+        if not labelled or n_queries < 3:
+            return False
+        if part == "deciding" and has_margins(method):
+            return k > 0
+        if not isinstance(method, GreedyRankRLS) or method.pairs != "query":
             return False
         if part in ("best", "near_best"):
             return k > 0 and len(method.groups) == 0
@@ -297,15 +312,20 @@ class _Evidence:
 
     def _stability(self) -> Work:
         wanted = self._options.n_halves, self._options.seed, self.found.stability
-        for told in stability_steps(self._path, self._data, *wanted):
+        if self._refit is None or by_sums(self._path, self._data):
+            work = stability_steps(self._path, self._data, *wanted)
+        else:
+            work = self._refit(self._path)
+        for told in work:
             if isinstance(told, PartialResult):
                 self._keep(stability=told.found)
             yield told
 
     def _deciding(self) -> Work:
-        steps = yield from deciding_steps(_sized(self._path, self.found.k), self._data)
+        path, by_margins = _sized(self._path, self.found.k), has_margins(self._path)
+        steps = yield from (margin_steps if by_margins else deciding_steps)(path, self._data)
         if tuple(step.feature for step in steps) == self.found.selected:
-            self._keep(deciding=steps)
+            self._keep(deciding=steps, deciding_by_margins=by_margins)
 
     def _best(self) -> Work:
         began, share, compiled = inf, 0.0, list[str]()
@@ -364,9 +384,7 @@ class _Evidence:
         sizes = self.found.best.sizes if self.found.best is not None else ()
         return next((one.features for one in sizes if one.size == size and one.proved), ())
 
-    def _best_without(
-        self, column: int, rest: tuple[int, ...]
-    ) -> Generator[WorkProgress, None, tuple[int, ...]]:
+    def _best_without(self, column: int, rest: tuple[int, ...]) -> Waiting[tuple[int, ...]]:
         """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown."""
         best = self._best_of(len(rest))
         if not best or column not in best:
@@ -408,16 +426,7 @@ class _Evidence:
         """Return which sets the method selects from."""
         method = self._estimator
         assert isinstance(method, GreedyRankRLS)  # for others there is no best set
-        costs = None if method.costs is None else tuple(np.asarray(method.costs, dtype=np.float64).tolist())
-        return SubsetSpace(
-            self.found.k if size is None else size,
-            method.checked("regularization"),
-            tuple(method.pinned),
-            tuple(method.banned),
-            costs=costs,
-            budget=method.budget,
-            cost=method.pair_cost(),
-        )
+        return SubsetSpace.of(method, self.found.k if size is None else size)
 
 
 def _difference(features: tuple[int, ...], by_query: Floats) -> SetDifference:

@@ -74,7 +74,8 @@ def set_changes(
 
     Raises
     ------
-    ParameterError For other methods, or invalid or repeated columns.
+    ParameterError
+        For other methods, or invalid or repeated columns.
 
     Notes
     -----
@@ -99,6 +100,8 @@ def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]
     several_queries(rows.ptr, _WHAT)
     if not isinstance(estimator, GreedyRankRLS | RankRLS):
         raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
+    if estimator.pairs != "query":
+        raise ParameterError("pairs", estimator.pairs, "query, because whole queries are left out")
     n = rows.X.shape[1]
     columns = columns_of(features, n, least=0)
     others = np.setdiff1d(np.arange(n), columns)

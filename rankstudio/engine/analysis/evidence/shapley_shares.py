@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -21,7 +21,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import Floa
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _WHAT = "learning from all subsets"
 MOST_FEATURES = 15
@@ -100,12 +100,14 @@ def shapley_shares(
 
 def shapley_steps(
     estimator: LinearRanker, data: GivenData, features: Sequence[int] | None = None
-) -> Generator[WorkProgress, None, ShapleyShares]:
+) -> Waiting[ShapleyShares]:
     """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
     rows: QueryData = training_data(data).whole("Shapley shares")
     several_queries(rows.ptr, "Shapley shares")
     if not isinstance(estimator, GreedyRankRLS | RankRLS):
         raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
+    if estimator.pairs != "query":
+        raise ParameterError("pairs", estimator.pairs, "query, because whole queries are left out")
     columns = _columns(estimator, rows, features)
     regularization = estimator.checked("regularization")
     with STEADY:
@@ -128,7 +130,7 @@ def _columns(estimator: LinearRanker, data: QueryData, features: Sequence[int] |
     return columns_of(features, n, least=1, most=MOST_FEATURES)
 
 
-def _errors_of_subsets(search: FloatingSearch, k: int) -> Generator[WorkProgress, None, Floats]:
+def _errors_of_subsets(search: FloatingSearch, k: int) -> Waiting[Floats]:
     """Return the leave-query-out error of each subset of k columns, by the bits of its number, (2^k,)."""
     errors = np.empty(1 << k)
     errors[0] = search.criterion()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY, pool, share
-from rankstudio.engine.support.work import Note, WorkProgress, finish
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
 _WHAT = "selecting on halves of the queries"
 MOST_HALVES = 1_000_000  # pairs; a greater number is taken for a slip
@@ -93,7 +93,8 @@ class StabilitySelection:
 
         Parameters
         ----------
-        threshold, n_features As in :meth:`stable`; the bound holds for values chosen beforehand.
+        threshold, n_features
+            As in :meth:`stable`; the bound holds for values chosen beforehand.
         unimodal : bool, default False
             Whether to assume that the share of pairs of halves that both select a feature is unimodal. If the
             theorem does not hold for the threshold or number of features, the bound without the assumption is
@@ -208,19 +209,21 @@ def stability_steps(
     n_halves: int = 50,
     seed: int = 0,
     known: StabilitySelection | None = None,
-) -> Generator[WorkProgress, None, StabilitySelection]:
+) -> Waiting[StabilitySelection]:
     """Yield progress with the results so far, and return the whole of :func:`stability_selection`.
 
     Parameters
     ----------
-    estimator, n_halves, seed As in :func:`stability_selection`.
+    estimator, n_halves, seed
+        As in :func:`stability_selection`.
     data : QueryData or TrainingData
     known : StabilitySelection, optional
         Result of an interrupted run with the same arguments; its halves are not repeated.
 
     Yields
     ------
-    PartialResult :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
+    PartialResult
+        :class:`StabilitySelection` of the finished halves. Progress of the method is passed on.
     """
     if not isinstance(estimator, Selector):
         raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
@@ -304,7 +307,7 @@ def _learned_paths(
 ) -> Iterator[list[Path] | WorkProgress]:
     """Yield the paths of any method on some halves, one at a time, and what it says in between."""
     for number in halves.numbers:
-        half = taken_queries(data, halves.queries(number))
+        half = data.taken(halves.queries(number))
         fresh = type(estimator)(**estimator.get_params(deep=False))
         steps: list[Step] = []
         for told in fresh.work(half):
@@ -322,13 +325,3 @@ def path_of_steps(estimator: Selector, steps: list[Step]) -> Path:
     last = steps[-1]
     order = sorted(last.selected, key=lambda column: (-abs(last.coef[column]), column))
     return [tuple(order[:size]) for size in range(1, len(order) + 1)] or [()]
-
-
-def taken_queries(data: QueryData, queries: Ints) -> QueryData:
-    """Return a copy of the documents of some queries, given in ascending order."""
-    sizes = np.diff(data.ptr)[queries]
-    ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    rows = np.repeat(data.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
-    return QueryData(
-        data.X[rows], data.y[rows], ptr, validation=data.validation, part_of=data.grading.taken(rows)
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyR
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY, pool, share
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, finish
 
 _WHAT = "permuting residuals"
 _MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
@@ -142,19 +142,21 @@ def significance_steps(
     n_permutations: int = 99,
     seed: int = 0,
     known: StepSignificance | None = None,
-) -> Generator[WorkProgress, None, StepSignificance]:
+) -> Waiting[StepSignificance]:
     """Yield progress with the results so far, and return the whole of :func:`step_significance`.
 
     Parameters
     ----------
-    estimator, n_permutations, seed As in :func:`step_significance`.
+    estimator, n_permutations, seed
+        As in :func:`step_significance`.
     data : QueryData or TrainingData
     known : StepSignificance, optional
         Result of an interrupted run with the same arguments.
 
     Yields
     ------
-    PartialResult :class:`StepSignificance` with fewer permutations.
+    PartialResult
+        :class:`StepSignificance` with fewer permutations.
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)

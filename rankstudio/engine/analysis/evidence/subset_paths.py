@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankstudio.engine.analysis.evidence._subset_kernel import gather, gather_row, gather_squares
+from rankstudio.engine.analysis.evidence._subset_kernel import gather_row, gather_squares
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
@@ -64,6 +64,8 @@ def by_sums(estimator: LinearRanker, data: QueryData) -> bool:
     """
     if type(estimator) is not GreedyRankRLS or data.preferences is not None:
         return False
+    if estimator.pairs != "query" or data.ptr.size == 2:  # documents are left out, not queries
+        return False
     forward = estimator.search == "forward" and estimator.fitting == "pre" and len(estimator.groups) == 0
     room = 16.0 * (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
     return forward and estimator.algorithm in ("auto", "statistics", "rows") and room <= _MOST_ROOM
@@ -110,8 +112,8 @@ class SomeQueries:
 
     def fill_all(self) -> None:
         """Copy all rows; O(Qn²)."""
-        self.statistics.total[:] = 0.0
-        gather(self.source, self.queries, self.statistics.gram, self.statistics.total)
+        for row in range(len(self.statistics.total)):
+            self.fill(row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +137,6 @@ class WithoutQueries(SomeQueries):
         known.gram[blocks, row, :, lanes] = 0.0
         known.total[row] = self.whole[row] - self.source[blocks, row, :, lanes].sum(axis=0)
         known.total[:, row] = known.total[row]
-
-    def fill_all(self) -> None:
-        """Copy all rows; O(Qn²)."""
-        for row in range(len(self.whole)):
-            self.fill(row)
 
 
 class _FillingSearch(ForwardSearch):
@@ -168,7 +165,8 @@ class SubsetPaths:
 
     Raises
     ------
-    ParameterError For other methods, or if paths do not follow from sums of per-query statistics.
+    ParameterError
+        For other methods, or if paths do not follow from sums of per-query statistics.
 
     Notes
     -----

@@ -10,6 +10,7 @@ from rankstudio.engine.analysis.evidence.near_best_sets import NORMAL
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import significant
 
 Named = Callable[[int], str]
 """Returns what a column is called."""
@@ -207,7 +208,7 @@ class FeatureEvidence:
             return tr(
                 "Selected on only {share} % of the halves of the queries. The loss without it may be 0 "
                 "(95 % interval {low} to {high}), and a smaller set without it is as good."
-            ).format(share=share, low=_number(self.loss.low), high=_number(self.loss.high))
+            ).format(share=share, low=significant(self.loss.low), high=significant(self.loss.high))
         if self.by_chance:
             return tr(
                 "Selected on {share} % of the halves of the queries. For a selection of this size, "
@@ -217,10 +218,6 @@ class FeatureEvidence:
             "Selected on only {share} % of the halves of the queries, but neither a substitute nor a smaller "
             "set is shown to be as good."
         ).format(share=share)
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
 
 
 def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
@@ -279,8 +276,9 @@ def partner_of(
 
     Returns
     -------
-    tuple of int and float, or None The partner, and the share of the halves that select one of the two. Among
-    several partners the one with the largest share.
+    tuple of int and float, or None
+        The partner, and the share of the halves that select one of the two. Among several partners the one
+        with the largest share.
     """
     # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
     own, rounding = inside[:, column], 1e-9

@@ -139,8 +139,9 @@ class CandidateMap:
 
         Returns
         -------
-        CandidateMap Rows are the features selected at these steps, in order of the path, then those with the
-        largest shares; features that are candidates at none of them are left out.
+        CandidateMap
+            Rows are the features selected at these steps, in order of the path, then those with the largest
+            shares; features that are candidates at none of them are left out.
         """
         n = len(self.places)
         count = max(1, min(n, most_steps))

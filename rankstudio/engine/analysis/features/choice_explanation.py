@@ -20,6 +20,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.language import either, tr
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
+from rankstudio.engine.support.number_format import correlation_text, percent, significant
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +161,7 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
         return tr("{said}; it was the only candidate left.").format(said=said)
     if lead_without_use(score, margin):
         return _lead_without_use(context, margin, margin.rival)
-    rival = f"{context.names[margin.rival]} ({number(margin.rival_score)})"
+    rival = f"{context.names[margin.rival]} ({significant(margin.rival_score)})"
     if margin.share == 0:
         return tr("{said}, tied with {rival}: the first one in the file was selected.").format(
             said=said, rival=rival
@@ -208,11 +209,11 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
             "{rival} would have raised it by {less}."
         )
     return text.format(
-        number=number(abs(own)),
+        number=significant(abs(own)),
         criterion=tr(context.score.criterion),
         unit=tr(context.score.unit),
         rival=context.names[rival],
-        less=number(abs(other)),
+        less=significant(abs(other)),
     )
 
 
@@ -224,8 +225,8 @@ def _worth(score: CandidateScore, value: float) -> str:
             if value < 0
             else tr("Lowered the {name} {unit} by {number}")
         )
-        return text.format(number=number(abs(value)), name=tr(score.criterion), unit=tr(score.unit))
-    return f"{_capital(tr(score.title))}: {number(value)}"
+        return text.format(number=significant(abs(value)), name=tr(score.criterion), unit=tr(score.unit))
+    return f"{_capital(tr(score.title))}: {significant(value)}"
 
 
 def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
@@ -241,9 +242,9 @@ def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:
     return text.format(
         count=margin.number,
         name=tr(context.score.name),
-        score=number(margin.score),
+        score=significant(margin.score),
         share=percent(margin.share),
-        rival=f"{context.names[rival]} ({number(margin.rival_score)})",
+        rival=f"{context.names[rival]} ({significant(margin.rival_score)})",
     )
 
 
@@ -328,7 +329,7 @@ def _displaced(context: ChoiceContext, feature: int, correlations: Floats | None
         return ""
     name = _alike(context.names[taken[0]], correlations, feature, taken[0])
     return tr("With {name} in the model it fell from {before} to {after}.").format(
-        name=name, before=number(values[place]), after=number(values[place + 1])
+        name=name, before=significant(values[place]), after=significant(values[place + 1])
     )
 
 
@@ -358,7 +359,7 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
         said = text.format(
             name=tr(score.name),
             at=_at(path, step.number),
-            most=number(history[top]),
+            most=significant(history[top]),
             then=_at(path, path.steps[top].number),
         )
         return tr("Why it is not in the model"), [said]
@@ -370,12 +371,12 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
         text = tr("{name} {value} {at}, {place}; {share} more than {other} ({less}).")
     said = text.format(
         name=_capital(tr(score.name)),
-        value=number(float(values[feature])),
+        value=significant(float(values[feature])),
         at=_at(path, step.number),
         place=_place(score, values, feature),
         share=percent(float((values[feature] - values[other]) / values[feature])),
         other=context.names[other],
-        less=number(float(values[other])),
+        less=significant(float(values[other])),
     )
     return tr("Why it is in the model"), [said]
 
@@ -488,19 +489,5 @@ def _alike(name: str, correlations: Floats | None, one: int, other: int) -> str:
     """Return a feature with how alike it is to another, where that is known."""
     if correlations is None:
         return name
-    r = f"{round(correlations[one, other], 2) + 0.0:.2f}".replace("-", "−")
+    r = correlation_text(correlations[one, other])
     return tr("{name} (r = {r} within queries)").format(name=name, r=r)
-
-
-def number(value: float) -> str:
-    """Return a score with three figures."""
-    return f"{value:.3g}".replace("-", "−")
-
-
-def percent(share: float) -> str:
-    """Return a share in percent: "41 %", "0.83 %", "less than 0.01 %"."""
-    if share < 0.0001:
-        return "0 %" if share == 0 else tr("less than 0.01 %")
-    if share >= 0.095:
-        return f"{100 * share:.0f} %"
-    return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"

@@ -64,7 +64,8 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
 
     Raises
     ------
-    StoreError If a study did not store the model.
+    StoreError
+        If a study did not store the model.
 
     Notes
     -----

@@ -39,6 +39,9 @@ NO_SWAPS = (
     "The effect of a swap is computed only if RankRLS ranks with the features; this model would have "
     "to be trained again for each swap."
 )
+NO_QUERIES = (
+    "The effect of a swap is computed from queries that are left out. All documents are one ranking here."
+)
 NOT_LEARNED = "This run has only given scores, so there are no features to substitute."
 NOT_SWAPPED = "Too many features: computing all swaps would take too long."
 
@@ -185,6 +188,8 @@ def substitutes(
     group_swaps: tuple[GroupSwap, ...] = ()
     joint = {column for group in groups.groups if len(group) > 1 for column in group} if groups else set()
     why = "" if regularization is not None else NO_SWAPS if step.learned else NOT_LEARNED
+    if why == NO_SWAPS and data.ptr.size == 2:
+        why = NO_QUERIES
     if regularization is not None:
         changes, why = _changes(data, regularization, selected, clusters, columns)
         if groups is not None and not groups.trivial:
@@ -207,7 +212,7 @@ def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: QueryData
     """Return λ of a model whose criterion is the leave-query-out error of RankRLS; otherwise None."""
     entry = plan.ranker_entry or plan.entry
     labels_alone = bool(plan.preferences) and data.preferences is None
-    if entry.given or parameters.get("pairs", "query") != "query" or labels_alone:
+    if entry.given or parameters.get("pairs", "query") != "query" or labels_alone or data.ptr.size == 2:
         return None
     exact = issubclass(entry.load(), GreedyRankRLS | PathSelector | RankRLS)
     return float(parameters["regularization"]) if exact else None

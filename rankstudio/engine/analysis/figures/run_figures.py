@@ -26,6 +26,7 @@ from rankstudio.engine.export.figures.values import (
 from rankstudio.engine.language import together, tr
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.number_format import fixed
 
 _DECADES = 100.0  # times the least value: from there on most of a linear axis shows flat lines
 _MOST_CANDIDATES, _MOST_FEATURES, _MOST_STEPS = 20, 30, 25
@@ -63,8 +64,8 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
 
     Returns
     -------
-    CurvesFigure or None Means over the folds; None if paths have a single step, or there is no validation
-    part.
+    CurvesFigure or None
+        Means over the folds; None if paths have a single step, or there is no validation part.
     """
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
@@ -146,7 +147,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
         figure.x.title,
         FigureAxis(figure.y.title, low=low, high=high),
         marked=((row, column),),
-        mark_label=tr("best mean: {value}").format(value=f"{best:.4f}".replace("-", "−")),
+        mark_label=tr("best mean: {value}").format(value=fixed(best)),
     )
 
 
@@ -199,7 +200,7 @@ def stability_figure(run: RunResult, found: SelectionStability) -> MapFigure | N
     index = found.indices.nogueira
     folds = tuple(str(fold) for fold in found.folds)
     numbers = (found.indices.jaccard, index.value, index.low, index.high)
-    shown = [f"{value:.3f}".replace("-", "−") for value in numbers]
+    shown = [fixed(value, 3) for value in numbers]
     said = tr(
         "Jaccard similarity of the features selected by each pair of folds. Mean over pairs: "
         "{jaccard}. Nogueira's index: {nogueira} (95 % interval {low} to {high})."

@@ -59,8 +59,11 @@ class PermutedPlan:
 
         Raises
         ------
-        PlanError If a parameter has several values, the fold does not exist, or the method does not support
-        preferences. DataError If the preferences do not fit the data.
+        PlanError
+            If a parameter has several values, the fold does not exist, or the method does not support
+            preferences.
+        DataError
+            If the preferences do not fit the data.
         """
         usual = plan.entry.load()().get_params()
         grids = {p.name: (usual[p.name],) for p in plan.entry.grids if p.name not in given}
@@ -171,7 +174,8 @@ def band_steps(plan: Plan, dataset: FoldedDataset, n_permutations: int = 999) ->
 
     Raises
     ------
-    PlanError, ParameterError If the plan cannot be trained this way.
+    PlanError, ParameterError
+        If the plan cannot be trained this way.
     """
     what = PermutedPlan.of(plan, dataset, plan.entry.defaults)
     block = _BLOCK_OF_PREFERENCES if plan.preferences else _BLOCK
@@ -191,7 +195,8 @@ def permutation_as_command(plan: Plan, n_permutations: int) -> str:
 
     Returns
     -------
-    str One line for a POSIX shell, without default values.
+    str
+        One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "permute", "--sample" if plan.data == SAMPLE else plan.data]
     grids = [p.name for p in plan.entry.grids]  # which have one value here
@@ -207,7 +212,8 @@ def permutation_as_python(plan: Plan, n_permutations: int, computed_with: Mappin
 
     Parameters
     ----------
-    plan, n_permutations As in :func:`permutation_as_command`.
+    plan, n_permutations
+        As in :func:`permutation_as_command`.
     computed_with : Mapping of str to str
         Versions that give the same bits, if known.
     """

@@ -84,7 +84,7 @@ def _paths_of_labels(
     rows: QueryData = data.whole("The permutation test")
     if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
         return _greedy_paths(estimator, rows, executor, workers)
-    if type(estimator) is RankRLS and _rankrls_shortcut(estimator):
+    if type(estimator) is RankRLS and _rankrls_shortcut(estimator) and rows.ptr.size > 2:
         return _rankrls_paths(estimator, rows, executor, workers)
     return lambda labels: [_learned(estimator, rows, row) for row in labels]
 
@@ -112,6 +112,7 @@ def _greedy_shortcut(estimator: GreedyRankRLS, data: QueryData) -> bool:
     So they can where the loss has the same rows whatever the labels are: of all pairs inside a query.
     """
     usual = _usual(estimator, _GREEDY) and estimator.algorithm in ("auto", "statistics", "rows")
+    usual = usual and data.ptr.size > 2  # of one ranking documents are left out
     return estimator.pair_cost().ties and usual and _room(estimator, data) <= _MOST_ROOM
 
 
@@ -364,7 +365,8 @@ def permutation_steps(
 
     Parameters
     ----------
-    estimator, n_permutations, seed As in :func:`permutation_test`.
+    estimator, n_permutations, seed
+        As in :func:`permutation_test`.
     data : QueryData or TrainingData
     block : int, default 64
         Permutations per block; multiples of 16 give the same bits. With several shards a block has one
@@ -372,7 +374,8 @@ def permutation_steps(
 
     Yields
     ------
-    PermutationTest Result of all permutations so far.
+    PermutationTest
+        Result of all permutations so far.
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)

@@ -97,11 +97,13 @@ def relearned(
 
     Returns
     -------
-    Step Step over all n features.
+    Step
+        Step over all n features.
 
     Raises
     ------
-    OutOfMemoryError If these exceed the memory limit.
+    OutOfMemoryError
+        If these exceed the memory limit.
     """
     rest = tuple(other for other in chosen.step.selected if other != column)
     kept = tuple(sorted(rest))
@@ -161,7 +163,8 @@ def ablated_queries(
 
     Raises
     ------
-    StoreError If a study did not store the model.
+    StoreError
+        If a study did not store the model.
     """
     data = fold.parts[part]
     whole, without = (model_scores(step, data) for step in steps)

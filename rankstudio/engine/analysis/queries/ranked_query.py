@@ -13,6 +13,7 @@ from rankstudio.engine.data.comments import document_id
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluation import rank_order
+from rankstudio.engine.statistics.auc import auc_interval
 from rankstudio.engine.steps import Step
 
 
@@ -90,6 +91,12 @@ class RankedQuery:
         spread = self.above_least.mean(axis=0)
         return tuple(np.argsort(-spread, kind="stable").tolist())
 
+    def auc_intervals(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return DeLong's 95 % intervals of the AUC of A and of B."""
+        relevant = [document.relevant for document in self.documents]
+        of_a = [document.score_a for document in self.documents]
+        return auc_interval(of_a, relevant), auc_interval([d.score_b for d in self.documents], relevant)
+
     def decisive_feature(self, first: int, second: int) -> tuple[int, float, float] | None:
         """Return the feature that decides between two documents.
 
@@ -134,7 +141,8 @@ def ranked_query(
 
     Raises
     ------
-    StoreError If a study did not store the model.
+    StoreError
+        If a study did not store the model.
     """
     begin, end = (int(at) for at in data.query_ptr[position : position + 2])
     whole = np.array([0, end - begin])

@@ -195,7 +195,8 @@ def section_keys(text: str) -> tuple[str, ...]:
 
     Raises
     ------
-    ParameterError For an unknown section.
+    ParameterError
+        For an unknown section.
     """
     keys = tuple(key.strip().lower() for key in text.split(",") if key.strip())
     wrong = next((key for key in keys if key not in SECTIONS), None)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from math import isfinite
+from collections.abc import Iterator
 
-from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
-from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences
-from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence
+from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences, evidence_text
 from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
-from rankstudio.engine.analysis.report.source import NOTHING, ReportedRun, ReportSource, fixed
-from rankstudio.engine.export.tables import TextTable
+from rankstudio.engine.analysis.report.source import ReportSource
 
 _MOST = 6  # selections with figures
 
@@ -27,56 +23,13 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
         def named(column: int, ids: list[int] = ids, names: tuple[str, ...] = tuple(names)) -> str:
             return f"{names[column]} ({ids[column]})"
 
-        yield _features(run, fold, found)
-        sentences = evidence_sentences(found, [str(feature) for feature in ids].__getitem__)
+        id_of = [str(feature) for feature in ids].__getitem__
+        title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
+        selected = [row for row in found.rows if row.selected]
+        yield evidence_text(title, found, selected, id_of, named)
+        sentences = evidence_sentences(found, id_of)
         if sentences:
             yield Paragraph(" ".join(sentences))
         if number < _MOST:
             for figure in evidence_figures(found, f"Run {run.number}, fold {fold}, k = {found.k}", named):
                 yield ReportFigure(figure)
-
-
-def _features(run: ReportedRun, fold: int, found: SelectionEvidence) -> TextTable:
-    """Return the evidence for each feature; columns of which nothing is known are not there."""
-    ids, names = run.result.feature_ids.tolist(), run.result.feature_names
-    columns: dict[str, Callable[[FeatureEvidence], str]] = {
-        "selected on": lambda row: _percent(row.probability),
-        "place": _place,
-        "share": lambda row: _percent(row.share),
-        "loss": lambda row: NOTHING if row.loss is None else fixed(row.loss.value),
-        "95 %": _interval,
-        "queries": lambda row: NOTHING if row.n_deciding is None else str(row.n_deciding),
-        "verdict": lambda row: row.verdict.value if row.verdict is not None else NOTHING,
-    }
-    rows = [row for row in found.rows if row.selected]
-    told = {title: [text(row) for row in rows] for title, text in columns.items()}
-    there = {title: texts for title, texts in told.items() if any(text != NOTHING for text in texts)}
-    measure = found.losses.measure if found.losses is not None else ""
-    note = "Selected on: share of halves of the queries. Queries: how many decide the step."
-    note += f" Loss: {measure} without the feature, on left-out queries." if measure else ""
-    return TextTable(
-        f"Run {run.number}, fold {fold}: evidence for {found.k} features",
-        ("feature", "id", *there),
-        [
-            (names[row.column], str(ids[row.column]), *(texts[at] for texts in there.values()))
-            for at, row in enumerate(rows)
-        ],
-        (0, 1 + len(there)),
-        note,
-    )
-
-
-def _percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{100 * share:.0f} %"
-
-
-def _place(row: FeatureEvidence) -> str:
-    """Return the median place on the halves, and from where to where it goes."""
-    if row.position is None or not isfinite(row.position[0]):
-        return NOTHING
-    low, median, high = (f"{one:.0f}" if isfinite(one) else "∞" for one in row.position)
-    return f"{median} ({low} to {high})"
-
-
-def _interval(row: FeatureEvidence) -> str:
-    return NOTHING if row.loss is None else f"{fixed(row.loss.low)} to {fixed(row.loss.high)}"

@@ -13,25 +13,27 @@ from rankstudio.engine.analysis.features.candidate_map import (
     lead_without_use,
     margins,
 )
-from rankstudio.engine.analysis.features.choice_explanation import percent
 from rankstudio.engine.analysis.features.feature_profile import Inspector
 from rankstudio.engine.analysis.features.substitutes import SubstituteGroup, Substitutes, Swap, substitutes
 from rankstudio.engine.analysis.figures.run_figures import chosen_path, fold_features_figure
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
 from rankstudio.engine.analysis.report.source import (
-    NOTHING,
     ReportedRun,
     ReportSource,
     best_of,
     chooser,
-    fixed,
     listed,
 )
-from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
+from rankstudio.engine.analysis.selection_stability import (
+    SelectionStability,
+    stability_of_run,
+    stability_table,
+)
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.methods.catalog.method import CandidateScore
+from rankstudio.engine.support.number_format import NOTHING, fixed, percent, significant
 
 _MOST_FEATURES, _MOST_MAPPED, _MOST_MAPS, _MOST_FOLDS, _MOST_NAMED = 40, 30, 8, 40, 6
 
@@ -53,11 +55,11 @@ def stability_blocks(source: ReportSource) -> Iterator[Block]:
     if not runs:
         yield Paragraph("No run has selected features on two or more folds.", muted=True)
         return
-    found = [stability_of_run(run.result) for run in runs]
-    yield _indices(runs, found)
-    for run, one in list(zip(runs, found, strict=True))[:_MOST_MAPS]:
-        if len(one.folds) <= _MOST_FOLDS and one.features:
-            yield ReportFigure(fold_features_figure(run.result, one))
+    yield stability_table("Agreement of the folds", [(run.number, run.title, run.result) for run in runs])
+    for run in runs[:_MOST_MAPS]:
+        found = stability_of_run(run.result)
+        if len(found.folds) <= _MOST_FOLDS and found.features:
+            yield ReportFigure(fold_features_figure(run.result, found))
 
 
 def substitute_blocks(source: ReportSource) -> Iterator[Block]:
@@ -151,26 +153,6 @@ def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fo
     return f"{percent(abs(margin.share))} {how} {rival}{where}"
 
 
-def _indices(runs: Sequence[ReportedRun], found: Sequence[SelectionStability]) -> TextTable:
-    rows = []
-    for run, one in zip(runs, found, strict=True):
-        s = one.indices
-        corrected = [fixed(s.consistency, 3) if s.index == index else NOTHING for index in _CORRECTED]
-        interval = f"{fixed(s.nogueira.low, 3)} … {fixed(s.nogueira.high, 3)}"
-        agree = (fixed(s.jaccard, 3), *corrected, fixed(s.nogueira.value, 3), interval)
-        rows.append((str(run.number), run.title, range_text(run.result.sizes), *agree))
-    note = (
-        "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
-        "applies to selections of equal size, Lustgarten's to different sizes."
-    )
-    warning = next((one.warning for one in found if one.warning), "")
-    header = ("run", "method", "features", "Jaccard", *_CORRECTED, "Nogueira", "95 % interval")
-    return TextTable("Agreement of the folds", header, tuple(rows), (1,), f"{note} {warning}".strip())
-
-
-_CORRECTED = ("Kuncheva", "Lustgarten")
-
-
 def _substitutes(run: ReportedRun) -> Iterator[Block]:
     first = run.result.folds[0]
     fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
@@ -212,7 +194,7 @@ def _groups(run: ReportedRun, found: Substitutes) -> Iterator[Block]:
         what = "Leaving out" if swap.added is None else f"Using {names[swap.added]} instead of"
         yield Paragraph(
             f"{what} {names[swap.removed]} would have lowered the criterion by "
-            f"{_change(abs(swap.change))} per document."
+            f"{significant(abs(swap.change), 2)} per document."
         )
 
 
@@ -227,7 +209,7 @@ def _group_swaps(run: ReportedRun, found: Substitutes) -> TextTable:
         return f"{group} ({members})" if group else members
 
     swaps = sorted(found.group_swaps, key=lambda swap: swap.change)
-    rows = tuple((called(s.removed), called(s.added), _change(s.change, sign=True)) for s in swaps)
+    rows = tuple((called(s.removed), called(s.added), significant(s.change, 2, sign=True)) for s in swaps)
     note = (
         "A group is selected as a whole. The table has the best swap for each group of the model. The change "
         f"is that of {_criterion(run)}; lower is better."
@@ -255,11 +237,4 @@ def _group_row(group: SubstituteGroup, names: Sequence[str], *, exact: bool) -> 
     if swap is not None and swap.added is not None:
         said = f"{names[swap.added]} for {names[swap.removed]}"
     row = (chosen, others, fixed(group.least, 2), said)
-    return (*row, _change(swap.change, sign=True) if swap else NOTHING) if exact else row
-
-
-def _change(value: float, *, sign: bool = False) -> str:
-    """Return a change of the criterion with two figures: "+0.00042"."""
-    if isnan(value):
-        return NOTHING
-    return f"{value:{'+' if sign else ''}.2g}".replace("-", "−")
+    return (*row, significant(swap.change, 2, sign=True) if swap else NOTHING) if exact else row

@@ -16,7 +16,7 @@ from rankstudio.engine.analysis.report.document import (
     ReportSection,
     words,
 )
-from rankstudio.engine.analysis.report.source import NOTHING, ReportedRun, ReportSource, listed, runs_text
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, listed, runs_text
 from rankstudio.engine.data.dataset import FoldedDataset, Source
 from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
@@ -28,6 +28,7 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.support.number_format import NOTHING
 
 _RULES = {
     "best": "the best",

@@ -14,12 +14,10 @@ from rankstudio.engine.analysis.fold_table import (
 from rankstudio.engine.analysis.published import published_rows, set_otherwise
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
 from rankstudio.engine.analysis.report.source import (
-    NOTHING,
     ReportedRun,
     ReportSource,
     best_of,
     chooser,
-    fixed,
     listed,
     spread,
     tests_of,
@@ -28,6 +26,7 @@ from rankstudio.engine.analysis.report.study_figures import curves_of, differenc
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.support.number_format import NOTHING, fixed
 
 SEALED = "The test part is sealed; test measures are left out until the seal is broken."
 _MOST_FOLDS, _MOST_RUNS = 30, 12

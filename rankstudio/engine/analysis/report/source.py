@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import isnan
 
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
@@ -32,6 +31,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     SealMark,
     is_sealed,
 )
+from rankstudio.engine.support.number_format import fixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,8 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
 
     Raises
     ------
-    StoreError If the study cannot be read.
+    StoreError
+        If the study cannot be read.
     """
     runs = []
     for summary in study.runs():
@@ -210,20 +211,6 @@ def kept_evidence(study: Study, run: RunKey) -> tuple[tuple[int, SelectionEviden
         with suppress(StoreError):
             found.append((fold, unpack_evidence(payload)))
     return tuple(found)
-
-
-NOTHING = "–"
-"""For a number that is not there."""
-
-_MINUS = "−"
-
-
-def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
-    """Return a number with a fixed number of decimals and a true minus; a dash for NaN."""
-    if isnan(value):
-        return NOTHING
-    text = f"{value:{'+' if sign else ''}.{decimals}f}"
-    return text.replace("-", _MINUS) if text.strip("+-0.") else f"{0:.{decimals}f}"
 
 
 def spread(mean: float, deviation: float | None) -> str:

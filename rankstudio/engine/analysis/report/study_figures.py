@@ -260,7 +260,8 @@ def named_figures(figures: Sequence[StudyFigure], names: str) -> tuple[StudyFigu
 
     Raises
     ------
-    ParameterError For a name without a figure.
+    ParameterError
+        For a name without a figure.
     """
     asked = [name.strip().lower() for name in names.split(",") if name.strip()]
     for name in asked:

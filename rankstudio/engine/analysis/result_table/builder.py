@@ -75,7 +75,8 @@ class TableRun:
 
         Raises
         ------
-        PlanError If a measure is missing and the documents are not available.
+        PlanError
+            If a measure is missing and the documents are not available.
         """
         folds = self.result.folds
         missing = [name for name in names if any(name not in fold.per_query for fold in folds)]
@@ -234,8 +235,11 @@ def result_table(
 
     Raises
     ------
-    PlanError If there are no runs, a measure is not available, conventions differ on the same data, or the
-    reference row is missing. ParameterError For an unknown measure.
+    PlanError
+        If there are no runs, a measure is not available, conventions differ on the same data, or the
+        reference row is missing.
+    ParameterError
+        For an unknown measure.
     """
     from rankstudio.engine.analysis.queries.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
@@ -271,7 +275,8 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 
     Raises
     ------
-    ParameterError For an unknown measure.
+    ParameterError
+        For an unknown measure.
     """
     if query.measures:
         return tuple(dict.fromkeys(measure(name).name for name in query.measures))

@@ -114,8 +114,8 @@ def simulate_auc(
 
     Parameters
     ----------
-    n_examples, positive, n_features, n_informative, shift As in :class:`TwoClasses`; by default all features
-    are informative.
+    n_examples, positive, n_features, n_informative, shift
+        As in :class:`TwoClasses`; by default all features are informative.
     regularization : float, default 1.0
         λ > 0.
     repetitions : int, default 10,000
@@ -125,7 +125,8 @@ def simulate_auc(
 
     Yields
     ------
-    Deviations All repetitions so far, of :data:`ESTIMATORS`; the generator returns the last result.
+    Deviations
+        All repetitions so far, of :data:`ESTIMATORS`; the generator returns the last result.
 
     Notes
     -----

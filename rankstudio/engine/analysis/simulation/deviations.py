@@ -271,12 +271,13 @@ def simulate_over(
 
     Yields
     ------
-    VariedDeviations or None Results of all values so far; the generator returns the last one. None if the
-    simulation yields None.
+    VariedDeviations or None
+        Results of all values so far; the generator returns the last one. None if the simulation yields None.
 
     Raises
     ------
-    ParameterError Without values, or for a value that the simulation rejects.
+    ParameterError
+        Without values, or for a value that the simulation rejects.
     """
     if not values:
         raise ParameterError(quantity, values, "at least one value")

@@ -181,13 +181,10 @@ def _by_query(learner: Learner, data: QueryData, fold: Ints) -> Estimating:
 
 def of_queries(data: QueryData, kept: Bools) -> QueryData:
     """Return the documents of some queries, with their statistics if available."""
-    sizes = np.diff(data.ptr)
-    rows = np.repeat(kept, sizes)
-    ptr = np.concatenate(([0], np.cumsum(sizes[kept]))).astype(np.int64)
-    part = QueryData(data.X[rows], data.y[rows], ptr)
+    part = data.taken(np.flatnonzero(kept))
     if data.has_statistics:
         gram = data.statistics.gram[kept]
-        part.shared.of(MadeStatistics).whole = QueryStatistics(gram, gram.sum(axis=0), int(rows.sum()))
+        part.shared.of(MadeStatistics).whole = QueryStatistics(gram, gram.sum(axis=0), part.y.size)
     return part
 
 

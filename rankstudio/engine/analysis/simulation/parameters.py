@@ -33,7 +33,6 @@ _REPETITIONS = Parameter(
     low=1,
     high=100_000_000,
     help="Number of training sets to draw.",
-    option="--repetitions",
 )
 _SEED = Parameter(
     name="seed",
@@ -43,7 +42,6 @@ _SEED = Parameter(
     low=0,
     high=2**32 - 1,
     help="Seed of the random numbers: equal seeds give identical results.",
-    option="--seed",
 )
 
 AUC: tuple[Parameter, ...] = (
@@ -68,7 +66,6 @@ AUC: tuple[Parameter, ...] = (
         high=0.9999,
         help="Share of positive examples; each class has at least one example.",
         source="Airola 2011, 5.4",
-        option="--positive",
     ),
     Parameter(
         name="n_features",
@@ -104,7 +101,6 @@ AUC: tuple[Parameter, ...] = (
         help="Distance between the two class means in each informative feature; 0 means no signal.",
         symbol="δ",
         source="Airola 2011, 5.4",
-        option="--shift",
     ),
     _LAMBDA,
     _REPETITIONS,
@@ -137,7 +133,6 @@ SELECTION: tuple[Parameter, ...] = (
             "features, with some documents of each query as basis vectors."
         ),
         source="Airola 2011, 5.5-5.6",
-        option="--kernel",
         choices=(
             (NO_KERNEL, "greedy RankRLS"),
             ("rbf", "Gaussian kernel"),
@@ -180,7 +175,6 @@ SELECTION: tuple[Parameter, ...] = (
         kind=Kind.MEASURE,
         default="MAP",
         help="The measure that is estimated; its true value is measured on all other queries.",
-        option="--measure",
     ),
     replace(_REPETITIONS, default=100, high=10_000_000, help="Number of draws of training queries."),
     _SEED,

@@ -81,8 +81,9 @@ def simulate_selection(
 
     Yields
     ------
-    Deviations or None All repetitions so far, after each repetition; the generator returns the last result.
-    None after each of the many models of a repetition, so that the caller can stop in between.
+    Deviations or None
+        All repetitions so far, after each repetition; the generator returns the last result. None after each
+        of the many models of a repetition, so that the caller can stop in between.
 
     Raises
     ------
@@ -104,12 +105,13 @@ def simulate_selection(
     if learner is None and kernel != NO_KERNEL:
         learner = BasisRankRLS.of(kernel, gamma, per_query, regularization)
     what = learner or _selection(n_features, data.n_features, regularization)
+    documents = QueryData(data.X, data.y, data.query_ptr, part_of=data.grading)
     truth, found = np.empty(count), np.empty((count, len(ways)))
     for number in range(count):
         rng = np.random.default_rng([start, number])
         inside = np.zeros(data.n_queries, dtype=np.bool_)
         inside[rng.choice(data.n_queries, drawn, replace=False)] = True
-        train, others = _part(data, np.flatnonzero(inside)), _part(data, np.flatnonzero(~inside))
+        train, others = documents.taken(np.flatnonzero(inside)), documents.taken(np.flatnonzero(~inside))
         measured = partial(_measured, measure=measure, convention=used)
         truth[number] = yield from steadily(_truth(what, train, others, measured))
         for place, estimator in enumerate(ways.values()):
@@ -141,15 +143,6 @@ def _documents(dataset: FoldedDataset | RankingDataset) -> RankingDataset:
         return dataset
     first = dataset.folds[0]
     return first.train if len(dataset.folds) == 1 and len(first.parts) == 1 else whole(dataset)
-
-
-def _part(data: RankingDataset, queries: Ints) -> QueryData:
-    """Return the documents of some queries."""
-    ptr = data.query_ptr
-    rows = np.concatenate([np.arange(ptr[q], ptr[q + 1]) for q in queries])
-    sizes = np.diff(ptr)[queries]
-    ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return QueryData(data.X[rows], data.y[rows], ptr, part_of=data.grading.taken(rows))
 
 
 @dataclass

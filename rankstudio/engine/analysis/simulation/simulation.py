@@ -114,7 +114,8 @@ class Simulation:
 
         Raises
         ------
-        ParameterError With the name of the parameter; "values" for those of the quantity.
+        ParameterError
+            With the name of the parameter; "values" for those of the quantity.
         """
         asked = self.parameters
         tried: dict[str, list[tuple[str, Any]]] = {n: [(n, value)] for n, value in self.counting.items()}
@@ -154,7 +155,8 @@ class Simulation:
 
         Yields
         ------
-        SimulationProgress or None None if there is nothing new, so that the caller can stop.
+        SimulationProgress or None
+            None if there is nothing new, so that the caller can stop.
         """
         simulate: Callable[..., Any]
         if self.kind == "auc":
@@ -198,7 +200,8 @@ def simulation_as_command(simulation: Simulation, plan: Plan | None = None, *, t
 
     Returns
     -------
-    str One line for a POSIX shell, without default values.
+    str
+        One line for a POSIX shell, without default values.
     """
     kind, values = simulation.kind, simulation.counting
     words = ["rankstudio", "lab", kind, *(_data_words(plan, test) if plan is not None else ())]
@@ -234,7 +237,8 @@ def simulation_as_python(
 
     Parameters
     ----------
-    simulation, plan, test As in :func:`simulation_as_command`.
+    simulation, plan, test
+        As in :func:`simulation_as_command`.
     computed_with : Mapping of str to str
         Versions that give the same bits, if known.
     """

@@ -59,8 +59,9 @@ def minimise(
 
     Yields
     ------
-    OptimizerState One per product; if b is 0, a single one of w = 0. The objective is w'(G + λI)w - 2w'b + c;
-    the gap is r'r/λ, because G + λI is at least λI.
+    OptimizerState
+        One per product; if b is 0, a single one of w = 0. The objective is w'(G + λI)w - 2w'b + c; the gap is
+        r'r/λ, because G + λI is at least λI.
 
     Notes
     -----

@@ -47,8 +47,8 @@ class AscentSearch:
 
         Returns
         -------
-        coef, value Best model found and its value; the given ones if none is better. Ties go to the smallest
-        change.
+        coef, value
+            Best model found and its value; the given ones if none is better. Ties go to the smallest change.
         """
         scale = self.scale[feature]
         changes = np.append(STEPS / scale, -coef[feature])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
-Objective = Callable[[Floats], Generator[WorkProgress, None, tuple[float, Floats]]]
+Objective = Callable[[Floats], Waiting[tuple[float, Floats]]]
 
 _MEMORY = 10  # pairs of steps and changes of the gradient
 _LINE_STEPS = 60  # evaluations of a line search at most; one is usual
@@ -30,8 +30,9 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
 
     Yields
     ------
-    point, value, gradient At the start, then after every iteration; progress events in between. It ends when
-    the gradient is 0, or when no step along the direction decreases the function in floating point.
+    point, value, gradient
+        At the start, then after every iteration; progress events in between. It ends when the gradient is 0,
+        or when no step along the direction decreases the function in floating point.
 
     Notes
     -----
@@ -79,7 +80,7 @@ def _line_search(
     direction: Floats,
     first: float,
     steps: int,
-) -> Generator[WorkProgress, None, tuple[Floats, float, Floats] | None]:
+) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
     slope = float(gradient @ direction)
     low, high, length = 0.0, np.inf, first

@@ -107,7 +107,8 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
 
     Yields
     ------
-    Descent After each iteration; progress events in between, if the problem yields them.
+    Descent
+        After each iteration; progress events in between, if the problem yields them.
 
     Notes
     -----
@@ -157,7 +158,8 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | Wo
 
     Yields
     ------
-    Descent After each iteration: the best weights so far, because a step may increase the objective.
+    Descent
+        After each iteration: the best weights so far, because a step may increase the objective.
     """
     w = np.zeros(2 * objective.n)
     value, at = yield from objective.at(w, objective.scores(w))

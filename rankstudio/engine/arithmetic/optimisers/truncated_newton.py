@@ -72,7 +72,8 @@ def minimise_squared_hinge(
 
     Yields
     ------
-    OptimizerState After each Newton step; progress events in between, if the problem yields them.
+    OptimizerState
+        After each Newton step; progress events in between, if the problem yields them.
 
     Notes
     -----

@@ -48,8 +48,10 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
 
     Raises
     ------
-    DatasetError If labels nearly coincide, for the cost "inverse". OutOfMemoryError If a query has so many
-    labels that their r² weights do not fit, for the cost "inverse".
+    DatasetError
+        If labels nearly coincide, for the cost "inverse".
+    OutOfMemoryError
+        If a query has so many labels that their r² weights do not fit, for the cost "inverse".
 
     Notes
     -----

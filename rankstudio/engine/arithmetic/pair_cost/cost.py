@@ -32,7 +32,8 @@ class PairCost:
 
     Raises
     ------
-    ParameterError For an unknown value, and for ties with a cost that does not support them.
+    ParameterError
+        For an unknown value, and for ties with a cost that does not support them.
     """
 
     cost: str = "magnitude"

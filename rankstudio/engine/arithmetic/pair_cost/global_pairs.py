@@ -27,12 +27,13 @@ def global_statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
 
     Returns
     -------
-    QueryStatistics ``total`` covers all documents, ``total - gram[q]`` those outside query q with their
-    pairs.
+    QueryStatistics
+        ``total`` covers all documents, ``total - gram[q]`` those outside query q with their pairs.
 
     Raises
     ------
-    OutOfMemoryError If there are so many labels that a Gram matrix for each does not fit.
+    OutOfMemoryError
+        If there are so many labels that a Gram matrix for each does not fit.
 
     Notes
     -----

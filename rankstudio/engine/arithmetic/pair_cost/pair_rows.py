@@ -12,7 +12,7 @@ import numpy as np
 from rankstudio.engine.arithmetic.pair_cost.class_rows import Rows, class_rows
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arrays import Floats, unwritable
 
 
@@ -25,9 +25,9 @@ class PairRows(QueryData):
     targets and ``ptr`` the start of each query's rows.
     """
 
-    def __post_init__(self, sharing: Shared | None) -> None:
+    def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep the rows as centred data are, which may be written to."""
-        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         object.__setattr__(self, "ptr", unwritable(self.ptr))
 
     @classmethod

@@ -58,7 +58,8 @@ def arrow_size(path: Path) -> float:
 
     Raises
     ------
-    FileAccessError, MissingExtraError If the file cannot be read.
+    FileAccessError, MissingExtraError
+        If the file cannot be read.
     """
     rows, schema = _ArrowFile(path).described()
     return 8.0 * rows * _n_columns(schema)
@@ -69,7 +70,8 @@ def first_rows(path: Path, n_rows: int) -> Any:
 
     Raises
     ------
-    FileAccessError, MissingExtraError If the file cannot be read.
+    FileAccessError, MissingExtraError
+        If the file cannot be read.
     """
     file = _ArrowFile(path)
     found = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
@@ -245,7 +247,8 @@ def arrow_pieces(
 
     Raises
     ------
-    MissingExtraError If pyarrow is not installed.
+    MissingExtraError
+        If pyarrow is not installed.
     """
     pa, pq = _libraries(path)
     out = _Pieces()

@@ -68,7 +68,8 @@ class CsvText:
 
     Raises
     ------
-    FormatError If the text is not CSV.
+    FormatError
+        If the text is not CSV.
     """
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
@@ -110,7 +111,8 @@ class CsvText:
 
         Raises
         ------
-        FormatError At the first document whose number of cells differs from the header's.
+        FormatError
+            At the first document whose number of cells differs from the header's.
         """
         if self._first is not None:
             first, self._first = self._first, None

@@ -10,7 +10,8 @@ from typing import Any
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
-from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
+from rankstudio.engine.data.formats.feature_logs import logs_in
+from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory, read_logs
 from rankstudio.engine.data.formats.trec import (
     collection_judgements,
     graded_documents,
@@ -22,7 +23,7 @@ from rankstudio.engine.data.read_progress import Progress, ReadProgress
 from rankstudio.engine.data.source_file import read_lines
 from rankstudio.engine.data.table import Missing, Normalize, check_options
 from rankstudio.engine.data.table_builder import PartFiles
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 
 
@@ -44,8 +45,8 @@ def load_data(
 
     Raises
     ------
-    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError As in
-    `open_dataset`.
+    FileAccessError, FormatError, MissingValueError, DatasetError, ParameterError, MissingExtraError
+        As in `open_dataset`.
     """
     check_options(missing, normalize)
     told = DataColumns.of(columns or {})
@@ -94,16 +95,23 @@ def load_letor(
 
     Returns
     -------
-    RankingDataset Documents grouped by query, in order of first appearance.
+    RankingDataset
+        Documents grouped by query, in order of first appearance.
 
     Raises
     ------
     FileAccessError
         If the file cannot be read.
-    FormatError At the first violation of the format. MissingValueError At the first missing value, with the
-    policy to refuse them. DatasetError
+    FormatError
+        At the first violation of the format.
+    MissingValueError
+        At the first missing value, with the policy to refuse them.
+    DatasetError
         If the features do not fit into memory.
-    Cancelled If ``cancelled`` returned True. ParameterError For an unknown option.
+    Cancelled
+        If ``cancelled`` returned True.
+    ParameterError
+        For an unknown option.
 
     Notes
     -----
@@ -120,6 +128,40 @@ def load_letor(
         found.table, found.source, missing=missing, n_features=n_features, normalize=normalize
     )
     return identify(path, dataset).name_features(dataset)
+
+
+def load_logs(
+    logs: Path,
+    judgments: Path,
+    *,
+    missing: Missing = "query_min",
+    normalize: Normalize = False,
+) -> RankingDataset:
+    """Read feature logs of a search engine, joined with judgments by query and document.
+
+    Parameters
+    ----------
+    logs : Path
+        A file, or a folder of them.
+    judgments : Path
+        TREC's qrels, a CSV file of ratings, or a judgment list of OpenSearch.
+    missing, normalize
+        As for `load_letor`.
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read, or no document is in both.
+    """
+    check_options(missing, normalize)
+    paths = logs_in(logs) if logs.is_dir() else (logs,)
+    if not paths:
+        raise DatasetError(tr("{path}: found no feature logs.").format(path=logs))
+    found = read_logs(paths, judgments, ReadProgress(), refuse=missing == "refuse")
+    data = RankingDataset.of_table(
+        found.table, found.source, missing=missing, n_features=None, normalize=normalize
+    )
+    return identify(paths[0], data).name_features(data)
 
 
 def load_trec(
@@ -140,8 +182,10 @@ def load_trec(
 
     Raises
     ------
-    DataError If a file cannot be read, or has the wrong format. MissingExtraError If ir_datasets is needed
-    but not installed.
+    DataError
+        If a file cannot be read, or has the wrong format.
+    MissingExtraError
+        If ir_datasets is needed but not installed.
     """
     check_options(missing, normalize)
     found = {name: run_scores(read_lines(path)) for name, path in runs.items()}

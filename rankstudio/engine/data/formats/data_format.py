@@ -95,6 +95,14 @@ FORMATS = (
         reads_only=True,
     ),
     DataFormat(
+        "logs",
+        "Feature logs of search engines",
+        (".ndjson", ".jsonl"),
+        "JSON with `_ltrlog` (Elasticsearch, OpenSearch), `[features]` (Solr) or `matchfeatures` (Vespa), "
+        "next to a file of judgments with `qrel`, `judgment` or `rating` in its name; read only",
+        reads_only=True,
+    ),
+    DataFormat(
         "xgboost",
         "SVMlight text with .group",
         _LINES,

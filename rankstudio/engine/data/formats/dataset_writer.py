@@ -46,12 +46,15 @@ def save_dataset(
 
     Returns
     -------
-    tuple of Path Written files: the data, and the query sizes if the format has such a file.
+    tuple of Path
+        Written files: the data, and the query sizes if the format has such a file.
 
     Raises
     ------
-    OutputError If a file cannot be written, or a query id is not valid in LETOR text. MissingExtraError If
-    the library of the format is not installed.
+    OutputError
+        If a file cannot be written, or a query id is not valid in LETOR text.
+    MissingExtraError
+        If the library of the format is not installed.
 
     Notes
     -----
@@ -161,7 +164,8 @@ def save_letor(dataset: RankingDataset, path: str | os.PathLike[str], *, comment
 
     Raises
     ------
-    OutputError If the file cannot be written, or a query id is not valid in LETOR text.
+    OutputError
+        If the file cannot be written, or a query id is not valid in LETOR text.
 
     Notes
     -----

@@ -31,8 +31,15 @@ from rankstudio.engine.data.formats._line_kernel import (
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, text_chunks
 from rankstudio.engine.data.table import MOST_FEATURES
-from rankstudio.engine.data.table_builder import DocumentPiece, PartFiles, TableBuilder, TableFacts, too_large
-from rankstudio.engine.errors import FormatError, MissingValueError, ZeroIdError
+from rankstudio.engine.data.table_builder import (
+    DocumentPiece,
+    PartFiles,
+    TableBuilder,
+    TableFacts,
+    one_run,
+    too_large,
+)
+from rankstudio.engine.errors import FormatError, MissingValueError, NoQueriesError, ZeroIdError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory, threads
 
@@ -50,7 +57,9 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 _EXPECTED = {
     BAD_LABEL: translatable("a finite number as the relevance label"),
-    NO_QID: translatable('the query as "qid:" and its id, such as qid:10'),
+    NO_QID: translatable(
+        'the query as "qid:" and its id, such as qid:10, or no-queries if all documents are one ranking'
+    ),
     EMPTY_QID: translatable('the id of the query after "qid:"'),
     BAD_FEATURE: translatable("feature:value, such as 12:0.5"),
     BAD_VALUE: translatable("a number as the value of feature {feature}"),
@@ -76,7 +85,7 @@ class _How:
     @classmethod
     def of(cls, part: PartFiles) -> _How:
         most = MOST_FEATURES if part.most_features is None else min(part.most_features, MOST_FEATURES)
-        return cls(most, part.refuse, 1 - part.first_id, part.sizes is None)
+        return cls(most, part.refuse, 1 - part.first_id, part.form != "sizes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +133,12 @@ def read_letor(
 
     Raises
     ------
-    FormatError For each file: at a zero byte, then at the first violation of LETOR text, then at a document
-    in a comment. MissingValueError At the first missing value, with the policy to refuse them. DatasetError
+    FormatError
+        For each file: at a zero byte, then at the first violation of LETOR text, then at a document in a
+        comment.
+    MissingValueError
+        At the first missing value, with the policy to refuse them.
+    DatasetError
         If the features do not fit into memory.
 
     Notes
@@ -154,6 +167,7 @@ class _LetorText:
         self, part: PartFiles, builder: TableBuilder, pool: Executor, progress: ReadProgress
     ) -> None:
         self._how = _How.of(part)
+        self._one_ranking = part.told.no_queries
         self._n_files = len(part.paths)
         self._builder = builder
         self._pool = pool
@@ -197,6 +211,9 @@ class _LetorText:
     def _piece(self, text: Bytes, lines: _ParsedLines, before: int) -> DocumentPiece:
         """Return the documents of a chunk of text with so many lines before it."""
         rows = lines.rows
+        if self._one_ranking:
+            runs = one_run(len(rows.y))
+            return DocumentPiece(rows.X, rows.y, lines.comments, lines.missing, runs, lambda _: before)
         starts = np.flatnonzero(rows.new_query)
         places = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -512,7 +529,8 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
     if problem == ID_TOO_LARGE and most_features == MOST_FEATURES:
         expected = tr("{expected} (every feature becomes a column in memory)").format(expected=expected)
-    kind = {MISSING: MissingValueError, ID_ZERO: ZeroIdError}.get(problem, FormatError)
+    kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}
+    kind = kinds.get(problem, FormatError)
     return kind(
         path,
         line_of(text, position),

@@ -17,6 +17,8 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.file_access import read_beginning, regular_file_size, without_ending
+from rankstudio.engine.data.formats.feature_logs import joined, logs_in
+from rankstudio.engine.data.formats.judgments import judgments_beside, read_judgments
 from rankstudio.engine.data.formats.recognised_form import (
     HEAD,
     identity_of,
@@ -25,7 +27,7 @@ from rankstudio.engine.data.formats.recognised_form import (
     recognised_form,
     sizes_file,
 )
-from rankstudio.engine.data.formats.trec import graded_documents, run_scores, runs_beside
+from rankstudio.engine.data.formats.trec import RUN_ENDINGS, graded_documents, run_scores, runs_beside
 from rankstudio.engine.data.kept_tables import (
     find_mapped,
     find_parsed,
@@ -96,7 +98,8 @@ class PartReader:
         The files of each part.
     progress : ReadProgress
     told : DataColumns
-    missing, normalize, cache As in `open_dataset`.
+    missing, normalize, cache
+        As in `open_dataset`.
     several_folds : bool
         Whether a single fold would need less memory.
     """
@@ -205,7 +208,7 @@ class PartReader:
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
         """Read the files of a part into mapped files of so many columns; None for a form that cannot be."""
         form = recognised_form(part[0], self._told)
-        if form == "trec":
+        if form in _JOINED:
             return None
         known = part_of(part, form, self._told, refuse=self._refuses)
         return read_to_disk(known, progress, self._treatment, width)
@@ -222,7 +225,7 @@ def _need(path: Path, told: DataColumns) -> tuple[float, float]:
     """
     form = recognised_form(path, told)
     size = float(regular_file_size(path))
-    if form == "trec":
+    if form in _JOINED:
         return 0.0, 0.0
     if form == "arrow":
         from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
@@ -257,6 +260,7 @@ TABLES_VERSION = 3
 """Of the readers of tables: to be raised when they would give other values."""
 
 _MAPPED_VERSION = 2  # to be raised whenever the same files would give other mapped arrays
+_JOINED = ("trec", "logs")  # forms whose documents are found in several files, in memory
 _SEVERAL = ("letor", "arrow")  # forms of which several files may be one part
 
 
@@ -284,10 +288,10 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
 
     Raises
     ------
-    DatasetError, FileAccessError, FormatError If several files cannot form one part, or the file of sizes is
-    invalid.
+    DatasetError, FileAccessError, FormatError
+        If several files cannot form one part, or the file of sizes is invalid.
     """
-    beside = sizes_file(paths[0]) if form != "letor" else None
+    beside = None if form == "letor" or told.no_queries else sizes_file(paths[0])
     if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
         raise DatasetError(
             tr(
@@ -316,12 +320,17 @@ def read_files(
 
     Raises
     ------
-    DataError, MissingExtraError If the files cannot be read; ZeroIdError for an id 0 unless ids are declared
-    to start at 0.
+    DataError, MissingExtraError
+        If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to start at 0.
     """
     form = recognised_form(paths[0], told)
     if form == "trec" and len(paths) == 1:
+        logs = () if runs_beside(paths[0]) else logs_in(paths[0].parent)
+        if logs:
+            return read_logs(logs, paths[0], progress, refuse=refuse)
         return _read_trec(paths[0], progress, refuse=refuse)
+    if form == "logs":
+        return read_logs(paths, judgments_beside(paths[0]), progress, refuse=refuse)
     return read_into_memory(part_of(paths, form, told, refuse=refuse), progress, cache=cache)
 
 
@@ -363,11 +372,13 @@ def read_to_disk(
 
     Returns
     -------
-    FileContents Mapped read-only arrays, with values filled and scaled as requested.
+    FileContents
+        Mapped read-only arrays, with values filled and scaled as requested.
 
     Raises
     ------
-    DataError As in the reader, and if the mapped files cannot be written.
+    DataError
+        As in the reader, and if the mapped files cannot be written.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         found = [store.recalled_checksum(path) for path in part.paths]
@@ -404,12 +415,45 @@ def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileConte
     """Read judgements with the runs beside them."""
     qrels = read_lines(path)
     texts = {name: read_lines(file) for name, file in runs_beside(path).items()}
+    if not texts:
+        raise DatasetError(
+            tr(
+                "{path}: found TREC judgements without a run; expected files ending in "
+                "{endings} in the same folder, or feature logs of a search engine."
+            ).format(path=path, endings=", ".join(RUN_ENDINGS))
+        )
     progress.advance(qrels.size / 2)
     table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
     progress.advance(qrels.size / 2)
     identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
     source = Source(path, qrels.size, _derived(f"sha256:{qrels.checksum}", identity))
     return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
+
+
+def read_logs(logs: Sequence[Path], judgments: Path, progress: ReadProgress, *, refuse: bool) -> FileContents:
+    """Read feature logs of a search engine, joined with judgments.
+
+    Parameters
+    ----------
+    logs : sequence of Path
+    judgments : Path
+    progress : ReadProgress
+    refuse : bool
+        Whether a missing value is an error.
+
+    Raises
+    ------
+    DataError
+        Where one cannot be read, or no document is in both.
+    """
+    text, graded = [read_lines(path) for path in logs], read_lines(judgments)
+    size = sum(regular_file_size(path) for path in logs)
+    progress.advance(size / 2)
+    table = joined(text, graded, read_judgments(graded), refuse=refuse)
+    progress.advance(size / 2)
+    identity = json.dumps([graded.checksum, *(one.checksum for one in text)])
+    source = Source(logs[0], size, _derived(f"sha256:{text[0].checksum}", identity))
+    return FileContents(table, source, ReadAs("logs", judgments.name))
 
 
 def _reader(form: str) -> FormatReader:
@@ -437,7 +481,8 @@ def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: b
     """Return what was read of files with these checksums."""
     size = sum(regular_file_size(path) for path in part.paths)
     source = Source(part.paths[0], size, _derived(_joined(found), identity_of(part)))
-    return FileContents(table, source, read_as(part.paths[0], part.form, table.told_by), treated)
+    as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
+    return FileContents(table, source, as_read, treated)
 
 
 def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None:

@@ -20,6 +20,7 @@ from rankstudio.engine.data.file_access import (
     without_ending,
 )
 from rankstudio.engine.data.formats.data_format import format_of_name
+from rankstudio.engine.data.formats.feature_logs import is_log
 from rankstudio.engine.data.formats.trec import is_judgement
 from rankstudio.engine.data.table import SIZES_ENDINGS, ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
@@ -45,17 +46,21 @@ def recognised_form(path: Path, told: DataColumns) -> str:
 
     Returns
     -------
-    str "letor", "sizes" (SVMlight text with a file of query sizes), "csv", "arrow" or "trec".
+    str
+        "letor", "sizes" (SVMlight text without queries, or with a file of query sizes), "csv", "arrow",
+        "trec" or "logs".
 
     Raises
     ------
-    FileAccessError, MissingExtraError If the file cannot be read, or has the ending of a binary format that
-    it does not have.
+    FileAccessError, MissingExtraError
+        If the file cannot be read, or has the ending of a binary format that it does not have.
     """
     head = read_beginning(path, HEAD)
     begin = _first_bytes(path)
     if begin.startswith(PARQUET) or begin == ARROW:
         return "arrow"
+    if is_log(head):
+        return "logs"
     lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
     if lines and is_judgement(lines[0].decode("utf-8", "replace")):
         return "trec"
@@ -67,7 +72,7 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     line = next((line for line in texts if line and not line.startswith(b"#")), b"")
     if b"qid:" in line:
         return "letor"
-    if sizes_file(path) is not None:
+    if told.no_queries or sizes_file(path) is not None:
         words = line.split()
         return "sizes" if len(words) <= 1 or _FEATURE.match(words[1]) else "csv"
     return "csv" if told.qid or told.label or _names_a_query(line) else "letor"
@@ -107,19 +112,22 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
 def identity_of(part: PartFiles) -> str:
     """Return the specifications that determine the contents besides the bytes of the files; "" for none."""
     is_table = part.form in ("csv", "arrow")
-    values = {name: value for name, value in part.told.as_dict().items() if is_table != (name == "ids_from")}
+    told = part.told.as_dict()
+    values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
     if values.get("ids_from") == 1:  # as where nobody says so
-        values = {}
+        del values["ids_from"]
+    if part.told.no_queries:
+        values["no_queries"] = True
     if part.sizes is not None:
         values["sizes"] = part.sizes.tolist()
     return json.dumps(values, sort_keys=True) if values else ""
 
 
-def read_as(path: Path, form: str, told_by: tuple[str, ...]) -> ReadAs:
+def read_as(path: Path, form: str, told_by: tuple[str, ...], *, no_queries: bool = False) -> ReadAs:
     """Return the format of a file with the columns of query, label and part, if it has them."""
-    if form == "letor":
+    if form == "letor" or (form == "sizes" and no_queries):
         return ReadAs()
-    beside = sizes_file(path)
+    beside = None if no_queries else sizes_file(path)
     sizes = beside.name if beside is not None else ""
     if form == "sizes":
         return ReadAs("lightgbm" if sizes.endswith(".query") else "xgboost", sizes)
@@ -165,8 +173,10 @@ def read_sizes(path: Path) -> Ints:
 
     Raises
     ------
-    FileAccessError, FormatError If the file cannot be read, or contains something other than such numbers.
-    DatasetError If it is empty.
+    FileAccessError, FormatError
+        If the file cannot be read, or contains something other than such numbers.
+    DatasetError
+        If it is empty.
     """
     try:
         text = read_text(path, encoding="utf-8-sig", errors="replace")

@@ -41,8 +41,10 @@ def run_scores(text: TextLines) -> RunScores:
 
     Raises
     ------
-    FormatError At the first line that is not part of a run, or repeats a document of a query. DatasetError
-    For an empty file.
+    FormatError
+        At the first line that is not part of a run, or repeats a document of a query.
+    DatasetError
+        For an empty file.
     """
     found: dict[str, dict[str, float]] = {}
     for line, words in text.words():
@@ -84,7 +86,8 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
 
     Raises
     ------
-    DatasetError If there is no run, or two runs have the same name.
+    DatasetError
+        If two runs have the same name.
     """
     found: dict[str, Path] = {}
     for path in sorted(qrels.parent.iterdir()):
@@ -100,13 +103,6 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
                 )
             )
         found[name] = path
-    if not found:
-        raise DatasetError(
-            tr(
-                "{path}: found TREC judgements without a run; expected files ending in "
-                "{endings} in the same folder."
-            ).format(path=qrels, endings=", ".join(RUN_ENDINGS))
-        )
     return found
 
 
@@ -126,15 +122,18 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
 
     Raises
     ------
-    FormatError At the first line that is not a judgement, or judges a document of a query twice.
-    MissingValueError At the first document missing from a run, with the policy to refuse missing values.
-    DatasetError For an empty file, or a score that is not finite.
+    FormatError
+        At the first line that is not a judgement, or judges a document of a query twice.
+    MissingValueError
+        At the first document missing from a run, with the policy to refuse missing values.
+    DatasetError
+        For an empty file, or a score that is not finite.
 
     Notes
     -----
     O(mn) for m judged documents and n runs.
     """
-    grades, lines = _judgements(qrels)
+    grades, lines = judgements(qrels)
     negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
     X = np.full((len(rows), len(runs)), np.nan)
@@ -157,7 +156,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
         y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
         query_ptr=np.cumsum([0, *sizes], dtype=np.int64),
         query_ids=tuple(grades),
-        comments=_comments([document for _, document in rows]),
+        comments=TextComments.of(f"docid = {document}" for _, document in rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(runs),
@@ -165,8 +164,14 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     )
 
 
-def _judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
-    """Return the grade of each document of each query, and the line on which it stands."""
+def judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
+    """Return the grade of each document of each query, and the line on which it stands.
+
+    Raises
+    ------
+    FormatError, DatasetError
+        As of :func:`graded_documents`.
+    """
     grades: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
     for line, words in qrels.words():
@@ -216,12 +221,6 @@ def _said(
     return tuple(said)
 
 
-def _comments(documents: list[str]) -> TextComments:
-    content = [f"docid = {document}".encode() for document in documents]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
-
-
 PREFIX = "ir_datasets:"
 """What the name of judgements begins with that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
 
@@ -245,8 +244,10 @@ def collection_judgements(place: Path, library: Callable[[], Any] | None = None)
 
     Raises
     ------
-    MissingExtraError If the library is not installed. DatasetError If the collection is unknown, or has no
-    judgements of whole documents.
+    MissingExtraError
+        If the library is not installed.
+    DatasetError
+        If the collection is unknown, or has no judgements of whole documents.
     """
     name = place.as_posix().removeprefix(PREFIX)
     module = (library or _library)()

@@ -55,8 +55,10 @@ class PreferenceFile:
 
         Raises
         ------
-        FormatError At the first line with an unknown query or document, or the same document twice.
-        DatasetError If no preference belongs to these data.
+        FormatError
+            At the first line with an unknown query or document, or the same document twice.
+        DatasetError
+            If no preference belongs to these data.
 
         Notes
         -----
@@ -128,8 +130,12 @@ def read_preference_file(path: str | os.PathLike[str]) -> PreferenceFile:
 
     Raises
     ------
-    FileAccessError If the file cannot be read. FormatError At the first invalid line. DatasetError If the
-    file has no preferences.
+    FileAccessError
+        If the file cannot be read.
+    FormatError
+        At the first invalid line.
+    DatasetError
+        If the file has no preferences.
     """
     file = read_text(Path(path))
     return _parsed(file.path, file.checksum)
@@ -160,8 +166,8 @@ def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Pref
 
     Raises
     ------
-    FileAccessError, FormatError, DatasetError As in :func:`read_preference_file` and
-    :meth:`PreferenceFile.of_part`.
+    FileAccessError, FormatError, DatasetError
+        As in :func:`read_preference_file` and :meth:`PreferenceFile.of_part`.
     """
     return read_preference_file(path).of_part(data)
 
@@ -295,7 +301,10 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 
     Raises
     ------
-    FormatError At the first invalid line. DatasetError If the file has no preferences.
+    FormatError
+        At the first invalid line.
+    DatasetError
+        If the file has no preferences.
     """
     filled = [(place, line) for place, line in enumerate(text.lines, start=1) if line.strip()]
     delimiter = _delimiter(filled[0][1]) if filled else ","
@@ -323,7 +332,8 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
 
     Returns
     -------
-    PreferenceColumns or None None for other files, which :func:`columns_of_lines` reads.
+    PreferenceColumns or None
+        None for other files, which :func:`columns_of_lines` reads.
     """
     raw = content.tobytes().removeprefix(_MARK).rstrip(_BLANKS)
     text = np.frombuffer(raw, dtype=np.uint8)

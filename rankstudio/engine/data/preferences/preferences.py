@@ -37,7 +37,8 @@ class Preferences:
 
     Raises
     ------
-    ParameterError For invalid rows, a document preferred to itself, or numbers out of range.
+    ParameterError
+        For invalid rows, a document preferred to itself, or numbers out of range.
 
     Examples
     --------
@@ -160,11 +161,15 @@ def sample_preferences(
 
     Returns
     -------
-    Preferences Preferences in row order, with label differences as magnitudes.
+    Preferences
+        Preferences in row order, with label differences as magnitudes.
 
     Raises
     ------
-    ParameterError For a number out of range. DatasetError If all documents of each query have the same label.
+    ParameterError
+        For a number out of range.
+    DatasetError
+        If all documents of each query have the same label.
 
     Notes
     -----

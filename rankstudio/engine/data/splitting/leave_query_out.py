@@ -92,10 +92,6 @@ class LeftOut(PartOfWhole):
         ptr = self.whole.query_ptr
         return int(ptr[self.query]), int(ptr[self.query + 1])
 
-    @property
-    def _rows(self) -> Ints:
-        return np.delete(np.arange(self.whole.n_documents), slice(*self._left_out))
-
     def _taken(self, values: Floats) -> Floats:
         begin, end = self._left_out
         array = np.concatenate([values[:begin], values[end:]])

@@ -34,8 +34,9 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
 
     Returns
     -------
-    list of Fold The original folds if no part is a union of others, too little memory is free, or they are
-    mapped from files.
+    list of Fold
+        The original folds if no part is a union of others, too little memory is free, or they are mapped from
+        files.
 
     Notes
     -----

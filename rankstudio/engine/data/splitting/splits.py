@@ -3,6 +3,9 @@
 What is dealt are queries: the documents of one stay together, in the order they have, and so do the queries
 of a part. Filling of missing values and scaling happen within a query, so that they come out the same
 whatever the folds.
+
+All documents of a dataset with a single query are one global ranking. Then documents are dealt, and each part
+has some documents of that query.
 """
 
 from __future__ import annotations
@@ -41,15 +44,17 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     dataset : FoldedDataset
         Data whose documents are divided (see `whole`); existing folds are ignored.
     k : int
-        Number of folds, from 2 to the number of queries.
+        Number of folds, from 2 to the number of queries, or of documents if these are one ranking.
     seed : int
         Seed of the assignment of queries to subsets, from 0 up. The sizes of subsets differ by at most one
         query.
 
     Raises
     ------
-    ParameterError For k or a seed out of range. DatasetError For fewer than k queries, folds too large for
-    memory or disk, or as in `whole`.
+    ParameterError
+        For k or a seed out of range.
+    DatasetError
+        For fewer than k queries or documents, folds too large for memory or disk, or as in `whole`.
 
     Notes
     -----
@@ -58,14 +63,16 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     if k < 2:
         raise ParameterError("k", k, tr("a whole number from 2 up"))
     data = whole(dataset)
-    if data.n_queries < k:
-        raise DatasetError(
-            tr("{name}: {k} folds need {k} queries, found {n_queries}.").format(
-                name=dataset.name, k=k, n_queries=data.n_queries
-            )
+    n = _n_dealt(dataset, data)
+    if n < k:
+        text = (
+            tr("{name}: {k} folds of one ranking need {k} documents, found {n}.")
+            if is_one_ranking(dataset)
+            else tr("{name}: {k} folds need {k} queries, found {n}.")
         )
+        raise DatasetError(text.format(name=dataset.name, k=k, n=n))
     check_memory(dataset, k * data.X.nbytes)
-    subsets = np.array_split(shuffled(data.n_queries, seed), k)
+    subsets = np.array_split(shuffled(n, seed), k)
     folds = []
     for i in range(k):
         turn = [subsets[(i + j) % k] for j in range(k)]
@@ -87,7 +94,8 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
 
     Raises
     ------
-    DatasetError For fewer than two queries, data too large for memory, or as in `whole`.
+    DatasetError
+        For fewer than two queries, data too large for memory, or as in `whole`.
 
     Notes
     -----
@@ -96,17 +104,17 @@ def leave_query_out(dataset: FoldedDataset) -> FoldedDataset:
     """
     data = whole(dataset)
     if data.n_queries < 2:
-        raise DatasetError(
-            tr("{name}: leave-query-out needs 2 queries, found {n_queries}.").format(
-                name=dataset.name, n_queries=data.n_queries
-            )
+        text = tr(
+            "{name}: leave-query-out needs 2 queries, found {n_queries}. Documents of one ranking can be "
+            "divided by k-fold or a split."
         )
+        raise DatasetError(text.format(name=dataset.name, n_queries=data.n_queries))
     check_memory(dataset, 2 * data.X.nbytes)
     return replace(dataset, folds=leave_query_out_folds(data), divided_by=LEAVE_QUERY_OUT)
 
 
 def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int = 0) -> FoldedDataset:
-    """Make one fold with given shares of the queries.
+    """Make one fold with given shares of the queries, or of the documents where these are one ranking.
 
     Parameters
     ----------
@@ -119,8 +127,10 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
 
     Raises
     ------
-    ParameterError For shares or a seed out of range. DatasetError If a part would have no query, or as in
-    `whole`.
+    ParameterError
+        For shares or a seed out of range.
+    DatasetError
+        If a part would have no query, or as in `whole`.
 
     Notes
     -----
@@ -134,8 +144,8 @@ def single_split(dataset: FoldedDataset, shares: tuple[int, int, int], seed: int
             tr("a total of {percent}, and more than 0 for train and test").format(percent=PERCENT),
         )
     data = whole(dataset)
-    ends = np.cumsum(_counts(dataset, data.n_queries, shares))
-    order = shuffled(data.n_queries, seed)
+    ends = np.cumsum(_counts(dataset, data, shares))
+    order = shuffled(_n_dealt(dataset, data), seed)
     fold = _fold(1, data, order[: ends[0]], order[ends[0] : ends[1]], order[ends[1] :])
     return _made(dataset, data, [fold], f"split {train}/{vali}/{test}, seed {seed}")
 
@@ -157,8 +167,10 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
     Raises
     ------
-    ParameterError For a share or a seed out of range. DatasetError If the training or the validation part
-    would have no query.
+    ParameterError
+        For a share or a seed out of range.
+    DatasetError
+        If the training or the validation part would have no query.
 
     Notes
     -----
@@ -174,9 +186,9 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
 
 def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     data = fold.train
-    learned, _ = _counts(dataset, data.n_queries, (PERCENT - share, share))
-    order = shuffled(data.n_queries, seed, fold.number)
-    train, vali = select_queries(data, order[:learned]), select_queries(data, order[learned:])
+    learned, _ = _counts(dataset, data, (PERCENT - share, share))
+    order = shuffled(_n_dealt(dataset, data), seed, fold.number)
+    train, vali = dealt(data, order[:learned]), dealt(data, order[learned:])
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
 
@@ -188,7 +200,8 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
 
     Raises
     ------
-    DatasetError If the test parts of several folds do not contain all queries, or a query is in two parts.
+    DatasetError
+        If the test parts of several folds do not contain all queries, or a query is in two parts.
 
     Notes
     -----
@@ -198,16 +211,43 @@ def whole(dataset: FoldedDataset) -> RankingDataset:
     return parts[0] if len(parts) == 1 else concatenate(parts)
 
 
+def is_one_ranking(dataset: FoldedDataset) -> bool:
+    """Return whether all documents of a dataset belong to one query, so that documents are dealt."""
+    parts = [part for _, part in _named(dataset)]
+    ids = {part.query_ids if part.n_queries == 1 else () for part in parts}
+    # Each file of sizes counts its queries from 1.
+    told_apart = len(parts) == 1 or not dataset.read_as.by_sizes
+    return len(ids) == 1 and () not in ids and told_apart
+
+
+def _n_dealt(dataset: FoldedDataset, data: RankingDataset) -> int:
+    """Return how many queries of a part can be dealt, or documents where the dataset is one ranking."""
+    return data.n_documents if is_one_ranking(dataset) else data.n_queries
+
+
+def _all_dealt(data: RankingDataset) -> int:
+    return data.n_queries if data.n_queries > 1 else data.n_documents
+
+
+def dealt(data: RankingDataset, which: Ints) -> RankingDataset:
+    """Return some queries of a dataset, or some documents where these are one ranking, in their order."""
+    return select_queries(data, which) if data.n_queries > 1 else _select_documents(data, which)
+
+
 def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     """Return the parts that together contain all documents once; `whole` concatenates them.
 
     Raises
     ------
-    DatasetError As in `whole`.
+    DatasetError
+        As in `whole`.
     """
     if len(dataset.folds) == 1 and dataset.read_as.by_sizes:
         return _counted_on(list(dataset.folds[0].parts.values()))
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
+    if is_one_ranking(dataset):
+        _check_all_there(dataset, sum(part.n_documents for part in parts))
+        return parts
     ids = [query for part in parts for query in part.query_ids]
     there = set(ids)
     if len(there) < len(ids) and dataset.read_as.by_sizes:
@@ -235,6 +275,20 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
             ).format(name=dataset.name, twice=twice)
         )
     return parts
+
+
+def _check_all_there(dataset: FoldedDataset, n_documents: int) -> None:
+    """Refuse to divide one ranking anew whose folds do not have as many documents as their test parts."""
+    for fold in dataset.folds:
+        found = sum(part.n_documents for part in fold.parts.values())
+        if found != n_documents:
+            text = tr(
+                "{name}: new folds are made from the test parts of all folds, which have {n_documents} "
+                "documents, but fold {number} has {found}. Open all folds with their test parts."
+            )
+            raise DatasetError(
+                text.format(name=dataset.name, n_documents=n_documents, number=fold.number, found=found)
+            )
 
 
 def _counted_on(parts: list[RankingDataset]) -> list[RankingDataset]:
@@ -277,6 +331,8 @@ def _missing_together(counts: Sequence[Ints]) -> Ints:
 def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     """Concatenate datasets with the same features and different queries.
 
+    Those that all have the same single query are documents of one ranking, and stay one.
+
     Raises
     ------
     ParameterError
@@ -288,6 +344,9 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
             "datasets", [d.n_features for d in datasets], "the same number of features in all parts"
         )
     sizes = np.concatenate([np.diff(d.query_ptr) for d in datasets])
+    ids = tuple(q for d in datasets for q in d.query_ids)
+    if len(datasets) == len(ids) and len(set(ids)) == 1:
+        sizes, ids = sizes.sum(keepdims=True), ids[:1]
     arrays = (
         _joined([d.X for d in datasets]),
         np.concatenate([d.y for d in datasets]),
@@ -302,7 +361,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
         X=X,
         y=y,
         query_ptr=query_ptr,
-        query_ids=tuple(q for d in datasets for q in d.query_ids),
+        query_ids=ids,
         comments=tuple(c for d in datasets for c in d.comments),
         source=None,
         missing=missing,
@@ -328,10 +387,19 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
     demand.
     """
     chosen = np.sort(queries)
-    sizes = np.diff(dataset.query_ptr)
     rows = np.flatnonzero(np.isin(np.arange(dataset.n_queries), chosen)[dataset.query_index])
+    return _rows(dataset, rows, chosen, np.diff(dataset.query_ptr)[chosen])
+
+
+def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDataset:
+    """Return some documents of a dataset with one query, as :func:`select_queries` does queries."""
+    return _rows(dataset, np.sort(documents), np.zeros(1, dtype=np.int64), np.array([documents.size]))
+
+
+def _rows(dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints) -> RankingDataset:
+    """Return some rows of a dataset, which are so many of each of some queries."""
     taken = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
-    arrays = taken, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes[chosen])])
+    arrays = taken, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
     for array in arrays:
         array.flags.writeable = False
     X, y, query_ptr = arrays
@@ -340,7 +408,7 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
         X,
         y,
         query_ptr,
-        tuple(ids[q] for q in chosen.tolist()),
+        tuple(ids[q] for q in queries.tolist()),
         dataset.feature_ids,
         dataset.feature_names,
         TakenComments(dataset.comments, rows) if len(dataset.comments) else (),
@@ -354,7 +422,8 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
     Raises
     ------
-    ParameterError For an id without a feature.
+    ParameterError
+        For an id without a feature.
     """
     there = dataset.feature_ids.tolist()
     unknown = [i for i in ids if i not in there]
@@ -375,12 +444,12 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
-    """Make a fold of three sets of queries; an empty validation part is none."""
+    """Make a fold of three sets of what is dealt; an empty validation part is none."""
     return Fold(
         number,
-        select_queries(data, train),
-        select_queries(data, vali) if vali.size else None,
-        select_queries(data, test),
+        dealt(data, train),
+        dealt(data, vali) if vali.size else None,
+        dealt(data, test),
     )
 
 
@@ -397,19 +466,21 @@ def shuffled(n: int, *seeds: int) -> Ints:
     return np.random.default_rng(seeds).permutation(n)
 
 
-def _counts(dataset: FoldedDataset, n: int, shares: Sequence[int]) -> list[int]:
-    """Return how many of n queries each share (percent) is, by largest remainder."""
+def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int]) -> list[int]:
+    """Return how much of what is dealt each share (percent) is, by largest remainder."""
+    n = _n_dealt(dataset, data)
     counts = [n * share // PERCENT for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
     for i in by_remainder[: n - sum(counts)]:
         counts[i] += 1
     if any(share and not count for share, count in zip(shares, counts, strict=True)):
         text = "/".join(map(str, shares))
-        raise DatasetError(
-            tr("{name}: found {n} queries, too few for parts of {text} percent.").format(
-                name=dataset.name, n=n, text=text
-            )
+        few = (
+            tr("{name}: found {n} documents of one ranking, too few for parts of {text} percent.")
+            if is_one_ranking(dataset)
+            else tr("{name}: found {n} queries, too few for parts of {text} percent.")
         )
+        raise DatasetError(few.format(name=dataset.name, n=n, text=text))
     return counts
 
 
@@ -451,7 +522,8 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
 
     Raises
     ------
-    DatasetError For a training part with fewer than k queries, or inner folds too large for memory.
+    DatasetError
+        For a training part with fewer than k queries, or inner folds too large for memory.
 
     Notes
     -----
@@ -459,12 +531,14 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
     """
     folds = tuple(fold if fold.vali is None else _with_vali(fold, fold.vali) for fold in dataset.folds)
     for fold in folds:
-        if fold.train.n_queries < k:
-            raise DatasetError(
-                tr(
-                    "{name}: {k} inner folds need {k} training queries, found {n_queries} in fold {number}."
-                ).format(name=dataset.name, k=k, n_queries=fold.train.n_queries, number=fold.number)
+        n = _n_dealt(dataset, fold.train)
+        if n < k:
+            text = (
+                tr("{name}: {k} inner folds need {k} training documents, found {n} in fold {number}.")
+                if is_one_ranking(dataset)
+                else tr("{name}: {k} inner folds need {k} training queries, found {n} in fold {number}.")
             )
+            raise DatasetError(text.format(name=dataset.name, k=k, n=n, number=fold.number))
     largest = max(fold.train.n_documents for fold in folds)
     check_memory(dataset, 8 * k * largest * dataset.n_features)
     outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
@@ -484,19 +558,20 @@ def inner_folds(fold: Fold, k: int, seed: int = 0) -> Iterator[Fold]:
     fold : Fold
         Fold whose training part is divided; its number seeds the inner folds.
     k : int
-        Number of inner folds, from 2 to the number of queries.
+        Number of inner folds, from 2 to the number of queries, or of documents if these are one ranking.
     seed : int
         Seed of the assignment of queries to subsets, from 0 up; each fold is drawn independently.
 
     Yields
     ------
-    Fold Fold with a training and a validation part.
+    Fold
+        Fold with a training and a validation part.
 
     Notes
     -----
     O(mn) each.
     """
-    subsets = np.array_split(shuffled(fold.train.n_queries, seed, fold.number), k)
+    subsets = np.array_split(shuffled(_all_dealt(fold.train), seed, fold.number), k)
     for i, subset in enumerate(subsets):
         others = np.concatenate([*subsets[:i], *subsets[i + 1 :]])
-        yield Fold(fold.number, select_queries(fold.train, others), select_queries(fold.train, subset))
+        yield Fold(fold.number, dealt(fold.train, others), dealt(fold.train, subset))

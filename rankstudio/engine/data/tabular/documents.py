@@ -22,6 +22,7 @@ from rankstudio.engine.data.table_builder import (
     TableFacts,
     TableInMemory,
     check_memory,
+    one_run,
 )
 from rankstudio.engine.data.tabular.recognition import (
     PART_EXPECTED,
@@ -114,7 +115,8 @@ def read_documents(
 
     Raises
     ------
-    DatasetError, FormatError If columns are ambiguous, or a value is invalid for its column.
+    DatasetError, FormatError
+        If columns are ambiguous, or a value is invalid for its column.
 
     Notes
     -----
@@ -138,6 +140,8 @@ def read_documents(
         row = int(np.isnan(y).argmax())
         raise table.error(row, _found(table, found.label, "nothing"), "a number as the relevance label")
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
+    if told.no_queries:
+        runs = one_run(table.n_rows)
     parts = _parts(table, found.part)
     X, kept = _features(table, found, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
@@ -173,7 +177,8 @@ class ColumnsReader:
 
         Raises
         ------
-        DataError As in `read_documents`, and if the columns change.
+        DataError
+            As in `read_documents`, and if the columns change.
         """
         part = self._part
         piece, found = read_documents(
@@ -210,7 +215,8 @@ class ColumnsReader:
 
         Raises
         ------
-        DatasetError If there are no rows, or no column is numeric in all of them.
+        DatasetError
+            If there are no rows, or no column is numeric in all of them.
         """
         if self._first is None:
             where = shown_path(self._part.paths[0])
@@ -357,10 +363,9 @@ def _comments(table: TableColumns, found: RecognisedColumns) -> TextComments:
     """Return what is kept of each document: its comment, or its id as LETOR writes it."""
     if found.comment is None:
         return TextComments(np.zeros(0, dtype=np.uint8), np.zeros(table.n_rows + 1, dtype=np.int64))
-    texts = [_comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()]
-    content = [text.encode("utf-8", errors="backslashreplace") for text in texts]
-    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
-    return TextComments(np.frombuffer(b"".join(content), dtype=np.uint8).copy(), offsets)
+    return TextComments.of(
+        _comment(value, found.comment_is_id) for value in table.column(found.comment).tolist()
+    )
 
 
 def _comment(value: Any, is_id: bool) -> str:
@@ -394,7 +399,8 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
 
     Raises
     ------
-    DatasetError If a column is missing or contains other values, or a fold has no training part.
+    DatasetError
+        If a column is missing or contains other values, or a fold has no training part.
     """
     columns = frame_columns(frame)
     positions = {what: _position(columns, what) for what in (part, fold) if what}
@@ -437,7 +443,8 @@ def frame_columns(frame: Any, where: str = _WHERE) -> TableColumns:
 
     Raises
     ------
-    ParameterError If the object is not a pandas or polars frame.
+    ParameterError
+        If the object is not a pandas or polars frame.
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__") or not hasattr(frame, "shape"):
         raise ParameterError("frame", type(frame).__name__, "a frame of pandas or polars")

@@ -31,6 +31,7 @@ DOCUMENT_NAMES = ("docid", "doc_id", "document_id", "documentid", "docno", "did"
 COMMENT_NAME = "comment"
 _INDEX_NAMES = re.compile(r"|Unnamed: 0|__index_level_0__|index")
 _SHOWN, _LONGEST_SHOWN, _LONGEST = 8, 40, 200
+_OR_NO_QUERIES = ", or no-queries if all documents are one ranking"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class RecognisedColumns:
     Attributes
     ----------
     qid : int or None
-        None if a file of sizes determines the queries.
+        None if a file of sizes determines the queries, or there are none.
     label : int
     comment : int or None
         Column of the comments.
@@ -95,14 +96,15 @@ def recognise_columns(
 
     Raises
     ------
-    UnknownColumnsError If the query or the label is not found, or a specified name is missing or occurs
-    twice.
+    UnknownColumnsError
+        If the query or the label is not found, or a specified name is missing or occurs twice.
     """
     told = _cleaned(told)
     _check_twice(where, names, told)
     every = range(len(names))
     qid = None
-    if told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], every) is not None:
+    asked = told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], every) is not None
+    if asked and not told.no_queries:
         qid = _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
     if not has_header and not told.label:
         told = replace(told, label=names[0])
@@ -120,7 +122,10 @@ def recognise_columns(
     comment_is_id = comment is not None and _plain(names[comment]) != COMMENT_NAME
     if told.features:
         return RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part)
-    index = tuple(i for i in rest if _is_index(i, names))
+    # An id of queries is no feature, also where all documents are one ranking.
+    index = tuple(
+        i for i in rest if _is_index(i, names) or (told.no_queries and _plain(names[i]) in QUERY_NAMES)
+    )
     features = tuple(i for i in rest if i != comment and i not in index)
     if not features:
         raise UnknownColumnsError(
@@ -183,7 +188,7 @@ def _one(
     if found is None:
         raise UnknownColumnsError(
             f"{where}: found no column for the {what} among {listed(names)}; expected a name such as "
-            f"{', '.join(common[:3])}. Otherwise set {option}."
+            f"{', '.join(common[:3])}. Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}."
         )
     return found
 
@@ -305,7 +310,7 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
     starts = table.query_ptr[:-1]
     least, greatest = (function.reduceat(table.parts, starts) for function in (np.minimum, np.maximum))
     n = int(np.sum(least != greatest))
-    if not n:
+    if not n or len(table.query_ids) == 1:  # one ranking is divided by documents
         return ()
     what = "1 query has" if n == 1 else f"{n} queries have"
     return (f"{what} documents in more than one part, so test results may be optimistic.",)

@@ -156,7 +156,8 @@ class FoldFiles:
 
         Raises
         ------
-        FileAccessError If this machine does not have them, or they are damaged.
+        FileAccessError
+            If this machine does not have them, or they are damaged.
         """
         train, vali, test = (
             shared_parts.open_kept(self.path_of(name)) if name else None for name in self.parts[number]
@@ -199,7 +200,8 @@ def write_folds(folds: Sequence[Fold]) -> FoldFiles:
 
     Raises
     ------
-    OutputError If they cannot be written.
+    OutputError
+        If they cannot be written.
     """
     first = folds[0].train if folds else None
     if isinstance(first, PartOfWhole):

@@ -185,8 +185,11 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     ------
     MissingExtraError
         Without dask's library for clusters.
-    ParameterError For certificates with an address without TLS. WorkerError If the scheduler does not answer,
-    has no workers, or has workers with other versions, whose results could differ.
+    ParameterError
+        For certificates with an address without TLS.
+    WorkerError
+        If the scheduler does not answer, has no workers, or has workers with other versions, whose results
+        could differ.
 
     Warns
     -----

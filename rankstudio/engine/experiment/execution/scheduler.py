@@ -103,7 +103,8 @@ def learn_unit(task: Task) -> Learned:
 
     Raises
     ------
-    Cancelled If another thread of this process cancelled the run.
+    Cancelled
+        If another thread of this process cancelled the run.
     """
     began = time.perf_counter()
     notes: list[Note] = []
@@ -141,7 +142,10 @@ class UnitScheduler:
 
     Raises
     ------
-    OutputError If the data cannot be written for other processes. WorkerError If there are no workers.
+    OutputError
+        If the data cannot be written for other processes.
+    WorkerError
+        If there are no workers.
     """
 
     def __init__(
@@ -182,7 +186,10 @@ class UnitScheduler:
 
         Raises
         ------
-        WorkerError If the workers are lost. RankStudioError Error of a unit.
+        WorkerError
+            If the workers are lost.
+        RankStudioError
+            Error of a unit.
         """
         while any(unit.fold == fold for unit in (*self._futures.values(), *self._waiting)):
             ready, _ = wait(self._futures, timeout=_SIGN_SECONDS, return_when=FIRST_COMPLETED)

@@ -51,7 +51,8 @@ class PartFile:
 
         Raises
         ------
-        FileAccessError If this machine does not have it, or it is damaged.
+        FileAccessError
+            If this machine does not have it, or it is damaged.
         """
         part = KeptPart(self.path).dataset()
         return TrainingData(part.X, part.y, part.query_ptr, documents=self.documents, part_of=part.grading)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ from rankstudio.engine.methods.shards.training_data import (
 )
 from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _AHEAD = 4  # calls under way for each worker: as many answers are kept until their turn comes
 _LOSSES = 4  # workers, one after the other, that may be lost with the same shard
@@ -121,7 +121,8 @@ class Elsewhere:
 
         Raises
         ------
-        OutputError If the data cannot be written for the workers.
+        OutputError
+            If the data cannot be written for the workers.
         """
         part = written(data)
         self._workers.give(part)
@@ -147,7 +148,7 @@ class _Session:
         if self._room is not None:
             self._room = min(self._room, room / self._workers.count)
 
-    def sum(self, message: Any, what: str = "summing over shards") -> Generator[WorkProgress, None, Sums]:
+    def sum(self, message: Any, what: str = "summing over shards") -> Waiting[Sums]:
         self._messages.append(message)
         if not self._work.replayed:
             del self._messages[:-1]
@@ -264,7 +265,8 @@ def written(data: TrainingData) -> PartFile:
 
     Raises
     ------
-    OutputError If they cannot be written.
+    OutputError
+        If they cannot be written.
     """
     if data.source is not None:  # the workers choose the columns of what they have
         return replace(written(data.source), columns=data.columns)

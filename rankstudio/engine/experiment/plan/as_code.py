@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-from rankstudio.engine.data.columns import joined_names
+from rankstudio.engine.data.columns import COLUMN_OPTIONS, joined_names
 from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
@@ -22,16 +22,6 @@ _SAID = (
     *("data", "method", "parameters", "select_by", "convention", "ranker", "ranker_parameters"),
     "preferences",
 )
-
-_COLUMN_OPTIONS = {
-    "qid": "--qid",
-    "label": "--label",
-    "features": "--columns",
-    "ignore": "--ignore",
-    "ids_from": "--ids-from",
-    "part": "--part",
-}
-"""The options by which the terminal has the columns of tables."""
 
 UNKNOWN: Mapping[str, str] = FrozenMapping()
 """Versions that nobody knows."""
@@ -48,7 +38,8 @@ def as_command(plan: Plan, out: str = "") -> str:
 
     Returns
     -------
-    str One line for a POSIX shell, without default values.
+    str
+        One line for a POSIX shell, without default values.
     """
     words = ["rankstudio", "run"]
     words += ["--sample"] if plan.data == SAMPLE else ["--data", plan.data]
@@ -115,8 +106,11 @@ def field_words(plan: Plan, names: Iterable[str]) -> Iterator[str]:
 def column_words(plan: Plan) -> Iterator[str]:
     """Yield the options for the columns of the data."""
     for name, told in plan.columns.items():
+        if told is True:
+            yield COLUMN_OPTIONS[name]
+            continue
         text = joined_names(told) if isinstance(told, tuple) else str(told)
-        yield from option_words(_COLUMN_OPTIONS[name], text)
+        yield from option_words(COLUMN_OPTIONS[name], text)
 
 
 def group_words(plan: Plan) -> Iterator[str]:
@@ -152,9 +146,9 @@ def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKN
 
 def program(imports: Sequence[str], lines: Sequence[str], computed_with: Mapping[str, str] = UNKNOWN) -> str:
     """Return the lines as a program, with a comment on the versions that give the same bits, if known."""
-    said = _origin(computed_with)
-    origin = [f"# {comment_text(said, 'python')}"] if said else []
-    return "\n".join([*origin, *imports, "", *lines]) + "\n"
+    said = origin(computed_with)
+    comment = [f"# {comment_text(said, 'python')}"] if said else []
+    return "\n".join([*comment, *imports, "", *lines]) + "\n"
 
 
 def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:
@@ -162,24 +156,28 @@ def as_notebook(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UN
 
     Its format is version 4.5, and its text is always the same.
     """
-    origin = _origin(computed_with) or "A run of RankStudio."
-    cells = [
-        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(origin)}"),
+    said = origin(computed_with) or "A run of RankStudio."
+    return notebook(
+        ("markdown", f"# {markdown_escaped(plan.title)}\n\n{markdown_escaped(said)}"),
         ("code", "\n".join(_imports(out))),
         ("code", "\n".join([plan_code(plan), *_new_folder(out)])),
         ("code", "result = run_plan(plan)\nresult"),
         ("code", "result.path_frame()"),
         ("code", "result.plot();"),
         *([("code", "write_results(result, out)")] if out else []),
-    ]
+    )
+
+
+def notebook(*cells: tuple[str, str]) -> str:
+    """Return a Jupyter notebook of some cells, each of a kind, "markdown" or "code", with its text."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = {
+    content = {
         "cells": [_notebook_cell(number, *cell) for number, cell in enumerate(cells)],
         "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def _notebook_cell(number: int, kind: str, text: str) -> dict[str, Any]:
@@ -204,7 +202,8 @@ def _new_folder(out: str) -> list[str]:
     return [f"out = Path({out!r})", "out.mkdir(parents=True)  # where there is one it stays, and this stops"]
 
 
-def _origin(computed_with: Mapping[str, str]) -> str:
+def origin(computed_with: Mapping[str, str]) -> str:
+    """Return a sentence on the versions that give the same bits; "" where they are not known."""
     names = ", ".join(f"{name} {number}" for name, number in computed_with.items())
     return f"The same bits, on the same data, with {names}." if names else ""
 

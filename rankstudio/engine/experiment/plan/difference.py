@@ -30,8 +30,9 @@ def differences(plan: Plan, reference: Plan, names: Names | None = None) -> tupl
 
     Returns
     -------
-    tuple of str Values of the first plan. For different methods no parameters are listed, because they are
-    not comparable.
+    tuple of str
+        Values of the first plan. For different methods no parameters are listed, because they are not
+        comparable.
     """
     if plan.method != reference.method:
         return (tr("another method"),)

@@ -32,7 +32,8 @@ def canonical_name(name: str) -> str:
 
     Raises
     ------
-    ParameterError For an unknown measure.
+    ParameterError
+        For an unknown measure.
     """
     found = measure(plain_name(name)).name
     return left_out_name(found) if is_left_out(name) else found

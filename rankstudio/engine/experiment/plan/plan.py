@@ -31,8 +31,9 @@ from rankstudio.engine.methods.catalog import (
 )
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
+from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ SAMPLE = "sample"
 
 MOST_COMBINATIONS = 100_000
 """Of values that a plan may try."""
+
+USUAL_MEASURES = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+"""What is measured at first."""
 
 CRITERION = "criterion"
 """Choosing by the method's own criterion, for data without a validation part."""
@@ -117,7 +121,7 @@ class Plan:
     method: str = "greedy-rankrls"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     select_by: str = "MAP"
-    measures: tuple[str, ...] = ("MAP", "P@10", "MeanNDCG", "NDCG@10")
+    measures: tuple[str, ...] = USUAL_MEASURES
     convention: str = "letor4"
     folds: tuple[int, ...] = ()
     missing: Missing = "query_min"
@@ -196,6 +200,8 @@ class Plan:
         With a final ranker, the steps contain the scores of the selector.
         """
         score = self.entry.candidate_score
+        if score is not None:
+            score = replace(score, name=self._left_out_as(score.name, ranks=False))
         return replace(score, source=ScoreSource.SCORE) if score and self.ranker else score
 
     @property
@@ -210,9 +216,28 @@ class Plan:
         return parse_protocol(self.protocol).inner
 
     @property
+    def one_ranking(self) -> bool:
+        """Whether all documents are read as one ranking, without queries."""
+        return bool(self.columns.get("no_queries"))
+
+    @property
     def criterion(self) -> str:
         """Axis title of the criterion."""
-        return (self.ranker_entry or self.entry).criterion
+        return self._left_out_as((self.ranker_entry or self.entry).criterion, ranks=True)
+
+    def _left_out_as(self, criterion: str, *, ranks: bool) -> str:
+        """Return a criterion by what it leaves out: queries, or documents if there are no queries.
+
+        ``ranks`` means the criterion of the final ranker, if there is one.
+        """
+        entry, values = self.entry, self.parameters
+        if ranks and self.ranker_entry is not None:
+            entry, values = self.ranker_entry, self.ranker_parameters
+        pairs, documents = LEFT_OUT_CRITERIA.get(criterion, (criterion, criterion))
+        pointwise = "pairs" in values and entry.parameter("pairs").values(values["pairs"])[0] == "pointwise"
+        if pointwise and (self.one_ranking or entry.selects):
+            return documents
+        return pairs if self.one_ranking else criterion
 
     @property
     def measured_criterion(self) -> bool:
@@ -285,6 +310,24 @@ class Plan:
         return replace(self, **changes)
 
 
+def usual_measures(plan: Plan, *, one_ranking: bool) -> Plan:
+    """Return a plan whose measures suit the data, where they are those that plans begin with.
+
+    With them goes the first one, where it chooses.
+
+    Parameters
+    ----------
+    plan : Plan
+    one_ranking : bool
+        Whether all documents of the data are one ranking.
+    """
+    wanted = ONE_RANKING_MEASURES if one_ranking else USUAL_MEASURES
+    if plan.measures == wanted or plan.measures not in (USUAL_MEASURES, ONE_RANKING_MEASURES):
+        return plan
+    chooses = plan.select_by == plan.measures[0]
+    return plan.changed(measures=wanted, select_by=wanted[0] if chooses else plan.select_by)
+
+
 def counting_plan(plan: Plan) -> Plan:
     """Return the plan with defaults for all parameters without effect.
 
@@ -338,7 +381,8 @@ def longest_path(plan: Plan, n_features: int) -> int:
 
     Returns
     -------
-    int Features, iterations or rounds; 1 for a method that uses all features at once.
+    int
+        Features, iterations or rounds; 1 for a method that uses all features at once.
     """
     limits = [combination.parameters.get(plan.step_kind.limit) for combination in plan.combinations]
     if plan.step_kind is not StepKind.FEATURES:
@@ -354,7 +398,8 @@ def named_preferences(path: Path) -> dict[str, str]:
 
     Raises
     ------
-    DataError If it cannot be read.
+    DataError
+        If it cannot be read.
     """
     from rankstudio.engine.data.preferences.csv_file import read_preference_file  # noqa: PLC0415 - numpy, where it is needed
 
@@ -403,7 +448,8 @@ def n_steps(plan: Plan, feature_ids: Ints) -> int:
 
     Raises
     ------
-    ParameterError, PlanError As in :func:`estimator`, for method and ranker, before any work.
+    ParameterError, PlanError
+        As in :func:`estimator`, for method and ranker, before any work.
     """
     if plan.entry.given:
         return 1
@@ -421,8 +467,11 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
 
     Raises
     ------
-    ParameterError For a feature that the data do not have. PlanError If a required library is not installed,
-    or the method does not support the plan's groups or preferences.
+    ParameterError
+        For a feature that the data do not have.
+    PlanError
+        If a required library is not installed, or the method does not support the plan's groups or
+        preferences.
     """
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)

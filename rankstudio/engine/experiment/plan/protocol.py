@@ -78,8 +78,10 @@ class Protocol:
 
         Raises
         ------
-        DatasetError If its queries cannot be divided this way. PlanError If its folds were created by another
-        protocol or seed, so the given folds are not available.
+        DatasetError
+            If its queries cannot be divided this way.
+        PlanError
+            If its folds were created by another protocol or seed, so the given folds are not available.
         """
         how = self.divided_by(seed)
         if dataset.divided_by == how:
@@ -122,7 +124,8 @@ def parse_protocol(text: str) -> Protocol:
 
     Raises
     ------
-    PlanError For any other text.
+    PlanError
+        For any other text.
     """
     said = " ".join(text.lower().split())
     outer, comma, last = said.rpartition(",")
@@ -189,7 +192,8 @@ def parse_rule(text: str) -> Rule:
 
     Raises
     ------
-    PlanError For any other text.
+    PlanError
+        For any other text.
     """
     said = " ".join(text.lower().split())
     if said == BEST:

@@ -53,7 +53,8 @@ def plan_from_dict(values: Mapping[str, Any]) -> Plan:
 
     Raises
     ------
-    PlanError, ParameterError For an unknown field or a value out of range.
+    PlanError, ParameterError
+        For an unknown field or a value out of range.
     """
     known = {f.name for f in fields(Plan)}
     for name in values:
@@ -79,7 +80,8 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
     Raises
     ------
-    OutputError If the file cannot be written.
+    OutputError
+        If the file cannot be written.
     """
     write_text(path, plan_as_toml(plan))
 
@@ -89,7 +91,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
     Raises
     ------
-    PlanError If the file cannot be read or is not TOML; the message names the file.
+    PlanError
+        If the file cannot be read or is not TOML; the message names the file.
     """
     try:
         return tomllib.loads(read_text(path, _MOST_BYTES))
@@ -108,7 +111,8 @@ def load_plan(path: str | Path) -> Plan:
 
     Raises
     ------
-    PlanError If the file cannot be read or is not a plan; the message names the file.
+    PlanError
+        If the file cannot be read or is not a plan; the message names the file.
     """
     path = Path(path)
     values = read_toml(path)

@@ -211,7 +211,8 @@ def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = AL
 
     Raises
     ------
-    ParameterError, PlanError As in :func:`rankstudio.engine.experiment.plan.plan.estimator`.
+    ParameterError, PlanError
+        As in :func:`rankstudio.engine.experiment.plan.plan.estimator`.
 
     Notes
     -----

@@ -42,7 +42,8 @@ def select_model(
 
     Raises
     ------
-    PlanError If the rule is "at most K" and all models have more than K features.
+    PlanError
+        If the rule is "at most K" and all models have more than K features.
 
     Notes
     -----
@@ -124,8 +125,8 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
 
     Returns
     -------
-    Mapping of str to ndarray of shape (K,) For `PathResult.p_values`: p of each model by measure; 1 for the
-    best one.
+    Mapping of str to ndarray of shape (K,)
+        For `PathResult.p_values`: p of each model by measure; 1 for the best one.
 
     Notes
     -----

@@ -346,7 +346,8 @@ class RunResult:
 
         Raises
         ------
-        ParameterError If there is no validation by this measure.
+        ParameterError
+            If there is no validation by this measure.
         """
         paths = [path for fold in self.folds for path in fold.paths]
         name = _validated(paths, name or self.plan.select_by, asked=name is not None)

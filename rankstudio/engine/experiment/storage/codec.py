@@ -127,7 +127,8 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
 
     Raises
     ------
-    StoreError If the bytes are damaged.
+    StoreError
+        If the bytes are damaged.
     """
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
     try:
@@ -195,7 +196,8 @@ def fold_from_values(
 
     Raises
     ------
-    IMPOSSIBLE If these cannot be the values of a fold of these units.
+    IMPOSSIBLE
+        If these cannot be the values of a fold of these units.
     """
     path = units[fold, values["chosen"]["position"]]
     step = path.steps[path.steps.position(values["chosen"]["number"])]

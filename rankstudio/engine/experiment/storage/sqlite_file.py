@@ -84,8 +84,9 @@ class StudyFile:
 
     Raises
     ------
-    StoreError If the file does not exist, is not a study, is damaged or of another version, is owned by
-    another process, or cannot be written.
+    StoreError
+        If the file does not exist, is not a study, is damaged or of another version, is owned by another
+        process, or cannot be written.
     """
 
     def __init__(self, path: str | Path, *, reading: bool = False) -> None:
@@ -103,8 +104,9 @@ class StudyFile:
 
         Raises
         ------
-        StoreError If the copy cannot be written, or the target is not a study or is owned by another process;
-        nothing is changed.
+        StoreError
+            If the copy cannot be written, or the target is not a study or is owned by another process;
+            nothing is changed.
         """
         path = Path(path).resolve()
         _refuse_long_name(path)
@@ -136,7 +138,8 @@ class StudyFile:
 
         Raises
         ------
-        StoreError If the file cannot be written, or no longer exists; none of the writes is then executed.
+        StoreError
+            If the file cannot be written, or no longer exists; none of the writes is then executed.
         """
         with self._turn, in_words(self.path):
             if self.read_only:
@@ -155,7 +158,8 @@ class StudyFile:
 
         Raises
         ------
-        StoreError If they cannot be read.
+        StoreError
+            If they cannot be read.
         """
         with self._turn, in_words(self.path):
             return self._db.execute(sql, values).fetchall()
@@ -165,7 +169,8 @@ class StudyFile:
 
         Raises
         ------
-        StoreError If they cannot be read.
+        StoreError
+            If they cannot be read.
         """
         return [study_rows.row_of(table, row) for row in self.rows(study_rows.select(table, where), *values)]
 
@@ -264,7 +269,8 @@ def create(path: str | Path, fill: Callable[[sqlite3.Connection], None] = lambda
 
     Raises
     ------
-    StoreError If a file already exists, or cannot be written.
+    StoreError
+        If a file already exists, or cannot be written.
     """
     path = Path(path).absolute()
     _refuse_long_name(path)

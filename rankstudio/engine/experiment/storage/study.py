@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.data.dataset import FoldedDataset, Source
-from rankstudio.engine.errors import ChangedDataError, ParameterError, PlanError, StoreError, shown
+from rankstudio.engine.data.feature_sets import FeatureSet, parsed_feature_set
+from rankstudio.engine.errors import ChangedDataError, DataError, ParameterError, PlanError, StoreError, shown
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_from_dict
@@ -43,11 +44,13 @@ from rankstudio.engine.experiment.storage.study_contents import (
 )
 from rankstudio.engine.experiment.storage.study_rows import (
     EVIDENCE,
+    FEATURE_SET,
     IMPOSSIBLE,
     Row,
     checksum,
     evidence_digest,
     exactly,
+    feature_set_digest,
     moment,
     next_id,
     numbers,
@@ -69,7 +72,8 @@ class Study:
 
     Raises
     ------
-    StoreError From every method, if the file cannot be read or written.
+    StoreError
+        From every method, if the file cannot be read or written.
     """
 
     def __init__(self, file: StudyFile) -> None:
@@ -87,8 +91,9 @@ class Study:
 
         Raises
         ------
-        StoreError If it does not exist, is not a study, is damaged or of a newer version, or is in use by
-        another process; the file is unchanged. Also if it cannot be written.
+        StoreError
+            If it does not exist, is not a study, is damaged or of a newer version, or is in use by another
+            process; the file is unchanged. Also if it cannot be written.
         """
         return cls(StudyFile(path, reading=reading))
 
@@ -98,7 +103,8 @@ class Study:
 
         Raises
         ------
-        StoreError If a file already exists, or cannot be written.
+        StoreError
+            If a file already exists, or cannot be written.
         """
         about = {"title": title, "created": _now(), "versions": as_json(versions())}
         sqlite_file.create(path, fill=lambda db: write(db, "study", **about))
@@ -153,7 +159,8 @@ class Study:
 
         Raises
         ------
-        StoreError If it cannot be written, or the target is not a study or is in use; nothing is changed.
+        StoreError
+            If it cannot be written, or the target is not a study or is in use; nothing is changed.
         """
         self._file.move_to(path)
 
@@ -180,7 +187,8 @@ class Study:
 
         Raises
         ------
-        ChangedDataError If files of the data changed since the study recorded them.
+        ChangedDataError
+            If files of the data changed since the study recorded them.
         """
         found = fingerprint(dataset)
         place = str(dataset.path.absolute()) if dataset.path is not None else ""
@@ -196,6 +204,8 @@ class Study:
                 run = next_id(db, "run")
                 values = {"plan": as_json(plan_as_dict(plan)), "same": same(plan), "versions": wanted[1]}
                 write(db, "run", id=run, dataset=data, created=_now(), **values)
+            if dataset.feature_set is not None:
+                _write_feature_set(db, found.checksum, dataset.feature_set)
         return RunKey(run, plan, tuple(int(i) for i in dataset.feature_ids))
 
     def check(self, run: RunKey, dataset: FoldedDataset) -> None:
@@ -203,7 +213,8 @@ class Study:
 
         Raises
         ------
-        StoreError If its numbers would have two origins.
+        StoreError
+            If its numbers would have two origins.
         """
         other = self.data(run).difference(dataset)
         if other:
@@ -301,7 +312,7 @@ class Study:
         return [(fold, payload) for fold, _, payload in self._evidence(run)]
 
     def _evidence(self, run: RunKey) -> list[tuple[int, str, bytes]]:
-        if not self._file.rows("SELECT 1 FROM sqlite_master WHERE name = 'evidence' AND type = 'table'"):
+        if not self._has_table("evidence"):
             return []
         wanted = "SELECT fold, place, payload, digest FROM evidence WHERE run = ? ORDER BY fold, place"
         return [
@@ -309,6 +320,22 @@ class Study:
             for fold, place, payload, digest in self._file.rows(wanted, run.id)
             if isinstance(payload, bytes) and digest == evidence_digest(run.id, fold, place, payload)
         ]
+
+    def _feature_set(self, data: str) -> FeatureSet | None:
+        """Return the feature set of some data; None where there is none, or it is damaged."""
+        if not self._has_table("feature_set"):
+            return None
+        for payload, digest in self._file.rows(
+            "SELECT payload, digest FROM feature_set WHERE data = ?", data
+        ):
+            with suppress(*IMPOSSIBLE, DataError):
+                if digest == feature_set_digest(data, payload):
+                    return _read_feature_set(json.loads(payload))
+        return None
+
+    def _has_table(self, name: str) -> bool:
+        """Return whether a table is there that is made when it is first needed."""
+        return bool(self._file.rows("SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table'", name))
 
     def save_unit(self, run: RunKey, path: PathResult, seconds: float) -> None:
         """Store a finished unit and its duration in seconds. O(K n) for K steps and n features."""
@@ -421,7 +448,8 @@ class Study:
 
         Raises
         ------
-        StoreError If a part of it is damaged.
+        StoreError
+            If a part of it is damaged.
         """
         row = self._run(run.id)
         summary, data, folds = self._summary(row), self._data(row), self.folds(run, units)
@@ -455,7 +483,8 @@ class Study:
         """Return the data of a run."""
         try:
             (row,) = self._sound("dataset", "WHERE id = ?", run["dataset"])
-            return _recorded(row)
+            recorded = _recorded(row)
+            return replace(recorded, feature_set=self._feature_set(recorded.checksum))
         except IMPOSSIBLE as error:
             text = tr("{path}: the stored data description of run {id} is damaged. Run it again.")
             raise StoreError(text.format(path=self.path, id=run.id)) from error
@@ -587,6 +616,23 @@ def write_data(db: sqlite3.Connection, dataset: FoldedDataset, place: str, found
         feature_names=as_json(dataset.feature_names),
     )
     return int(number)
+
+
+def _write_feature_set(db: sqlite3.Connection, data: str, found: FeatureSet) -> None:
+    """Write the feature set of some data, in place of another."""
+    payload = as_json({"source": found.source, "ids": dict(found.ids), "set": found.text()})
+    db.execute(FEATURE_SET)
+    cells = data, payload, feature_set_digest(data, payload)
+    db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
+
+
+def _read_feature_set(values: Any) -> FeatureSet:
+    """Return what :func:`_write_feature_set` wrote; one of IMPOSSIBLE, or DataError, where it is damaged."""
+    found = parsed_feature_set(Path(exactly(values["source"], str)), exactly(values["set"], str))
+    ids = {int(i): exactly(name, str) for i, name in values["ids"].items()}
+    if not set(ids.values()) <= set(found.names):
+        raise ValueError("expected features of the set")
+    return replace(found, ids=ids)
 
 
 def same(plan: Plan) -> str:

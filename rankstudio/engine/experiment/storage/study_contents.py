@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset, Source
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.support.file_pages import release
@@ -105,7 +106,11 @@ class RecordedData:
     files : tuple of Source
         Source files.
     folds : tuple of int
-        Numbers of the folds. feature_ids, feature_names Ids and names of the columns.
+        Numbers of the folds.
+    feature_ids, feature_names
+        Ids and names of the columns.
+    feature_set : FeatureSet or None
+        Feature set of a search engine, matched with the columns.
     """
 
     name: str
@@ -115,6 +120,7 @@ class RecordedData:
     folds: tuple[int, ...]
     feature_ids: tuple[int, ...]
     feature_names: tuple[str, ...]
+    feature_set: FeatureSet | None = None
 
     def opened_by(self, plan: Plan) -> str:
         """Return the path to open them again, or their name in the plan if there is no path."""
@@ -139,7 +145,8 @@ class RecordedData:
         path = Path(self.place) if self.place else None
         part = _empty(self.feature_ids, self.feature_names)
         vali, test = (part if there else None for there in (validated, tested))
-        return FoldedDataset(self.name, path, tuple(Fold(number, part, vali, test) for number in self.folds))
+        folds = tuple(Fold(number, part, vali, test) for number in self.folds)
+        return FoldedDataset(self.name, path, folds, feature_set=self.feature_set)
 
 
 def _empty(ids: tuple[int, ...], names: tuple[str, ...]) -> RankingDataset:

@@ -164,6 +164,17 @@ EVIDENCE = """
 """
 """A table that is made when the first evidence is stored: studies without it stay what they are."""
 
+FEATURE_SET = """
+    CREATE TABLE IF NOT EXISTS feature_set (
+        data TEXT PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
+"""
+"""Another such table: feature sets of search engines, by the checksum of the data."""
+
+
+def feature_set_digest(data: str, payload: str) -> str:
+    """Return the digest of a row of that table."""
+    return _digest({"data": data, "payload": payload})
+
 
 def evidence_digest(run: int, fold: int, place: str, payload: bytes) -> str:
     """Return the digest of a row of that table."""

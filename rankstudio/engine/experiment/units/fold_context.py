@@ -45,7 +45,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.packed_rows import Rows, packed_rows
 from rankstudio.engine.support.threads import STEADY, steadily
-from rankstudio.engine.support.work import WorkProgress, finish, followed
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish, followed
 
 Measures = Mapping[str, float]
 
@@ -71,8 +71,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
 
     Raises
     ------
-    DatasetError For features with magnitudes beyond the range of the arithmetic; the message names the
-    feature.
+    DatasetError
+        For features with magnitudes beyond the range of the arithmetic; the message names the feature.
     """
     train, vali = fold.train, fold.vali
     check_labels(train.X.shape, train.y)
@@ -130,7 +130,8 @@ class FoldContext:
 
         Raises
         ------
-        OutOfMemoryError If they exceed the memory limit.
+        OutOfMemoryError
+            If they exceed the memory limit.
         """
         whole: QueryData = self.train.whole(self.plan.entry.label)
         return whole
@@ -149,11 +150,11 @@ class FoldContext:
         assert self._baseline is not None  # found just now
         return self._baseline
 
-    def find_baseline(self) -> Generator[WorkProgress, None, None]:
+    def find_baseline(self) -> Waiting[None]:
         """Find the baseline, and yield progress, because many features of many documents take time."""
         yield from steadily(self._find_baseline())
 
-    def _find_baseline(self) -> Generator[WorkProgress, None, None]:
+    def _find_baseline(self) -> Waiting[None]:
         plan, train = self.plan, self.fold.train
         name = plan.measures[0] if plan.select_by == CRITERION else plan.chosen_by
         values, directions = yield from measuring_features(self.train, name, plan.convention)
@@ -258,7 +259,7 @@ class FoldContext:
         errors[best] = standard_error(queries[0][best])
         return replace(path, standard_errors=FrozenMapping({**path.standard_errors, name: errors}))
 
-    def _left_out_measures(self, unit: Unit) -> Callable[[Step], Generator[WorkProgress, None, Measures]]:
+    def _left_out_measures(self, unit: Unit) -> Callable[[Step], Waiting[Measures]]:
         """Return what measures the steps of a unit on left-out queries; nothing where none are asked for."""
         left_out = self._left_out
         if left_out is None:
@@ -285,8 +286,9 @@ class FoldContext:
 
         Yields
         ------
-        WorkProgress or dict of str to float Progress events, and the measures of each step by
-        "leave-query-out MAP": identical to those of a run with one of them as its criterion.
+        WorkProgress or dict of str to float
+            Progress events, and the measures of each step by "leave-query-out MAP": identical to those of a
+            run with one of them as its criterion.
         """
         by = left_out_name(names[0])
         plan = self.plan.changed(convention=convention, measures=tuple(names), select_by=by)
@@ -345,9 +347,7 @@ class FoldContext:
         for told in two_stage_steps(ranker, self.train, sets):
             yield replace(told, candidates=compared.row(told.number - 1)) if isinstance(told, Step) else told
 
-    def _select(
-        self, selector: LinearRanker, unit: Unit
-    ) -> Generator[WorkProgress, None, tuple[tuple[Columns, ...], Rows]]:
+    def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[tuple[tuple[Columns, ...], Rows]]:
         """Select features, and return the sets and by what they were compared, as steps keep it.
 
         Once for all combinations that differ only in how to rank with them.
@@ -473,7 +473,7 @@ class NestedFold(FoldContext):
         )
         return MeasuredPath(validated, queries or inner.queries(path))
 
-    def _find_baseline(self) -> Generator[WorkProgress, None, None]:
+    def _find_baseline(self) -> Waiting[None]:
         """Find the baseline; its validation is the mean of those that the inner folds find for themselves."""
         for fold in self._inner:
             yield from fold.find_baseline()
@@ -593,6 +593,6 @@ def _selectable(varies: Bools, plan: Plan, parameters: Mapping[str, Any], featur
     return set(np.flatnonzero(wanted | np.isin(feature_ids, list(parameters.get("pinned", ())))).tolist())
 
 
-def _nothing() -> Generator[WorkProgress, None, Measures]:
+def _nothing() -> Waiting[Measures]:
     return {}
     yield

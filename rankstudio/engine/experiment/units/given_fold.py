@@ -17,6 +17,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import GIVEN, parse_protocol
 from rankstudio.engine.experiment.units.fold_context import FoldContext
+from rankstudio.engine.export.foreign.foreign_files import FOREIGN
 from rankstudio.engine.export.model_files import find_models, other_names
 from rankstudio.engine.export.models import Model, StoredStep
 from rankstudio.engine.language import tr, trn
@@ -41,7 +42,8 @@ class GivenFold(FoldContext):
 
     Parameters
     ----------
-    plan, fold, train As in `FoldContext`.
+    plan, fold, train
+        As in `FoldContext`.
     step : Step
         The model.
     note : str
@@ -64,8 +66,10 @@ def given_folds(plan: Plan, dataset: FoldedDataset) -> Callable[[Fold, TrainingD
 
     Raises
     ------
-    DataError If they cannot be read, do not fit the data, or differ from those of the plan. PlanError If the
-    plan names a fold without a file.
+    DataError
+        If they cannot be read, do not fit the data, or differ from those of the plan.
+    PlanError
+        If the plan names a fold without a file.
     """
     steps, note = _steps(plan, dataset)
     return lambda fold, train: GivenFold(plan, fold, train, steps[fold.number], note)
@@ -91,7 +95,8 @@ def plan_of_given(
 
     Raises
     ------
-    DataError If they cannot be read or do not fit, or there are no documents to measure models on.
+    DataError
+        If they cannot be read or do not fit, or there are no documents to measure models on.
     """
     place = place.absolute()
     found = _found(method, place, dataset)
@@ -181,6 +186,8 @@ def _check_reading(models: Iterable[Model], plan: Plan, dataset: FoldedDataset) 
         "was opened with {expected}. Reopen the data with the same setting."
     )
     for model in models:
+        if model.method == FOREIGN:
+            continue  # nothing tells how its values were made ready
         for field in ("normalize", "missing"):
             found, expected = getattr(model, field), getattr(plan, field)
             if found != expected:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from rankstudio.engine.metrics.evaluator import Evaluator, average, standard_err
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting
 
 _SCORES = 1 << 25  # of several models that are measured at a time: 256 MB
 _VALUES = 1 << 22  # in queries that are measured at a time: 32 MB
@@ -116,9 +116,7 @@ class LeftOutQueries:
         """Discard the measures of a unit that was not finished."""
         self._errors[unit.position], self._queries[unit.position] = [], []
 
-    def measure(
-        self, unit: Unit, ranker: LinearRanker, step: Step
-    ) -> Generator[WorkProgress, None, dict[str, float]]:
+    def measure(self, unit: Unit, ranker: LinearRanker, step: Step) -> Waiting[dict[str, float]]:
         """Return the measures of a step's model by name.
 
         Their standard errors are recorded, and the values of the selection measure in each query.
@@ -137,9 +135,7 @@ class LeftOutQueries:
         """Return the selection measure in each query after each of K steps of a unit, shape (K, Q)."""
         return np.array(self._queries.pop(unit.position))
 
-    def _per_query(
-        self, ranker: LinearRanker, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, dict[str, Floats]]:
+    def _per_query(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
         """Return the measures in each query."""
         train, plan = self._train, self._plan
         scorer = (yield from ranker.left_out_scorer(train, columns)) if train.several else None

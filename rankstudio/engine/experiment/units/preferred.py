@@ -27,7 +27,8 @@ def preference_file(plan: Plan) -> PreferenceFile:
 
     Raises
     ------
-    DataError If it cannot be read, or differs from that of the plan.
+    DataError
+        If it cannot be read, or differs from that of the plan.
     """
     file = read_preference_file(Path(plan.preferences["path"]))
     if plan.preferences.get("checksum", file.checksum) != file.checksum:
@@ -41,7 +42,8 @@ def named_for(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
 
     Raises
     ------
-    DataError As in :func:`check_preferences`.
+    DataError
+        As in :func:`check_preferences`.
     """
     named = named_preferences(path)
     check_preferences(plan.changed(preferences=named), dataset)
@@ -55,7 +57,8 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
 
     Raises
     ------
-    DataError As in :func:`preference_file`.
+    DataError
+        As in :func:`preference_file`.
     """
     file = preference_file(plan)
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
@@ -77,7 +80,8 @@ def check_preferences(plan: Plan, dataset: FoldedDataset) -> None:
 
     Raises
     ------
-    DataError As in :func:`preference_file`, and for a query or document that does not exist.
+    DataError
+        As in :func:`preference_file`, and for a query or document that does not exist.
     """
     if not plan.preferences:
         return

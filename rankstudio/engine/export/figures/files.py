@@ -26,7 +26,8 @@ def formats_of(text: str) -> tuple[str, ...]:
 
     Raises
     ------
-    ParameterError For an unknown format.
+    ParameterError
+        For an unknown format.
     """
     found = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
     wrong = next((name for name in found if name not in FORMATS), None)
@@ -40,7 +41,8 @@ def figure_bytes(figure: Figure, style: FigureStyle, format_name: str, dpi: floa
 
     Raises
     ------
-    OutputError For a picture that is too large, or without a folder for temporary files.
+    OutputError
+        For a picture that is too large, or without a folder for temporary files.
     """
     if format_name == "csv":
         return csv_of_values(*figure.table()).encode()
@@ -87,7 +89,8 @@ def write_figure_files(files: Iterable[FigureFile]) -> list[Path]:
 
     Raises
     ------
-    OutputError If a file cannot be written.
+    OutputError
+        If a file cannot be written.
     """
     written = []
     for path, content in files:

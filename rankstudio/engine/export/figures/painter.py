@@ -45,6 +45,7 @@ from rankstudio.engine.export.figures.values import (
 )
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import clean_text
+from rankstudio.engine.support.number_format import fixed
 
 _SETTINGS = {
     "pdf.fonttype": 42,
@@ -75,7 +76,8 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
 
     Returns
     -------
-    bytes With title and caption as metadata.
+    bytes
+        With title and caption as metadata.
 
     Raises
     ------
@@ -535,10 +537,10 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     for row, column, value in known:
         share = min(max((value - low) / (high - low), 0.0), 1.0)
         color = on_ground(style.heat(share, first_dark=figure.first_dark))
-        text = _value_text(figure, value)
+        text = fixed(value, figure.decimals)
         look: Look = {"ha": "center", "va": "center_baseline", "color": color}
         written.append(page.area.text(column, row, text, **look))
-    widest = max((page.width(_value_text(figure, value)) for _, _, value in known), default=0.0)
+    widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in known), default=0.0)
 
     def fit(wide: float, high: float) -> None:
         broad = widest + 0.4 * style.em <= wide / len(figure.columns)
@@ -546,11 +548,6 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
             text.set_visible(broad and high / len(figure.rows) >= 1.2 * style.em)
 
     page.fitters.append(fit)
-
-
-def _value_text(figure: MapFigure, value: float) -> str:
-    text = f"{value:.{figure.decimals}f}"
-    return (text if text.strip("-0.") else text.lstrip("-")).replace("-", "−")
 
 
 def _paint_marked(page: FigurePage, figure: MapFigure) -> None:

@@ -154,7 +154,8 @@ def style_of(
 
     Raises
     ------
-    ParameterError For an invalid option.
+    ParameterError
+        For an invalid option.
     """
     wide, size = PRESETS.get(width.strip().lower(), (0.0, 8.0))
     wide = wide or _millimetres("width", width)

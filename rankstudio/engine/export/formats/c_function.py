@@ -8,7 +8,8 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.formats.trial import Trial
-from rankstudio.engine.export.score_function import Node, ScoreFunction
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 

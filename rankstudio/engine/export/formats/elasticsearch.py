@@ -14,13 +14,8 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.formats import ranklib
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
 from rankstudio.engine.export.formats.trial import weighted_sum
-from rankstudio.engine.export.score_function import (
-    ModelInput,
-    ScoreFunction,
-    ScoreTree,
-    ValueRanges,
-    shifted,
-)
+from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, shifted
+from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr, translatable
 
 FEATURES = "-featureset.json"
@@ -39,9 +34,9 @@ def write(function: ScoreFunction) -> Files:
     if function.linear:
         kind, definition = _LINEAR, json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
-        moved = replace(function, trees=tuple(_moved(tree, function) for tree in function.trees))
+        shifted_trees = replace(function, trees=tuple(moved(tree, function) for tree in function.trees))
         place = {feature["name"]: number for number, feature in enumerate(features, start=1)}
-        kind, definition = _RANKLIB, ranklib.model_text(moved, [place[name] for name in names])
+        kind, definition = _RANKLIB, ranklib.model_text(shifted_trees, [place[name] for name in names])
     model = {"name": function.name, "model": {"type": kind, "definition": definition}}
     return {
         "": json_bytes({"model": model}),
@@ -53,16 +48,16 @@ def _features(function: ScoreFunction) -> list[dict[str, Any]]:
     """Return the features of the set: as they were read, or else with a template for a field."""
     if function.listed:
         return [json.loads(definition) for definition in function.listed]
-    return [{"name": i.identifier, "params": [], "template": _template(i)} for i in function.inputs]
+    return [{"name": i.identifier, "params": [], "template": field_query(i)} for i in function.inputs]
 
 
-def _moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
+def moved(tree: ScoreTree, function: ScoreFunction) -> ScoreTree:
     """Return a tree whose thresholds are shifted as the values are."""
     splits = tuple((c, t + function.inputs[c].shift, low, high) for c, t, low, high in tree.splits)
     return replace(tree, splits=splits)
 
 
-def _template(given: ModelInput) -> dict[str, Any]:
+def field_query(given: ModelInput) -> dict[str, Any]:
     """Return a query whose score is the value of a field: to be replaced by the one that the feature is.
 
     Scores must not be negative since Elasticsearch 7. A feature that may be has a shift; what is below all
@@ -76,7 +71,7 @@ def _template(given: ModelInput) -> dict[str, Any]:
     return {"script_score": {"query": everything, "script": {"source": _SCRIPT, "params": parameters}}}
 
 
-def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
     """Return the function with a shift of every feature that is negative somewhere: the next power of two.
 
     Templates of one's own stay as they are.
@@ -96,7 +91,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     }
     X = np.array(documents.X, dtype=np.float64)
     for feature in () if function.listed else features:  # else values are those that the queries gave
-        _serve(X[:, columns[feature["name"]]], feature)
+        serve(X[:, columns[feature["name"]]], feature["name"], feature["template"])
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
         return ranklib.scores(model["definition"], places, documents)
@@ -104,9 +99,15 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     return weighted_sum(X, [(c, weights[c]) for c in places.values()], documents.dtype)
 
 
-def _serve(values: Floats, feature: dict[str, Any]) -> None:
-    """Change the values of a field to what its template gives; OutputError where that is an error there."""
-    script = feature["template"].get("script_score")
+def serve(values: Floats, name: str, query: dict[str, Any]) -> None:
+    """Change the values of a field to what :func:`field_query` gives.
+
+    Raises
+    ------
+    OutputError
+        Where that is an error in Elasticsearch.
+    """
+    script = query.get("script_score")
     if script is not None:
         np.maximum(values + script["script"]["params"]["shift"], 0.0, out=values)
     elif values.size and values.min() < 0:
@@ -115,7 +116,7 @@ def _serve(values: Floats, feature: dict[str, Any]) -> None:
                 "Elasticsearch does not accept negative values, and {feature} ranges from "
                 "{low:.6g} to {high:.6g}. Export the model with data that show this range, so "
                 "that the values can be shifted."
-            ).format(feature=feature["name"], low=values.min(), high=values.max())
+            ).format(feature=name, low=values.min(), high=values.max())
         )
 
 
@@ -132,9 +133,10 @@ FORMAT = ModelFormat(
     read,
     single="Elasticsearch",
     beside=FEATURES,
-    fit=_not_negative,
+    fit=not_negative,
     fitted=translatable(
         "Features with negative values are shifted in their templates, because Elasticsearch "
         "does not accept them. No ranking changes."
     ),
+    engine="elasticsearch",
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import ScoreFunction, ScoreTree
-from rankstudio.engine.export.trees import checked_trees, model_text, tree_scores, tree_text
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, tree_scores, tree_text
 from rankstudio.engine.language import translatable
 
 _DEFAULT_LEFT = 2  # bit 1 of LightGBM's decision type: a missing value goes left

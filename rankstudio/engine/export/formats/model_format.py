@@ -72,6 +72,8 @@ class ModelFormat:
         Forms of the function with the same ranking, the preferred one first, if values matter to the program.
     fitted : str
         Description of changes to the function, with the reason.
+    engine : str
+        Search engine whose feature sets give definitions; "" without one.
     """
 
     key: str
@@ -89,6 +91,7 @@ class ModelFormat:
     prints: int = 0
     fit: Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]] | None = None
     fitted: str = ""
+    engine: str = ""
 
     def refusal(self, *, linear: bool, scaled: bool, kernel: bool = False) -> str:
         """Return the reason why it cannot express a model, as a sentence; "" if it can.
@@ -121,8 +124,10 @@ class ModelFormat:
 
         Raises
         ------
-        OutputError If the format cannot express the model; the message gives the reason. MissingExtraError If
-        a library is missing.
+        OutputError
+            If the format cannot express the model; the message gives the reason.
+        MissingExtraError
+            If a library is missing.
         """
         if reason := self.refusal(linear=function.linear, scaled=function.scaled):
             raise OutputError(reason)
@@ -138,7 +143,8 @@ class ModelFormat:
 
         Raises
         ------
-        OutputError If a file cannot be written.
+        OutputError
+            If a file cannot be written.
         """
         paths = self.paths(path)
         made: list[Path] = []

@@ -11,7 +11,8 @@ from rankstudio import __version__
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
-from rankstudio.engine.export.score_function import Node, ScoreFunction, ScoreTree
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import clean_text
 

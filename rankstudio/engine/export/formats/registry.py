@@ -6,6 +6,8 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.export.formats import (
     c_function,
     elasticsearch,
+    elasticsearch_native,
+    elasticsearch_query,
     lightgbm_text,
     onnx_graph,
     pmml,
@@ -27,6 +29,9 @@ MODEL_FORMATS = {
         lightgbm_text.FORMAT,
         solr.FORMAT,
         elasticsearch.FORMAT,
+        elasticsearch_native.FORMAT,
+        elasticsearch_query.SCRIPT,
+        elasticsearch_query.RANK_FEATURE,
         vespa.FORMAT,
         onnx_graph.FORMAT,
         pmml.FORMAT,
@@ -43,7 +48,8 @@ def model_format(key: str) -> ModelFormat:
 
     Raises
     ------
-    ParameterError For an unknown key.
+    ParameterError
+        For an unknown key.
     """
     if key not in MODEL_FORMATS:
         raise ParameterError("format", key, f"one of {', '.join(MODEL_FORMATS)}")

@@ -10,7 +10,8 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
 from rankstudio.engine.export.formats.trial import tree_sum, weighted_sum
-from rankstudio.engine.export.score_function import ModelInput, Node, ScoreFunction, ValueRanges, centred
+from rankstudio.engine.export.score_function import ModelInput, ScoreFunction, ValueRanges, centred
+from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
 
 FEATURES = "-features.json"
@@ -125,4 +126,5 @@ FORMAT = ModelFormat(
         "The average is subtracted from every value, which makes the sum more accurate in "
         "Solr's single precision. No ranking changes."
     ),
+    engine="solr",
 )

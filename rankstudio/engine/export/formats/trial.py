@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.score_function import Node
+from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import one_line
 
@@ -92,7 +92,8 @@ class Trial:
 
         Raises
         ------
-        OutputError If it fails or takes too long.
+        OutputError
+            If it fails or takes too long.
         """
         try:
             done = subprocess.run(
@@ -134,7 +135,8 @@ class Trial:
 
         Raises
         ------
-        OutputError If it fails, takes too long, or writes a wrong number of scores.
+        OutputError
+            If it fails, takes too long, or writes a wrong number of scores.
         """
         given, found = self.path("documents"), self.path("scores")
         np.ascontiguousarray(X, dtype=np.float64).tofile(given)

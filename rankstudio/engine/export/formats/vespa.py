@@ -9,7 +9,8 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
-from rankstudio.engine.export.score_function import Node, ScoreFunction
+from rankstudio.engine.export.score_function import ScoreFunction
+from rankstudio.engine.export.trees import Node
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
@@ -151,4 +152,5 @@ FORMAT = ModelFormat(
     ),
     write,
     read,
+    engine="vespa",
 )

@@ -231,7 +231,10 @@ class TableFormat:
 
         Raises
         ------
-        MissingExtraError If a library is not installed. OutputError If a name is not valid UTF-8.
+        MissingExtraError
+            If a library is not installed.
+        OutputError
+            If a name is not valid UTF-8.
         """
         try:
             if self.binary is not None:
@@ -271,7 +274,8 @@ def table_format(key: str) -> TableFormat:
 
     Raises
     ------
-    ParameterError For an unknown format.
+    ParameterError
+        For an unknown format.
     """
     for one in FORMATS:
         if key.lower() in (one.key, one.suffix):

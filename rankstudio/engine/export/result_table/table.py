@@ -8,6 +8,8 @@ from itertools import groupby
 from math import isnan, nan
 from typing import Literal
 
+from rankstudio.engine.support.number_format import NOTHING
+
 Rank = Literal["", "best", "second"]
 
 MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
@@ -15,9 +17,6 @@ MARKS: tuple[tuple[float, str], ...] = ((0.01, "‡"), (0.05, "†"))
 
 DIGITS = 4
 """How many are shown where nobody says how many."""
-
-NOTHING = "–"
-"""What stands where there is no number."""
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,8 @@ def method(key: str) -> Method:
 
     Raises
     ------
-    PlanError For an unknown key; the message lists the known keys.
+    PlanError
+        For an unknown key; the message lists the known keys.
     """
     for entry in (*methods(), *GIVEN):
         if entry.key == key:

@@ -78,7 +78,8 @@ class CandidateScore:
 
         Returns
         -------
-        ndarray of shape (n,) NaN for features that were not candidates; all NaN if the step compares none.
+        ndarray of shape (n,)
+            NaN for features that were not candidates; all NaN if the step compares none.
         """
         n = step.coef.size
         if self.source is ScoreSource.WEIGHT:
@@ -299,7 +300,8 @@ class Method:
 
         Raises
         ------
-        PlanError If a required library is not installed.
+        PlanError
+            If a required library is not installed.
         """
         if self.lacking:
             raise PlanError(self.lacking)

@@ -50,7 +50,8 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
 
     Raises
     ------
-    ParameterError For an invalid range of numbers.
+    ParameterError
+        For an invalid range of numbers.
     """
     lists = kind in (Kind.FEATURES, Kind.COSTS)
     if isinstance(value, str):
@@ -118,7 +119,7 @@ class Parameter:
     symbol, source : str
         The paper's symbol, and its place in the paper.
     option : str
-        Option in the terminal.
+        Option in the terminal; by default derived from ``name``.
     low, high : float
         Range of the numbers; ``low`` is excluded if ``open_low`` is True.
     choices : tuple of (key, label)
@@ -161,6 +162,10 @@ class Parameter:
     changes_criterion: bool = False
     basic: bool = True
     offers_several: bool = True
+
+    def __post_init__(self) -> None:
+        """Name the option."""
+        object.__setattr__(self, "option", self.option or f"--{self.name.replace('_', '-')}")
 
     @property
     def expected(self) -> str:
@@ -207,7 +212,8 @@ class Parameter:
 
         Raises
         ------
-        ParameterError If it is out of range; the message contains the estimator's name of the parameter.
+        ParameterError
+            If it is out of range; the message contains the estimator's name of the parameter.
         """
         import numpy as np  # noqa: PLC0415 - reading the catalog must not wait for it
 
@@ -243,7 +249,8 @@ class Parameter:
 
         Raises
         ------
-        ParameterError If it is out of range; the message names the parameter, the range and the value.
+        ParameterError
+            If it is out of range; the message names the parameter, the range and the value.
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)

@@ -111,7 +111,6 @@ RANKSVM = Method(
             help="Loss of a pair in the wrong order or within the margin.",
             symbol="p",
             source="Chapelle and Keerthi 2010; Airola 2011, section 4.2.2",
-            option="--loss",
             basic=False,
             choices=(("squared_hinge", "squared hinge"), ("hinge", "hinge")),
         ),
@@ -122,7 +121,6 @@ RANKSVM = Method(
             default="auto",
             help="Newton steps, or cutting planes (hinge loss only).",
             source="Chapelle and Keerthi 2010; Airola 2011, section 4.2.2",
-            option="--solver",
             basic=False,
             offers_several=False,
             choices=(("auto", "automatic"), ("newton", "Newton steps"), ("bundle", "cutting planes")),
@@ -180,7 +178,6 @@ ADARANK = Method(
                 "Whether a feature may be selected more than once; after the first repetition, every "
                 "later round selects the same feature."
             ),
-            option="--repeats",
             basic=False,
         ),
         Parameter(
@@ -261,7 +258,6 @@ COORDINATE_ASCENT = Method(
             help=(
                 "Each start stops after the first iteration that improves the measure by this much or less."
             ),
-            option="--tolerance",
             basic=False,
             offers_several=False,
             low=0.0,
@@ -303,7 +299,6 @@ LAMBDAMART = Method(
             help="Factor for the output of each tree: smaller steps need more trees.",
             symbol="η",
             source="Burges 2010, section 7",
-            option="--learning-rate",
             low=0.0,
             open_low=True,
             high=1.0,
@@ -340,7 +335,6 @@ LAMBDAMART = Method(
             help="k of the NDCG@k to maximise: only pairs with a document among the first k count.",
             symbol="k",
             source="LightGBM, lambdarank_truncation_level",
-            option="--ndcg-at",
             basic=False,
             low=1,
             high=10_000,
@@ -352,7 +346,6 @@ LAMBDAMART = Method(
             default=1.0,
             help="Share of the features available to each tree, drawn at random.",
             source="LightGBM, feature_fraction",
-            option="--feature-fraction",
             basic=False,
             low=0.0,
             open_low=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
@@ -12,6 +13,7 @@ from rankstudio.engine.methods.catalog.shared import (
     LAMBDA,
     LEAVE_QUERY_OUT,
     MEASURE,
+    PAIRS,
     RANKING_LAMBDA,
     SIZE,
     TIES,
@@ -73,7 +75,6 @@ GREEDY_RANKRLS = Method(
                 "are at least as good at every size."
             ),
             source="Pudil et al. 1994; Pahikkala et al. 2010, section 5; Furnival and Wilson 1974",
-            option="--search",
             basic=False,
             choices=(
                 ("forward", "forward"),
@@ -93,7 +94,6 @@ GREEDY_RANKRLS = Method(
                 "it continues to k."
             ),
             symbol="μ",
-            option="--size-penalty",
             basic=False,
             low=0.0,
         ),
@@ -106,7 +106,6 @@ GREEDY_RANKRLS = Method(
                 "Cost of each feature by id; others cost 1. Each step then selects the feature "
                 "with the largest gain per cost."
             ),
-            option="--costs",
             basic=False,
             none_label="all 1",
         ),
@@ -116,7 +115,6 @@ GREEDY_RANKRLS = Method(
             kind=Kind.NUMBER,
             default=None,
             help="Maximum total cost of the selected features; needs costs.",
-            option="--budget",
             basic=False,
             low=0.0,
             open_low=True,
@@ -148,13 +146,23 @@ GREEDY_RANKRLS = Method(
                 "(back-fitting, for very many features)."
             ),
             source="Pahikkala et al. 2010, section 5",
-            option="--fitting",
             basic=False,
             choices=(("pre", "all weights"), ("back", "new weight only")),
         ),
         COST,
         TIES,
         WEIGHTING,
+        replace(
+            PAIRS,
+            help=(
+                "Pairs within queries, selected by the leave-query-out error, or by the leave-pair-out error "
+                "if all documents are one ranking; or no pairs: greedy regression on the labels (RLS), "
+                "selected by the leave-one-out error of documents."
+            ),
+            source="Pahikkala et al. 2010c",
+            changes_criterion=True,
+            choices=(PAIRS.choices[0], PAIRS.choices[2]),
+        ),
         Parameter(
             name="algorithm",
             label="algorithm",
@@ -166,7 +174,6 @@ GREEDY_RANKRLS = Method(
                 "need the least memory."
             ),
             source="Pahikkala et al. 2010, Algorithm 1",
-            option="--algorithm",
             basic=False,
             offers_several=False,
             choices=(
@@ -190,7 +197,6 @@ _FSM = (
         help="Penalty on pairs of similar features with nonzero weights. Every value is tried.",
         symbol="λ₁",
         source="Lai et al. 2013, eq. (2)",
-        option="--lambda1",
         low=0.0,
     ),
     Parameter(
@@ -201,7 +207,6 @@ _FSM = (
         help="Penalty on weight, larger for less important features. Every value is tried.",
         symbol="λ₂",
         source="Lai et al. 2013, eq. (2)",
-        option="--lambda2",
         low=0.0,
     ),
     Parameter(
@@ -214,7 +219,6 @@ _FSM = (
         ),
         symbol="s",
         source="Lai et al. 2013, section III.B",
-        option="--importance",
         basic=False,
         choices=(
             ("pearson", "Pearson"),
@@ -234,7 +238,6 @@ _FSM = (
         ),
         symbol="A",
         source="Lai et al. 2013, section III.B",
-        option="--similarity",
         basic=False,
         choices=(("pearson", "Pearson"), ("kendall", "Kendall's τ"), ("none", "none are")),
     ),
@@ -247,7 +250,6 @@ _FSM = (
             "Replace an indefinite similarity matrix by the nearest positive semidefinite matrix. "
             "Otherwise the objective may not be convex, and a warning appears."
         ),
-        option="--project",
         basic=False,
     ),
     Parameter(
@@ -261,7 +263,6 @@ _FSM = (
         ),
         symbol="ε",
         source="Lai et al. 2013, Algorithm 1",
-        option="--tol",
         basic=False,
         offers_several=False,
         low=0.0,
@@ -353,10 +354,16 @@ FSMRANK_TOP = Method(
 )
 
 
-EXPECTED_DIVERGENCE = Method(
+def _order(**told: Any) -> Method:
+    """Return the entry of a method that orders the features, for RankRLS to rank with."""
+    return Method(
+        family="selector", criterion=LEAVE_QUERY_OUT, per_document=True, ranks_with="RankRLS", **told
+    )
+
+
+EXPECTED_DIVERGENCE = _order(
     key="expected-divergence",
     label="Expected divergence",
-    family="selector",
     citation="Gupta and Rosso 2012",
     title="Expected divergence based feature selection for learning to rank",
     summary=(
@@ -366,13 +373,10 @@ EXPECTED_DIVERGENCE = Method(
         "ranks with the features."
     ),
     formula="ψ(f) = s(f) + d(f),  d(f) = Σ_{m<n} (n − m) JS(f^{r_m}, f^{r_n})",
-    criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     takes=("convention", "groups"),
     candidate_score=CandidateScore("NDCG@10 alone plus expected divergence", "", from_zero=False),
     compares_densities=True,
     estimator="rankstudio.engine.methods.selection.expected_divergence:ExpectedDivergence",
-    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -387,7 +391,6 @@ EXPECTED_DIVERGENCE = Method(
             ),
             symbol="f̂",
             source="Gupta and Rosso 2012, eq. (4)",
-            option="--density",
             basic=False,
             choices=(("normalised", "normalised"), ("released", "as released")),
         ),
@@ -397,7 +400,6 @@ EXPECTED_DIVERGENCE = Method(
             kind=Kind.CHOICE,
             default="fast",
             help=("Fast and exact differ only by rounding; exact takes much longer with many documents."),
-            option="--kde",
             basic=False,
             offers_several=False,
             choices=(("fast", "fast"), ("exact", "exact")),
@@ -405,10 +407,9 @@ EXPECTED_DIVERGENCE = Method(
     ),
 )
 
-GAS = Method(
+GAS = _order(
     key="gas",
     label="GAS",
-    family="selector",
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
@@ -416,12 +417,9 @@ GAS = Method(
         "and repeats. RankRLS ranks with the features."
     ),
     formula="maximise over x ∈ {0,1}ⁿ, Σ x_i = k:  Σ w_i x_i − c Σ_{i≠j} e_ij x_i x_j",
-    criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     takes=("convention",),
     candidate_score=CandidateScore("importance minus redundancy", "", from_zero=False),
     estimator="rankstudio.engine.methods.selection.gas:GAS",
-    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -433,7 +431,6 @@ GAS = Method(
             help="Measure of ranking by a single feature, in its better direction.",
             symbol="w",
             source="Geng et al. 2007, section 3.2",
-            option="--importance",
             choices=(("map", "MAP"), ("ndcg@10", "NDCG@10")),
         ),
         Parameter(
@@ -444,29 +441,24 @@ GAS = Method(
             help="Weight of similarity against importance; with 0 only importance counts.",
             symbol="c",
             source="Geng et al. 2007, eq. (3)",
-            option="--c",
             low=0.0,
         ),
     ),
 )
 
-FS_BFS = Method(
+FS_BFS = _order(
     key="fs-bfs",
     label="FS-BFS",
-    family="selector",
     citation="Dang and Croft 2010",
     title="Feature selection for document ranking using best first search and coordinate ascent",
     summary=(
         "Divides the features into small subsets by best-first search. Coordinate ascent turns "
         "each subset into one new feature, and RankRLS ranks with those."
     ),
-    criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     takes=("convention", "seed"),
     slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
-    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         replace(
@@ -486,7 +478,6 @@ FS_BFS = Method(
             help="Maximum number of features in a subset.",
             symbol="p",
             source="Dang and Croft 2010, section 3",
-            option="--subset-size",
             low=1,
             high=10_000,
         ),
@@ -499,7 +490,6 @@ FS_BFS = Method(
             help="A search ends after this many nodes in a row without an improvement.",
             symbol="R",
             source="Dang and Croft 2010, section 3",
-            option="--patience",
             basic=False,
             low=1,
             high=1000,
@@ -514,7 +504,6 @@ FS_BFS = Method(
                 "Coordinate ascent stops after the first iteration that improves the measure by this "
                 "much or less."
             ),
-            option="--tolerance",
             basic=False,
             offers_several=False,
             low=0.0,
@@ -523,22 +512,18 @@ FS_BFS = Method(
     ),
 )
 
-SINGLE_FEATURE = Method(
+SINGLE_FEATURE = _order(
     key="single-feature",
     label="Single features",
-    family="selector",
     citation="Geng et al. 2007",
     title="Feature selection for ranking",
     summary=(
         "Orders the features by the measure of ranking by each feature alone on the training part. "
         "RankRLS ranks with them."
     ),
-    criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     takes=("convention", "groups"),
     candidate_score=CandidateScore("measure", "of the feature alone", from_zero=False),
     estimator="rankstudio.engine.methods.selection.single_feature:SingleFeatureRanking",
-    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -549,16 +534,14 @@ SINGLE_FEATURE = Method(
             kind=Kind.CHOICE,
             default="best",
             help="Whether a feature may also rank in ascending order, if that is better.",
-            option="--direction",
             choices=(("best", "the better one"), ("descending", "high values first")),
         ),
     ),
 )
 
-MUTUAL_INFORMATION = Method(
+MUTUAL_INFORMATION = _order(
     key="mutual-information",
     label="Mutual information",
-    family="selector",
     citation="Guyon and Elisseeff 2003",
     title="An introduction to variable and feature selection",
     summary=(
@@ -566,13 +549,10 @@ MUTUAL_INFORMATION = Method(
         "RankRLS ranks with them."
     ),
     formula="I(f; y) = Σ_b,l p(b, l) ln( p(b, l) / (p(b) p(l)) )",
-    criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     takes=("groups",),
     live=True,
     candidate_score=CandidateScore("mutual information", "in nats"),
     estimator="rankstudio.engine.methods.selection.single_feature:MutualInformation",
-    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -589,10 +569,9 @@ MUTUAL_INFORMATION = Method(
     ),
 )
 
-RECURSIVE_ELIMINATION = Method(
+RECURSIVE_ELIMINATION = _order(
     key="rfe",
     label="Recursive elimination",
-    family="selector",
     citation="Guyon et al. 2002",
     title="Gene selection for cancer classification using support vector machines",
     summary=(
@@ -600,14 +579,11 @@ RECURSIVE_ELIMINATION = Method(
         "weight, and repeats. The last remaining feature comes first on the path. RankRLS ranks with "
         "the features."
     ),
-    criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     live=True,
     candidate_score=CandidateScore(
         "absolute weight", "of the remaining features (the smallest is dropped)", least=True
     ),
     estimator="rankstudio.engine.methods.selection.recursive_elimination:RecursiveElimination",
-    ranks_with="RankRLS",
     parameters=(
         LAMBDA,
         SIZE,
@@ -621,7 +597,6 @@ RECURSIVE_ELIMINATION = Method(
                 "weight times its deviation within queries (features on different scales)."
             ),
             source="Guyon et al. 2002, section 4",
-            option="--importance",
             basic=False,
             choices=(("weight", "weight"), ("scaled", "weight × deviation")),
         ),
@@ -646,7 +621,6 @@ RECURSIVE_ELIMINATION = Method(
             help="C of RankSVM; used only if the weights of RankSVM decide.",
             symbol="C",
             source="Chapelle and Keerthi 2010, eq. (4)",
-            option="--C",
             basic=False,
             low=0.0,
             open_low=True,
@@ -654,10 +628,9 @@ RECURSIVE_ELIMINATION = Method(
     ),
 )
 
-L1_PATH = Method(
+L1_PATH = _order(
     key="l1-path",
     label="L1 path",
-    family="selector",
     citation="Efron et al. 2004",
     title="Least angle regression",
     summary=(
@@ -665,12 +638,9 @@ L1_PATH = Method(
         "weight. RankRLS ranks with them."
     ),
     formula="minimise over w:  ½ ‖y^ − X^w‖² + α ‖w‖₁,  α falling from where w = 0",
-    criterion=LEAVE_QUERY_OUT,
-    per_document=True,
     live=True,
     candidate_score=CandidateScore("correlation with the residual", "(the lasso's α)"),
     estimator="rankstudio.engine.methods.selection.l1_path:L1Path",
-    ranks_with="RankRLS",
     parameters=(
         RANKING_LAMBDA,
         SIZE,
@@ -680,7 +650,6 @@ L1_PATH = Method(
             kind=Kind.CHOICE,
             default="unit",
             help="Whether features are scaled to unit length for the lasso, or used as they are.",
-            option="--scaling",
             choices=(("unit", "unit length"), ("none", "as they are")),
         ),
     ),

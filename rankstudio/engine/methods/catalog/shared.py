@@ -9,6 +9,12 @@ from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 LEAVE_QUERY_OUT = "leave-query-out error per document"
 """The criterion of all that ends in RankRLS."""
 
+LEFT_OUT_CRITERIA = {
+    LEAVE_QUERY_OUT: ("leave-pair-out error per document", "leave-one-out error per document"),
+    "drop in leave-query-out error": ("drop in leave-pair-out error", "drop in leave-one-out error"),
+}
+"""What takes the place of leaving queries out: where all documents are one ranking, and without pairs."""
+
 LAMBDA = Parameter(
     name="regularization",
     label="λ",
@@ -55,7 +61,6 @@ C = Parameter(
     help="Weight of the pair losses relative to the squared norm of the model. Every value is tried.",
     symbol="C",
     source="Chapelle and Keerthi 2010, eq. (4)",
-    option="--C",
     low=0.0,
     open_low=True,
 )
@@ -66,7 +71,6 @@ MEASURE = Parameter(
     kind=Kind.MEASURE,
     default="NDCG@10",
     help="Training measure to optimise, computed by the convention of the run.",
-    option="--measure",
 )
 
 TOL = Parameter(
@@ -75,7 +79,6 @@ TOL = Parameter(
     kind=Kind.NUMBER,
     default=1e-6,
     help="Stops when the duality gap is at most this share of the objective.",
-    option="--tol",
     basic=False,
     offers_several=False,
     low=0.0,
@@ -93,7 +96,6 @@ COST = Parameter(
         "all d, or (1 − g/d)², which allows larger errors for large d."
     ),
     source="Pahikkala et al. 2009, eqs. (20) to (22)",
-    option="--cost",
     basic=False,
     choices=(
         ("magnitude", "label difference"),
@@ -110,7 +112,6 @@ TIES = Parameter(
     default=True,
     help="Whether pairs with equal labels count; they should get equal scores.",
     source="Pahikkala et al. 2009, section 5.1",
-    option="--ties",
     basic=False,
     only_with=("cost", ("magnitude",)),
     changes_criterion=True,
@@ -126,7 +127,6 @@ WEIGHTING = Parameter(
         "more), its number of pairs (all queries count equally), or none."
     ),
     source="Pahikkala et al. 2009, section 2.4; 2010, eq. (3)",
-    option="--weighting",
     basic=False,
     choices=(("size", "by documents"), ("pairs", "equal"), ("none", "by pairs")),
     changes_criterion=True,
@@ -142,7 +142,6 @@ PAIRS = Parameter(
         "(ordinary regression on the labels with an intercept)."
     ),
     source="Pahikkala et al. 2009, section 5.1",
-    option="--pairs",
     basic=False,
     choices=(("query", "inside queries"), ("all", "over all queries"), ("pointwise", "documents, no pairs")),
 )
@@ -160,7 +159,6 @@ def max_iter(
         help=what,
         symbol="T" if source else "",
         source=source,
-        option="--max-iter",
         basic=False,
         low=1,
         high=high,
@@ -194,7 +192,6 @@ KERNEL = Parameter(
     ),
     symbol="k(x, x')",
     source="Airola 2011, section 2.6",
-    option="--kernel",
     choices=(("rbf", "Gaussian"), ("poly", "polynomial"), ("linear", "linear")),
 )
 
@@ -209,7 +206,6 @@ GAMMA = Parameter(
     ),
     symbol="γ",
     source="Airola 2011, eq. (2.10)",
-    option="--gamma",
     low=0.0,
     open_low=True,
     only_with=("kernel", ("rbf", "poly")),
@@ -223,7 +219,6 @@ DEGREE = Parameter(
     help="Degree of the polynomial: the maximum number of features multiplied with each other.",
     symbol="d",
     source="Airola 2011, eq. (2.9)",
-    option="--degree",
     low=1,
     high=20,
     only_with=("kernel", ("poly",)),
@@ -237,7 +232,6 @@ COEF0 = Parameter(
     help="Constant of the polynomial: a larger value gives more weight to products of few features.",
     symbol="c",
     source="Airola 2011, eq. (2.9)",
-    option="--coef0",
     basic=False,
     low=0.0,
     only_with=("kernel", ("poly",)),
@@ -270,7 +264,6 @@ BASIS = Parameter(
         "numbers from each query."
     ),
     source="Airola 2011, sections 2.5 and 5.6",
-    option="--basis",
     basic=False,
     choices=(("uniform", "all documents"), ("per_query", "same number per query")),
 )

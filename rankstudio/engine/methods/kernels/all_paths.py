@@ -57,8 +57,9 @@ def all_paths_kernel(
 
     Raises
     ------
-    DatasetError For a graph with weights too large for a finite sum of all walks: the spectral radius of A
-    must be less than 1.
+    DatasetError
+        For a graph with weights too large for a finite sum of all walks: the spectral radius of A must be
+        less than 1.
 
     Notes
     -----

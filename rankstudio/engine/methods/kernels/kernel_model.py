@@ -38,15 +38,16 @@ class KernelModel:
         return found
 
     def slopes(self) -> Floats:
-        """Return the importance of each feature: the root mean square slope of the score, shape (n,)."""
+        """Return how much a score rises with each feature: the root mean square slope, shape (n,)."""
         return self.kernel.slopes(self.vectors, self.weights)
 
     def portable(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the model as plain values, with features by their ids.
+        """Return the model in plain values, the features by their ids.
 
         Raises
         ------
-        OutputError For a kernel that is a Python function.
+        OutputError
+            For a kernel that is a function of Python.
         """
         if callable(self.kernel.function):
             raise OutputError("A kernel given as a Python function cannot be saved.")
@@ -71,7 +72,7 @@ class BasisStep(Step):
     Attributes
     ----------
     basis : ndarray of shape (r,)
-        Rows of these documents in the grouped data.
+        Which, as grouped rows.
     dual : ndarray of shape (r,)
         Their weights.
     """
@@ -80,12 +81,8 @@ class BasisStep(Step):
     dual: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class KernelStep(BasisStep):
-    """A step with a kernel model; ``coef`` is the importance of each feature.
-
-    It is the root mean square slope at the basis vectors.
-    """
+class _OfKernel:
+    """What a step does whose model is a kernel's."""
 
     linear: ClassVar[bool] = False
 
@@ -101,45 +98,40 @@ class KernelStep(BasisStep):
         return self.model.scores(np.ascontiguousarray(columns.T))
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        """Return the model; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.model.portable(ids)
 
 
 @dataclass(frozen=True, eq=False)
-class KernelIteration(Iteration):
-    """An iteration with a kernel model, like :class:`KernelStep`."""
+class KernelStep(_OfKernel, BasisStep):
+    """A step whose model is a kernel's; ``coef`` tells how much a score rises with each feature.
 
-    linear: ClassVar[bool] = False
+    That is the root mean square slope at the basis vectors.
+    """
+
+    model: KernelModel
+
+
+@dataclass(frozen=True, eq=False)
+class KernelIteration(_OfKernel, Iteration):
+    """An iteration whose model is a kernel's; as :class:`KernelStep`."""
 
     basis: Ints
     model: KernelModel
-
-    @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return True
-
-    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
-        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
-        return self.model.scores(np.ascontiguousarray(columns.T))
-
-    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
-        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
-        return self.model.portable(ids)
 
 
 def kernel_iteration(
     step: Iteration, kernel: Kernel, vectors: Floats, mapped: NystromFeatures
 ) -> KernelIteration:
-    """Return an iteration of a linear method on Nyström features as an iteration with a kernel model.
+    """Return an iteration of a linear method on the features of a Nyström map as one of the kernel's.
 
     Parameters
     ----------
     step : Iteration
-        Iteration with weights of the Nyström features.
+        Its weights are those of the features.
     kernel : Kernel
     vectors : ndarray of shape (r, n)
-        Basis vectors, shared by all iterations.
+        The basis vectors, which all iterations share.
     mapped : NystromFeatures
     """
     model = KernelModel(kernel, vectors, mapped.dual(step.coef))

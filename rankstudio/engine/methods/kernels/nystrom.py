@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -50,7 +50,8 @@ def basis_rows(ptr: Ints, n_basis: int, way: str, seed: int) -> Ints:
 
     Returns
     -------
-    ndarray of shape (min(n_basis, m),) Rows, ascending.
+    ndarray of shape (min(n_basis, m),)
+        Rows, ascending.
     """
     m, rng = int(ptr[-1]), np.random.default_rng(seed)
     if n_basis >= m:
@@ -191,8 +192,8 @@ class NystromFeatures:
 
         Returns
         -------
-        NystromFeatures Features with the inner products K_ML K_LL^-1 K_LM, where L are the remaining basis
-        vectors.
+        NystromFeatures
+            Features with the inner products K_ML K_LL^-1 K_LM, where L are the remaining basis vectors.
 
         Notes
         -----
@@ -251,11 +252,14 @@ def nystrom_features(
 
     Returns
     -------
-    NystromFeatures str Note on dropped basis vectors; "" if there are none.
+    NystromFeatures
+    str
+        Note on dropped basis vectors; "" if there are none.
 
     Raises
     ------
-    OutOfMemoryError If they do not fit into memory.
+    OutOfMemoryError
+        If they do not fit into memory.
     """
     m = int(ptr[-1])
     refuse_too_large(m, n_basis)
@@ -334,6 +338,7 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
     )
 
 
+@dataclass(eq=False, repr=False)
 class NystromMap(Estimator):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, of some documents R (thesis, section 5.6).
 
@@ -379,27 +384,17 @@ class NystromMap(Estimator):
     True
     """
 
-    basis_: Ints
-    basis_vectors_: Floats
-    factor_: Floats
+    basis_: Ints = field(init=False)
+    basis_vectors_: Floats = field(init=False)
+    factor_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float = 2.0**-6,
-        degree: int = 3,
-        coef0: float = 1.0,
-        n_basis: int | None = None,
-        basis: str = "uniform",
-        seed: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_basis = n_basis
-        self.basis = basis
-        self.seed = seed
+    kernel: str | KernelFunction = "rbf"
+    gamma: float = 2.0**-6
+    degree: int = 3
+    coef0: float = 1.0
+    n_basis: int | None = None
+    basis: str = "uniform"
+    seed: int = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, qid: ArrayLike | None = None) -> Self:
         """Draw basis vectors.
@@ -428,8 +423,9 @@ class NystromMap(Estimator):
 
         Returns
         -------
-        NystromFeatures Its ``without(rows)`` removes the basis vectors among held-out documents, and its
-        ``dual(w)`` returns the weights of the kernel functions.
+        NystromFeatures
+            Its ``without(rows)`` removes the basis vectors among held-out documents, and its ``dual(w)``
+            returns the weights of the kernel functions.
         """
         return self._fit(X, qid)
 

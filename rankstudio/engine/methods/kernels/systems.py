@@ -122,7 +122,8 @@ class DualSystem(KernelSystem):
 
         Raises
         ------
-        DatasetError If the kernel is not positive semidefinite.
+        DatasetError
+            If the kernel is not positive semidefinite.
         """
         seen = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         values, vectors = np.linalg.eigh(seen)

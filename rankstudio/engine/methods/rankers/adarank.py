@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 _PERFECT = 1e-10  # of the weight of the queries: what a weak ranker misses at least, so that α is finite
 
 
+@dataclass(eq=False, repr=False)
 class AdaRank(LinearRanker):
     """AdaRank boosts single features for a listwise measure (Xu & Li 2007, Figure 1).
 
@@ -74,21 +75,13 @@ class AdaRank(LinearRanker):
 
     entry = ADARANK
 
-    value_: float
+    value_: float = field(init=False)
 
-    def __init__(
-        self,
-        measure: str = "NDCG@10",
-        n_rounds: int = 100,
-        direction: str = "both",
-        convention: str = DEFAULT,
-        repeats: bool = False,
-    ) -> None:
-        self.measure = measure
-        self.n_rounds = n_rounds
-        self.repeats = repeats
-        self.direction = direction
-        self.convention = convention
+    measure: str = "NDCG@10"
+    n_rounds: int = 100
+    direction: str = "both"
+    convention: str = DEFAULT
+    repeats: bool = False
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds if self.repeats else min(self.n_rounds, n_features)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ _EVALUATOR = 80  # bytes a document
 _MEASURING = 35.0  # nanoseconds for the score of a document
 
 
+@dataclass(eq=False, repr=False)
 class CoordinateAscent(LinearRanker):
     """Coordinate ascent maximises a ranking measure of the training documents, one weight at a time.
 
@@ -82,24 +83,15 @@ class CoordinateAscent(LinearRanker):
 
     entry = COORDINATE_ASCENT
 
-    value_: float
-    n_iter_: int
+    value_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        measure: str = "NDCG@10",
-        n_restarts: int = 3,
-        max_iter: int = 25,
-        tolerance: float = 1e-3,
-        convention: str = DEFAULT,
-        seed: int = 0,
-    ) -> None:
-        self.measure = measure
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.convention = convention
-        self.seed = seed
+    measure: str = "NDCG@10"
+    n_restarts: int = 3
+    max_iter: int = 25
+    tolerance: float = 1e-3
+    convention: str = DEFAULT
+    seed: int = 0
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_restarts * self.max_iter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_q
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.rankers import KERNEL_RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
 from rankstudio.engine.methods.holdout import HeldOutPredictor, HoldOutRanker, KernelDecomposition
@@ -41,7 +42,7 @@ from rankstudio.engine.methods.pair_learners import (
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Note, WorkProgress, finish
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
 
 _ASYMMETRY = 1e-10  # share of the greatest value by which a precomputed kernel's halves may differ
 
@@ -68,6 +69,7 @@ class _Decomposed:
         return self.alike[0]
 
 
+@dataclass(eq=False, repr=False)
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
@@ -111,7 +113,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
     criterion_ : float
         Leave-query-out squared error, summed over documents, each query predicted by the model trained
         without it *and* its basis vectors; with another cost or weighting, the loss of the pairs of left-out
-        queries.
+        queries. For a single query, the leave-pair-out error; NaN with fewer basis vectors than documents.
 
     Notes
     -----
@@ -130,36 +132,22 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     entry = KERNEL_RANKRLS
 
-    criterion_: float
-    dual_coef_: Floats
-    basis_: Ints
-    basis_vectors_: Floats
+    criterion_: float = field(init=False)
+    dual_coef_: Floats = field(init=False)
+    basis_: Ints = field(init=False)
+    basis_vectors_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float = 2.0**-6,
-        degree: int = 3,
-        coef0: float = 1.0,
-        regularization: float = 1.0,
-        n_basis: int | None = None,
-        basis: str = "uniform",
-        seed: int = 0,
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.regularization = regularization
-        self.n_basis = n_basis
-        self.basis = basis
-        self.seed = seed
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
+    kernel: str | KernelFunction = "rbf"
+    gamma: float = 2.0**-6
+    degree: int = 3
+    coef0: float = 1.0
+    regularization: float = 1.0
+    n_basis: int | None = None
+    basis: str = "uniform"
+    seed: int = 0
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1
@@ -173,9 +161,13 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel, regularization = kernel_of(self), self.checked("regularization")
         found = yield from self._decomposed(rows, kernel)
-        errors = found.system.residuals(self._predicted(rows, found))
         weights, n = found.system.dual(regularization), rows.X.shape[1]
-        everything, criterion = tuple(range(n)), float(np.sum(errors**2))
+        everything = tuple(range(n))
+        if rows.ptr.size == 2 and rows.preferences is None:
+            kept = KernelDecomposition(found.system.rows, found.system.values)
+            criterion = yield from self.one_ranking_error(kept, rows.y, regularization)
+        else:
+            criterion = float(np.sum(found.system.residuals(self._predicted(rows, found)) ** 2))
         if kernel.function == PRECOMPUTED:
             coef = np.zeros(n)
             coef[_original(rows, found.basis)] = weights
@@ -208,13 +200,14 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        ndarray of shape (m,), or (L, m) for L values of λ Scores, centred within each query, in the order of
-        the rows of X. The basis vectors of a query
+        ndarray of shape (m,), or (L, m) for L values of λ
+            Scores, centred within each query, in the order of the rows of X. The basis vectors of a query
             are left out with it.
 
         Raises
         ------
-        DatasetError For documents of a single query, because no training data would remain.
+        DatasetError
+            For documents of a single query, because no training data would remain.
         """
         kernel = kernel_of(self)
         own = [self.checked("regularization")]
@@ -245,7 +238,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Return on what the decomposition depends."""
         return (kernel, *basis_of(self), self.pair_cost())
 
-    def _decomposed(self, data: QueryData, kernel: Kernel) -> Generator[WorkProgress, None, _Decomposed]:
+    def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose, or find what other settings of λ have decomposed."""
         settings = self._settings(kernel)
         yield WorkProgress("decomposing the kernel", 0.0)
@@ -266,6 +259,20 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization, weighting = self.checked("regularization"), held_out_weighting(self.pair_cost())
         decomposed = KernelDecomposition.of_kernel(kernel)
         return HeldOutPredictor(decomposed, data.y, regularization, weighting=weighting)
+
+    def held_out_loss(self) -> tuple[str, str]:  # noqa: D102 - inherited
+        cost = self.pair_cost()
+        if cost.weighting != "size":
+            raise ParameterError("weighting", cost.weighting, "size when pairs are left out")
+        return "differences", held_out_weighting(cost)
+
+    def why_no_error(self, n_documents: int) -> str:  # noqa: D102 - inherited
+        if self.n_basis is not None and self.n_basis < n_documents:
+            return tr(
+                "Kernel RankRLS leaves pairs out of exact models only, and {n_basis} basis vectors of "
+                '{n:,} documents are chosen. Choose by a validation measure, or all documents ("all").'
+            ).format(n_basis=self.n_basis, n=n_documents)
+        return super().why_no_error(n_documents)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
         last = taken[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -97,6 +97,7 @@ class TreeStep(Step):
         return _without_data(self.model_text())
 
 
+@dataclass(eq=False, repr=False)
 class LambdaMART(LinearRanker):
     """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
@@ -157,27 +158,17 @@ class LambdaMART(LinearRanker):
 
     entry = LAMBDAMART
 
-    booster_: Any
-    feature_importances_: Floats
-    n_iter_: int
+    booster_: Any = field(init=False)
+    feature_importances_: Floats = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        n_rounds: int = 300,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        min_data_in_leaf: int = 20,
-        ndcg_at: int = 10,
-        feature_fraction: float = 1.0,
-        seed: int = 0,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_data_in_leaf = min_data_in_leaf
-        self.ndcg_at = ndcg_at
-        self.feature_fraction = feature_fraction
-        self.seed = seed
+    n_rounds: int = 300
+    learning_rate: float = 0.1
+    num_leaves: int = 31
+    min_data_in_leaf: int = 20
+    ndcg_at: int = 10
+    feature_fraction: float = 1.0
+    seed: int = 0
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
@@ -200,8 +191,10 @@ class LambdaMART(LinearRanker):
         ------
         MissingExtraError
             Without LightGBM.
-        ParameterError For a parameter out of range. DatasetError For labels or queries beyond LightGBM's
-        limits.
+        ParameterError
+            For a parameter out of range.
+        DatasetError
+            For labels or queries beyond LightGBM's limits.
         """
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}

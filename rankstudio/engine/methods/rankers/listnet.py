@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
+@dataclass(eq=False, repr=False)
 class ListNet(LinearRanker):
     """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
 
@@ -65,14 +66,13 @@ class ListNet(LinearRanker):
 
     entry = LISTNET
 
-    objective_: float
-    gradient_norm_: float
-    n_iter_: int
+    objective_: float = field(init=False)
+    gradient_norm_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(self, regularization: float = 1.0, tol: float = 1e-6, max_iter: int = 500) -> None:
-        self.regularization = regularization
-        self.tol = tol
-        self.max_iter = max_iter
+    regularization: float = 1.0
+    tol: float = 1e-6
+    max_iter: int = 500
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,6 +83,7 @@ def _scores(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
     return out
 
 
+@dataclass(eq=False, repr=False)
 class RankBoost(LinearRanker):
     """RankBoost boosts thresholds on single features, h(x) = 1 if x_j > θ, otherwise 0 (Freund et al. 2003).
 
@@ -122,11 +123,10 @@ class RankBoost(LinearRanker):
 
     entry = RANKBOOST
 
-    thresholds_: tuple[Threshold, ...]
-    loss_: float
+    thresholds_: tuple[Threshold, ...] = field(init=False)
+    loss_: float = field(init=False)
 
-    def __init__(self, n_rounds: int = 300) -> None:
-        self.n_rounds = n_rounds
+    n_rounds: int = 300
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -20,7 +21,7 @@ from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LAMBDA
-from rankstudio.engine.methods.holdout import HoldOutRanker
+from rankstudio.engine.methods.holdout import HoldOutRanker, KernelDecomposition
 from rankstudio.engine.methods.left_out import (
     LeftOutScorer,
     centred_scores,
@@ -65,9 +66,17 @@ from rankstudio.engine.methods.scikit_learn import validate_data
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
 from rankstudio.engine.support.threads import pool, share, worthwhile
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
+@dataclass
+class _OneRanking:
+    """The decomposition of the documents of one ranking, which every λ needs."""
+
+    kernel: KernelDecomposition | None = None
+
+
+@dataclass(eq=False, repr=False)
 class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     """RankRLS fits a linear ranker by regularised least squares on pairs of documents of one query.
 
@@ -106,8 +115,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Weights; one row per output for labels y of shape (m, v).
     criterion_ : float or ndarray of shape (v,)
         Leave-query-out squared error, summed over documents, or with another cost the loss of the pairs
-        within left-out queries; the minimised sum for conjugate gradients, which leave no query out; NaN
-        after :meth:`partial_fit`.
+        within left-out queries. For a single query, the leave-pair-out error, or the leave-one-out error with
+        ``pairs="pointwise"``, see :class:`rankstudio.engine.methods.holdout.HeldOutPredictor`. The minimised
+        sum for conjugate gradients, which leave no query out; NaN after :meth:`partial_fit`.
     n_iter_ : int
         Number of conjugate gradients; 1 without.
 
@@ -130,29 +140,18 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     accepts_sparse: ClassVar[bool] = True
 
-    criterion_: float | Floats
-    n_iter_: int
-    _sums: Sums | None
+    criterion_: float | Floats = field(init=False)
+    n_iter_: int = field(init=False)
+    _sums: Sums | None = field(init=False)
 
-    def __init__(
-        self,
-        regularization: float = 1.0,
-        solver: str = "auto",
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-        pairs: str = "query",
-    ) -> None:
-        self.regularization = regularization
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
-        self.pairs = pairs
+    regularization: float = 1.0
+    solver: str = "auto"
+    tol: float = 1e-10
+    max_iter: int = 1000
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
+    pairs: str = "query"
 
     @property
     def _gradients(self) -> ConjugateGradients:
@@ -176,8 +175,24 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         Learning by shards yields progress events before it.
         """
         regularization = self.checked("regularization")
-        gradients, pairs = self._gradients, self.checked("pairs")
         data = training_data(data)
+        found = self._steps(data, regularization)
+        if not data.one_ranking or self.solver == "cg" or isinstance(data.given, SparseQueryData):
+            yield from found
+            return
+        whole = dense(data.whole("RankRLS"))
+        kept = data.shared.of(_OneRanking)
+        for told in found:
+            if isinstance(told, Step):
+                kept.kernel = kept.kernel or KernelDecomposition.of(whole.X)
+                error = yield from self.one_ranking_error(kept.kernel, whole.y, regularization)
+                yield replace(told, criterion=error)
+            else:
+                yield told
+
+    def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
+        """Yield the steps, their criterion for several queries."""
+        gradients, pairs = self._gradients, self.checked("pairs")
         if pairs == "query" and not (gradients.serve(data) or isinstance(data.given, SparseQueryData)):
             yield from model_steps(data, regularization, self.pair_cost())
             return
@@ -255,7 +270,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Raises
         ------
-        DatasetError For a query of an earlier call.
+        DatasetError
+            For a query of an earlier call.
 
         Notes
         -----
@@ -319,7 +335,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def nested(  # noqa: D102 - inherited
         self, data: TrainingData, order: tuple[int, ...]
     ) -> Iterator[Step | WorkProgress] | None:
-        if self.checked("pairs") != "query":
+        if self.checked("pairs") != "query" or data.one_ranking:
             return None
         return nested_steps(data, order, self.checked("regularization"), self.pair_cost())
 
@@ -380,12 +396,13 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
         Returns
         -------
-        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ Scores, centred within each
-        query, in the order of the rows of X.
+        ndarray of shape (m,) or (m, v), or (L, m) or (L, m, v) for L values of λ
+            Scores, centred within each query, in the order of the rows of X.
 
         Raises
         ------
-        DatasetError For documents of a single query, because no training data would remain.
+        DatasetError
+            For documents of a single query, because no training data would remain.
         """
         outputs = several_outputs(y)
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
@@ -416,7 +433,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Waiting[LeftOutScorer | None]:
         if self.checked("pairs") != "query":
             return None
         return (yield from left_out_models(data, columns, self.checked("regularization"), self.pair_cost()))
@@ -453,7 +470,8 @@ def leave_query_out_models(statistics: QueryStatistics, regularization: float) -
 
     Returns
     -------
-    ndarray of shape (Q, n) Weights; row q was trained on all queries except q.
+    ndarray of shape (Q, n)
+        Weights; row q was trained on all queries except q.
 
     Notes
     -----

@@ -120,8 +120,8 @@ def fit_outputs(
 
     Returns
     -------
-    weights (v, n), criteria (v,), iterations, sums The last two are 1 and the sums of the products, or the
-    maximum number of gradients and None.
+    weights (v, n), criteria (v,), iterations, sums
+        The last two are 1 and the sums of the products, or the maximum number of gradients and None.
     """
     labels = centred_labels(data, outputs)
     if gradients.serve(data) or isinstance(data, SparseQueryData):
@@ -152,7 +152,8 @@ def added(
 
     Raises
     ------
-    DatasetError For a query of an earlier call, or another number of outputs.
+    DatasetError
+        For a query of an earlier call, or another number of outputs.
     """
     both = sorted(map(str, known & ids))
     if both:

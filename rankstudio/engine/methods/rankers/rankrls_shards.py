@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
@@ -25,7 +25,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _MULTIPLICATION = 0.2  # nanoseconds, in the elimination of a small matrix
 _MOST_COMPILED = 64  # rows of a matrix: products of larger ones gain more by BLAS than its calls cost
@@ -249,7 +249,7 @@ class _Sums:
     decomposed: dict[PairCost, _Decomposed] = field(default_factory=dict)
 
 
-def _decomposed(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, _Decomposed]:
+def _decomposed(data: TrainingData, cost: PairCost) -> Waiting[_Decomposed]:
     _refuse_large(*data.X.shape)
     total = yield from _products(data, cost)
     with STEADY:
@@ -267,7 +267,7 @@ def _refuse_large(m: int, n: int) -> None:
         )
 
 
-def _products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+def _products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return [X^ y^]'[X^ y^]; that of some features is cut out of that of all, which are summed once."""
     if data.source is not None:
         kept = [*data.columns, data.source.X.shape[1]]
@@ -275,7 +275,7 @@ def _products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, Non
     return (yield from once(data.shared.of(_Sums).products, cost, _summed_products(data, cost)))
 
 
-def _summed_products(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     with data.session(RankRLSWork(cost, data.several)) as session:
         (total,) = yield from session.sum(SumsOfProducts(), "adding up products of features")
     return total
@@ -386,7 +386,7 @@ def _some(data: QueryData, queries: slice, columns: tuple[int, ...] | None = Non
 
 def left_out_models(
     data: TrainingData, columns: Sequence[int], regularization: float, cost: PairCost
-) -> Generator[WorkProgress, None, LeftOutRankRLS]:
+) -> Waiting[LeftOutRankRLS]:
     """Return a scorer of a shard's documents by models of some features trained without each query.
 
     One pass over the data, O(mn²), shared by all features and λ.

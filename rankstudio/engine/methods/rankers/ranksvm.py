@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
 
+@dataclass(eq=False, repr=False)
 class RankSVM(ConvergingRanker, PreferenceLearner):
     """RankSVM fits a linear support vector machine on pairs of documents.
 
@@ -95,37 +97,22 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
 
     entry = RANKSVM
 
-    dual_coef_: Floats
-    basis_: Ints
-    basis_vectors_: Floats
+    dual_coef_: Floats = field(init=False)
+    basis_: Ints = field(init=False)
+    basis_vectors_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        loss: str = "squared_hinge",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        kernel: str | KernelFunction = "linear",
-        gamma: float = 2.0**-6,
-        degree: int = 3,
-        coef0: float = 1.0,
-        n_basis: int | None = None,
-        basis: str = "uniform",
-        seed: int = 0,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_basis = n_basis
-        self.basis = basis
-        self.seed = seed
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = 1000
+    kernel: str | KernelFunction = "linear"
+    gamma: float = 2.0**-6
+    degree: int = 3
+    coef0: float = 1.0
+    n_basis: int | None = None
+    basis: str = "uniform"
+    seed: int = 0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)

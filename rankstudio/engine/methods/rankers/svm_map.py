@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.methods.base import ConvergingRanker
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _RELEVANT = 1.0  # from this label on, as for LETOR's MAP
 
 
+@dataclass(eq=False, repr=False)
 class SVMMAP(ConvergingRanker):
     """SVM-MAP fits a structural support vector machine for average precision (Yue et al. 2007).
 
@@ -69,10 +71,9 @@ class SVMMAP(ConvergingRanker):
 
     entry = SVM_MAP
 
-    def __init__(self, C: float = 10.0, tol: float = 1e-4, max_iter: int = 1000) -> None:
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 10.0
+    tol: float = 1e-4
+    max_iter: int = 1000
 
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from rankstudio.engine.methods.scikit_learn import check_is_fitted
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 TIE = 64 * float(np.finfo(np.float64).eps)
 """Two criteria tie that differ by no more than this share of the empty model's, their rounding."""
@@ -202,7 +202,7 @@ class PathSelector(GrowingSelector):
         """Whether the order also depends on λ."""
         return False
 
-    def order_features(self, data: TrainingData, k: int) -> Generator[WorkProgress, None, Ordering]:
+    def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         """Find the first k features, with progress events."""
         raise NotImplementedError
 
@@ -230,7 +230,7 @@ class PathSelector(GrowingSelector):
             yield Step(number, selected, coefs[size - 1], float(errors[size - 1]), compared)
             before = size
 
-    def _order(self, data: TrainingData, k: int) -> Generator[WorkProgress, None, Ordering]:
+    def _order(self, data: TrainingData, k: int) -> Waiting[Ordering]:
         known, key = data.shared.of(_Orderings).found, (type(self), self._without_lambda(), k)
         ordering = yield from once(known, key, self.order_features(data, k))
         for name, value in ordering.found.items():

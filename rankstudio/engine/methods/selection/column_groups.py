@@ -36,7 +36,8 @@ class ColumnGroups:
 
         Raises
         ------
-        ParameterError For an empty group, or an invalid or repeated column.
+        ParameterError
+            For an empty group, or an invalid or repeated column.
         """
         given = [tuple(sorted(int(column) for column in group)) for group in groups]
         every = [column for group in given for column in group]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -60,6 +60,7 @@ class GradeDensities:
     divergence: float
 
 
+@dataclass(eq=False, repr=False)
 class ExpectedDivergence(PathSelector):
     """FS-ED orders features by ψ(f) = s(f) + d(f), importance and expected divergence.
 
@@ -120,25 +121,16 @@ class ExpectedDivergence(PathSelector):
 
     entry = EXPECTED_DIVERGENCE
 
-    scores_: Floats
-    importance_: Floats
-    divergence_: Floats
+    scores_: Floats = field(init=False)
+    importance_: Floats = field(init=False)
+    divergence_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        density: str = "normalised",
-        kde: str = "fast",
-        convention: str = DEFAULT,
-        regularization: float = 1.0,
-        groups: Sequence[Sequence[int]] = (),
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.density = density
-        self.kde = kde
-        self.convention = convention
-        self.regularization = regularization
-        self.groups = groups
+    n_features_to_select: int | None = None
+    density: str = "normalised"
+    kde: str = "fast"
+    convention: str = DEFAULT
+    regularization: float = 1.0
+    groups: Sequence[Sequence[int]] = ()
 
     def fit(
         self,
@@ -152,7 +144,8 @@ class ExpectedDivergence(PathSelector):
 
         Parameters
         ----------
-        X, y, qid As in :meth:`steps`.
+        X, y, qid
+            As in :meth:`steps`.
         X_validation : array-like of shape (V, n), optional
             Documents at whose values the densities are compared; their labels are not used. By default the
             training documents.
@@ -214,7 +207,8 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
 
     Raises
     ------
-    DatasetError For more than 64 distinct labels.
+    DatasetError
+        For more than 64 distinct labels.
     """
     data = QueryData(X, y, np.array([0, y.size]), validation=at)
     return finish(_diverging(training_data(data), normalised=normalised, exact=exact))

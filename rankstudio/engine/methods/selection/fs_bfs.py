@@ -40,6 +40,7 @@ class _Partitions:
     found: dict[tuple[type, tuple[tuple[str, Any], ...]], _Partition] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class FSBFS(PathSelector):
     """FS-BFS divides features into subsets by best-first search and combines each into one new feature.
 
@@ -100,31 +101,19 @@ class FSBFS(PathSelector):
 
     entry = FS_BFS
 
-    subsets_: tuple[tuple[int, ...], ...]
-    combinations_: Floats
-    subset_scores_: Floats
+    subsets_: tuple[tuple[int, ...], ...] = field(init=False)
+    combinations_: Floats = field(init=False)
+    subset_scores_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        subset_size: int = 5,
-        measure: str = "NDCG@10",
-        patience: int = 5,
-        max_iter: int = 25,
-        tolerance: float = 1e-3,
-        convention: str = DEFAULT,
-        seed: int = 0,
-        regularization: float = 1.0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.subset_size = subset_size
-        self.measure = measure
-        self.patience = patience
-        self.max_iter = max_iter
-        self.tolerance = tolerance
-        self.convention = convention
-        self.seed = seed
-        self.regularization = regularization
+    n_features_to_select: int | None = None
+    subset_size: int = 5
+    measure: str = "NDCG@10"
+    patience: int = 5
+    max_iter: int = 25
+    tolerance: float = 1e-3
+    convention: str = DEFAULT
+    seed: int = 0
+    regularization: float = 1.0
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per subset: RankRLS with the new features so far."""

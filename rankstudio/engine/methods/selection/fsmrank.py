@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,6 +46,7 @@ class _Similarities:
     by_kind: dict[str, Floats] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class FSMRank(Selector):
     """FSMRank selects features and learns their weights jointly, by convex optimisation (Lai et al. 2013).
 
@@ -114,28 +115,17 @@ class FSMRank(Selector):
 
     entry = selectors.FSMRANK
 
-    objective_: float
-    n_iter_: int
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        lambda1: float = 0.1,
-        lambda2: float = 1e-4,
-        importance: str = "pearson",
-        similarity: str = "pearson",
-        project: bool = False,
-        solver: str = "nesterov",
-        tol: float = 1e-10,
-        max_iter: int = 400,
-    ) -> None:
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.importance = importance
-        self.similarity = similarity
-        self.project = project
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+    lambda1: float = 0.1
+    lambda2: float = 1e-4
+    importance: str = "pearson"
+    similarity: str = "pearson"
+    project: bool = False
+    solver: str = "nesterov"
+    tol: float = 1e-10
+    max_iter: int = 400
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
@@ -171,9 +161,7 @@ class FSMRank(Selector):
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(number, chosen, coef, now.objective, np.empty(0), now.lipschitz)
 
-    def objectives(
-        self, data: TrainingData, coefs: Sequence[Floats]
-    ) -> Generator[WorkProgress, None, list[float]]:
+    def objectives(self, data: TrainingData, coefs: Sequence[Floats]) -> Waiting[list[float]]:
         """Return the objective of some models (n,); a weight is that of the feature or of its negative.
 
         The data are those of :meth:`work`, which warns of similarities that are not convex.
@@ -191,15 +179,13 @@ class FSMRank(Selector):
                 values.append((yield from objective.value(w)))
         return values
 
-    def _penalties(
-        self, data: TrainingData
-    ) -> Generator[WorkProgress, None, tuple[Floats, Floats, float, float]]:
+    def _penalties(self, data: TrainingData) -> Waiting[tuple[Floats, Floats, float, float]]:
         """Return similarity, importance, λ1 and λ2."""
         lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
         s = yield from weighing_features(data, self.checked("importance"))
         return (yield from self._similarity(data)), s, lambda1, lambda2
 
-    def _similarity(self, data: TrainingData) -> Generator[WorkProgress, None, Floats]:
+    def _similarity(self, data: TrainingData) -> Waiting[Floats]:
         kind, project = self.checked("similarity"), self.checked("project")
         known = data.shared.of(_Similarities).by_kind
         matrix: Floats = yield from once(known, kind, comparing_features(data, kind))
@@ -247,7 +233,7 @@ def by_weight(coef: Floats) -> Ints:
     return chosen
 
 
-def _without_notes(work: Generator[WorkProgress, None, Value]) -> Generator[WorkProgress, None, Value]:
+def _without_notes(work: Waiting[Value]) -> Waiting[Value]:
     """Give the signs of life of a generator, but not its notes, and return its value."""
     while True:
         try:
@@ -259,6 +245,7 @@ def _without_notes(work: Generator[WorkProgress, None, Value]) -> Generator[Work
             yield told
 
 
+@dataclass(eq=False, repr=False)
 class FSMRankTop(GrowingSelector):
     """FSMRank truncated to the k features with the largest weights, which are unchanged.
 
@@ -308,27 +295,16 @@ class FSMRankTop(GrowingSelector):
 
     entry = selectors.FSMRANK_TOP
 
-    n_iter_: int
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        lambda1: float = 0.1,
-        lambda2: float = 1e-4,
-        importance: str = "pearson",
-        similarity: str = "pearson",
-        project: bool = False,
-        tol: float = 1e-10,
-        max_iter: int = 400,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.importance = importance
-        self.similarity = similarity
-        self.project = project
-        self.tol = tol
-        self.max_iter = max_iter
+    n_features_to_select: int | None = None
+    lambda1: float = 0.1
+    lambda2: float = 1e-4
+    importance: str = "pearson"
+    similarity: str = "pearson"
+    project: bool = False
+    tol: float = 1e-10
+    max_iter: int = 400
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS)
@@ -358,9 +334,7 @@ class _LastSteps:
     by_parameters: dict[tuple[tuple[str, Any], ...], Step] = field(default_factory=dict)
 
 
-def last_step(
-    parameters: dict[str, Any], data: TrainingData
-) -> Generator[WorkProgress, None, tuple[FSMRank, Step]]:
+def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[FSMRank, Step]]:
     """Return FSMRank with its own ones among some parameters, and its last step.
 
     It is computed once for all methods that start with it.
@@ -386,6 +360,7 @@ _TOL = 1e-6  # duality gap of a refitted model beside its objective
 _MAX_ITER = 1000  # truncated Newton takes some 20; this only ends what cannot converge
 
 
+@dataclass(eq=False, repr=False)
 class FSMSVM(GrowingSelector):
     """FSMSVM orders features by FSMRank's weights and refits RankSVM, squared hinge, on the first k.
 
@@ -432,29 +407,17 @@ class FSMSVM(GrowingSelector):
 
     entry = selectors.FSMSVM
 
-    n_iter_: int
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        C: float = 1.0,
-        lambda1: float = 0.1,
-        lambda2: float = 1e-4,
-        importance: str = "pearson",
-        similarity: str = "pearson",
-        project: bool = False,
-        tol: float = 1e-10,
-        max_iter: int = 400,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.C = C
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.importance = importance
-        self.similarity = similarity
-        self.project = project
-        self.tol = tol
-        self.max_iter = max_iter
+    n_features_to_select: int | None = None
+    C: float = 1.0
+    lambda1: float = 0.1
+    lambda2: float = 1e-4
+    importance: str = "pearson"
+    similarity: str = "pearson"
+    project: bool = False
+    tol: float = 1e-10
+    max_iter: int = 400
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS)
@@ -504,8 +467,9 @@ def importance(data: QueryData, kind: str) -> Floats:
 
     Returns
     -------
-    ndarray of shape (2n,) Importance from 0 to 1; the second half is that of the negatives. 0 for constant
-    features, for which none of these is defined.
+    ndarray of shape (2n,)
+        Importance from 0 to 1; the second half is that of the negatives. 0 for constant features, for which
+        none of these is defined.
     """
     return finish(weighing_features(training_data(data), kind))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from rankstudio.engine.methods.selection.single_feature import measuring_feature
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
+MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
 
 
+@dataclass(eq=False, repr=False)
 class GAS(PathSelector):
     """GAS greedily selects features that are important and dissimilar (Geng et al. 2007).
 
@@ -68,33 +69,25 @@ class GAS(PathSelector):
 
     entry = selectors.GAS
 
-    importance_: Floats
-    scores_: Floats
-    directions_: Floats
+    importance_: Floats = field(init=False)
+    scores_: Floats = field(init=False)
+    directions_: Floats = field(init=False)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         if shape.sharded:
             return shard_need(shape, states=shape.documents)  # ranks and orders, of Kendall's τ
         return whole_need(shape, 2.0)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        importance: str = "map",
-        c: float = 0.1,
-        convention: str = DEFAULT,
-        regularization: float = 1.0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.importance = importance
-        self.c = c
-        self.convention = convention
-        self.regularization = regularization
+    n_features_to_select: int | None = None
+    importance: str = "map"
+    c: float = 0.1
+    convention: str = DEFAULT
+    regularization: float = 1.0
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
-        c, measure = self.checked("c"), _MEASURES[self.checked("importance")]
+    ) -> Waiting[Ordering]:
+        c, measure = self.checked("c"), MEASURES[self.checked("importance")]
         importance, directions = yield from measuring_features(data, measure, self.convention)
         yield WorkProgress("ranking features", 0.0)
         scores, varies = importance.copy(), (yield from informative_columns(data))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,11 +12,12 @@ from rankstudio.engine.methods.catalog.selectors import L1_PATH
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _AS_HIGH = 1e-9  # share of α: correlations that differ by no more are equal but for rounding
 
 
+@dataclass(eq=False, repr=False)
 class L1Path(PathSelector):
     """The L1 path orders features by their entry into the lasso path.
 
@@ -59,23 +61,17 @@ class L1Path(PathSelector):
 
     entry = L1_PATH
 
-    alphas_: Floats
-    lasso_alphas_: Floats
-    lasso_coefs_: Floats
+    alphas_: Floats = field(init=False)
+    lasso_alphas_: Floats = field(init=False)
+    lasso_coefs_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        scaling: str = "unit",
-        regularization: float = 1.0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.scaling = scaling
-        self.regularization = regularization
+    n_features_to_select: int | None = None
+    scaling: str = "unit"
+    regularization: float = 1.0
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
+    ) -> Waiting[Ordering]:
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, right = yield from sums_of_products(data)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,9 +14,9 @@ from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, 
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
-Weights = Callable[[Ints], Generator[WorkProgress, None, Floats]]
+Weights = Callable[[Ints], Waiting[Floats]]
 
 _TIES = {"rankrls": 1e-10, "ranksvm": 1e-6}
 """Of the greatest importance: two that differ by no more are equal but for the rounding of a solution, or for
@@ -25,6 +26,7 @@ _TOL, _MAX_ITER = 1e-10, 1000
 objective leaves weights off by a hundred-thousandth of √objective."""
 
 
+@dataclass(eq=False, repr=False)
 class RecursiveElimination(PathSelector):
     """Recursive feature elimination repeatedly removes the least important feature of a ranker.
 
@@ -67,21 +69,13 @@ class RecursiveElimination(PathSelector):
 
     entry = RECURSIVE_ELIMINATION
 
-    ranking_: Ints
+    ranking_: Ints = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        importance: str = "weight",
-        regularization: float = 1.0,
-        ranker: str = "rankrls",
-        C: float = 0.01,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.ranker = ranker
-        self.C = C
-        self.importance = importance
-        self.regularization = regularization
+    n_features_to_select: int | None = None
+    importance: str = "weight"
+    regularization: float = 1.0
+    ranker: str = "rankrls"
+    C: float = 0.01
 
     @property
     def orders_by_lambda(self) -> bool:  # noqa: D102 - inherited
@@ -92,7 +86,7 @@ class RecursiveElimination(PathSelector):
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
-    ) -> Generator[WorkProgress, None, Ordering]:
+    ) -> Waiting[Ordering]:
         importance, ranker = self.checked("importance"), self.checked("ranker")
         regularization, C = self.checked("regularization"), self.checked("C")
         gram, right = yield from sums_of_products(data)
@@ -110,7 +104,7 @@ class RecursiveElimination(PathSelector):
 def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weights:
     """Return the function that learns RankRLS with some columns."""
 
-    def weights(columns: Ints) -> Generator[WorkProgress, None, Floats]:
+    def weights(columns: Ints) -> Waiting[Floats]:
         yield from ()
         matrix = gram[np.ix_(columns, columns)]
         matrix[np.diag_indices_from(matrix)] += regularization
@@ -128,7 +122,7 @@ def _ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
 
     with pairs_of(data) as pairs:
 
-        def weights(columns: Ints) -> Generator[WorkProgress, None, Floats]:
+        def weights(columns: Ints) -> Waiting[Floats]:
             descent = minimise_squared_hinge(pairs.narrowed(columns.tolist()), C, _TOL, _MAX_ITER)
             return (yield from solution(descent)).w
 
@@ -137,7 +131,7 @@ def _ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
 
 def _eliminating(
     weights: Weights, constant: Bools, scale: Floats, tie: float, k: int
-) -> Generator[WorkProgress, None, tuple[Ints, Floats]]:
+) -> Waiting[tuple[Ints, Floats]]:
     """Return the columns in the opposite order of their elimination, and the importances at the first k."""
     # In the order in which they would come back; what is dropped is at the end.
     dropped = np.flatnonzero(constant).tolist()

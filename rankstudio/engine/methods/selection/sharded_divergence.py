@@ -6,7 +6,7 @@ add up over shards. What is compared are sums over the documents at which the de
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Greatest
 from rankstudio.engine.support.memory import budget
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting
 
 _LEAST_AT_ONCE = 1_000_000  # numbers of moments that are sent to all shards at once
 _SHARE = 1 / 64  # of the memory budget, for them
@@ -74,7 +74,7 @@ class Boxes:
         return [parts[r * width : (r + 1) * width] for r in range(self.grades.size)]
 
 
-def grade_statistics(data: TrainingData, grades: Floats) -> Generator[WorkProgress, None, GradeStatistics]:
+def grade_statistics(data: TrainingData, grades: Floats) -> Waiting[GradeStatistics]:
     """Return the statistics of each grade, in two passes over shards."""
     counts, totals, greatest, falling = yield from summed(data, _WHAT, _totals, grades, by_blocks=True)
     means = totals / counts[:, None]
@@ -85,7 +85,7 @@ def grade_statistics(data: TrainingData, grades: Floats) -> Generator[WorkProgre
 
 def compared_by_moments(
     data: TrainingData, of: GradeStatistics, bandwidths: Floats, normalised: bool, thin: float
-) -> Generator[WorkProgress, None, Floats]:
+) -> Waiting[Floats]:
     """Return the expected divergence of each feature (n,), NaN if moments cannot determine it.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
+@dataclass(eq=False, repr=False)
 class SingleFeatureRanking(PathSelector):
     """The single-feature filter orders features by how well each alone ranks the training documents.
 
@@ -64,24 +66,15 @@ class SingleFeatureRanking(PathSelector):
 
     entry = SINGLE_FEATURE
 
-    scores_: Floats
-    directions_: Floats
+    scores_: Floats = field(init=False)
+    directions_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        measure: str = "NDCG@10",
-        direction: str = "best",
-        convention: str = DEFAULT,
-        regularization: float = 1.0,
-        groups: Sequence[Sequence[int]] = (),
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.measure = measure
-        self.direction = direction
-        self.convention = convention
-        self.regularization = regularization
-        self.groups = groups
+    n_features_to_select: int | None = None
+    measure: str = "NDCG@10"
+    direction: str = "best"
+    convention: str = DEFAULT
+    regularization: float = 1.0
+    groups: Sequence[Sequence[int]] = ()
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
@@ -165,6 +158,7 @@ def _measure_sums(
     return total, count
 
 
+@dataclass(eq=False, repr=False)
 class MutualInformation(PathSelector):
     """The mutual information filter orders features by the mutual information of binned values and labels.
 
@@ -203,19 +197,12 @@ class MutualInformation(PathSelector):
 
     entry = MUTUAL_INFORMATION
 
-    scores_: Floats
+    scores_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        n_bins: int = 10,
-        regularization: float = 1.0,
-        groups: Sequence[Sequence[int]] = (),
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_bins = n_bins
-        self.regularization = regularization
-        self.groups = groups
+    n_features_to_select: int | None = None
+    n_bins: int = 10
+    regularization: float = 1.0
+    groups: Sequence[Sequence[int]] = ()
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +12,7 @@ from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.engine.support.work import Waiting
 
 Keys = NDArray[np.uint64]
 
@@ -23,7 +22,7 @@ _MOST_COUNTS = 2_000_000  # that a shard answers with
 
 def order_statistics(
     data: TrainingData, ranks: Ints, what: str, features: Ints | None = None
-) -> Generator[WorkProgress, None, Floats]:
+) -> Waiting[Floats]:
     """Return the values of some ranks, from 0 for the smallest, of each feature, shape (n, ranks).
 
     They are values of documents, equal to those found by sorting. With ``features`` there are only rows for

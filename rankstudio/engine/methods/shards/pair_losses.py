@@ -222,7 +222,8 @@ class SummedLoss:
     ----------
     at : PairLoss
     w : ndarray of shape (n,)
-    loss, n_curved, hinges, largest As in ``SmoothLoss``.
+    loss, n_curved, hinges, largest
+        As in ``SmoothLoss``.
     slopes : ndarray of shape (n,)
         Gradient in w.
     """

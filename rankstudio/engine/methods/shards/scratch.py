@@ -75,7 +75,8 @@ class Scratch:
 
         Raises
         ------
-        OSError If the disk is full.
+        OSError
+            If the disk is full.
         """
         return self._array(shape, 0.0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Greatest, Joined, TreeSum
 from rankstudio.engine.support.blocks import group_blocks
-from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.engine.support.work import Waiting
 
 Function = Callable[..., tuple[Any, ...]]
 
@@ -55,7 +55,7 @@ class FunctionWork:
 
 def summed(
     data: TrainingData, what: str, function: Function, *message: Any, by_blocks: bool = False
-) -> Generator[WorkProgress, None, tuple[Any, ...]]:
+) -> Waiting[tuple[Any, ...]]:
     """Return the sums of a function's results over all shards, with progress events.
 
     Parameters
@@ -70,8 +70,8 @@ def summed(
 
     Returns
     -------
-    tuple of ndarray For a :class:`Greatest`, the largest values; for a :class:`Joined`, the concatenation
-    over all shards.
+    tuple of ndarray
+        For a :class:`Greatest`, the largest values; for a :class:`Joined`, the concatenation over all shards.
     """
     # A single shard is called for as a whole: it keeps what it was centred to.
     with data.session(FunctionWork(function, by_blocks and data.several)) as session:

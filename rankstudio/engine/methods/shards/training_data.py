@@ -10,7 +10,7 @@ once asks for :meth:`TrainingData.whole`, which refuses where they are larger th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import InitVar, dataclass, field, replace
@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.arithmetic.shared import Shared
+from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.data import store
@@ -33,7 +33,7 @@ from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _UNASKED = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
 _VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
@@ -47,7 +47,7 @@ _READING = "reading the data by shards"
 class ShardSession(Protocol):
     """A work on all shards of some data."""
 
-    def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
+    def sum(self, message: Any, what: str = _READING) -> Waiting[Sums]:
         """Send a message to all shards, and return the sums of their results, added in a fixed tree.
 
         Progress events in between, one per shard if there are several; ``what`` describes the work.
@@ -109,7 +109,7 @@ class _Session:
         self._scratch = [Scratch(room) for _ in data.shards]
         self._states: list[ShardState | None] = [None] * len(data.shards)
 
-    def sum(self, message: Any, what: str = _READING) -> Generator[WorkProgress, None, Sums]:
+    def sum(self, message: Any, what: str = _READING) -> Waiting[Sums]:
         if not self._data.several:
             return self._answer(0, message)
         count, total = len(self._states), TreeSum()
@@ -180,7 +180,7 @@ class TrainingData:
         As in :class:`QueryData`.
     given : QueryData or SparseQueryData or None
         Original object of a single shard, if there is one.
-    shared : Shared
+    shared : SharedResults
         As in :class:`QueryData`; shared with the original object.
     """
 
@@ -194,14 +194,14 @@ class TrainingData:
     columns: tuple[int, ...] = ()
     part_of: Grading | None = None
     given: QueryData | SparseQueryData | None = None
-    sharing: InitVar[Shared | None] = None
-    shared: Shared = field(init=False, repr=False)
-    _of_shards: dict[int, Shared] = field(default_factory=dict, init=False, repr=False)
+    sharing: InitVar[SharedResults | None] = None
+    shared: SharedResults = field(init=False, repr=False)
+    _of_shards: dict[int, SharedResults] = field(default_factory=dict, init=False, repr=False)
     _copied: set[int] = field(default_factory=set, init=False, repr=False)
 
-    def __post_init__(self, sharing: Shared | None) -> None:
+    def __post_init__(self, sharing: SharedResults | None) -> None:
         """Keep documents and queries as views through which nothing is written; copies are still made."""
-        object.__setattr__(self, "shared", Shared() if sharing is None else sharing)
+        object.__setattr__(self, "shared", SharedResults() if sharing is None else sharing)
         if self.given is None:
             for name in ("X", "y", "ptr") if self.source is None else ("y", "ptr"):
                 object.__setattr__(self, name, unwritable(getattr(self, name)))
@@ -217,6 +217,16 @@ class TrainingData:
         if self.given is not None:
             return (Shard(0, self.ptr.size - 1, 0, int(self.ptr[-1])),)
         return shards_of(self.ptr, self.documents)
+
+    @property
+    def preferring(self) -> bool:
+        """Whether preferences are what there is to learn."""
+        return self.given is not None and self.given.preferences is not None
+
+    @property
+    def one_ranking(self) -> bool:
+        """Whether all documents are of one query, so that no query can be left out; labels order them."""
+        return self.ptr.size == 2 and not self.preferring
 
     @property
     def several(self) -> bool:
@@ -235,7 +245,7 @@ class TrainingData:
             self.y[shard.rows],
             ptr,
             part_of=grading,
-            sharing=self._of_shards.setdefault(index, Shared()),
+            sharing=self._of_shards.setdefault(index, SharedResults()),
         )
 
     @cached_property
@@ -264,8 +274,9 @@ class TrainingData:
 
         Raises
         ------
-        OutOfMemoryError If there are several shards on the disk, and the documents with a centred copy exceed
-        the memory limit.
+        OutOfMemoryError
+            If there are several shards on the disk, and the documents with a centred copy exceed the memory
+            limit.
         """
         needed, free = 2.0 * self.X.nbytes if self.several else 0.0, budget()
         if needed > free and in_file(self.X):
@@ -292,7 +303,8 @@ class TrainingData:
 
         Raises
         ------
-        OSError If the disk is full.
+        OSError
+            If the disk is full.
         """
         if not self.several:
             return training_data(self._all.narrowed(columns))
@@ -300,7 +312,7 @@ class TrainingData:
             return self.source.narrowed([self.columns[column] for column in columns])
         shape = len(self.X), len(columns)
         X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
-        own = Shared(self.shared, tuple(columns))
+        own = SharedResults(self.shared, tuple(columns))
         return replace(self, X=X, validation=None, source=self, columns=own.columns, sharing=own)
 
     def column(self, feature: int) -> Floats:

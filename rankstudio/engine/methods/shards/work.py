@@ -28,9 +28,10 @@ class ShardState(Protocol):
 
         Returns
         -------
-        tuple of ndarray Summands with the same shapes for every shard. Instead of an array there may be a
-        :class:`rankstudio.engine.methods.shards.work.Greatest` of one, or a
-        :class:`rankstudio.engine.methods.shards.work.Joined` of any length.
+        tuple of ndarray
+            Summands with the same shapes for every shard. Instead of an array there may be a
+            :class:`rankstudio.engine.methods.shards.work.Greatest` of one, or a
+            :class:`rankstudio.engine.methods.shards.work.Joined` of any length.
         """
 
 

@@ -173,10 +173,9 @@ class CurvesPlot(Plot):
     def clear(self) -> None:
         """Take points, band and choice away; the family stays."""
         self.family.clear()
-        self.cursor = self.under_mouse = self._mouse = None
+        self.cursor = self._mouse = None
         self._note = ()
-        self.box.silence()
-        self.mark_dirty()
+        self.show_anew()
 
     # The choice
 

@@ -17,6 +17,7 @@ from rankstudio.engine.export.figures.values import (
     FigureAxis,
     Series,
 )
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
@@ -25,7 +26,7 @@ from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import LEFT, SMALL, font
-from rankstudio.ui.style.number_format import plain, signed
+from rankstudio.ui.style.number_format import plain
 from rankstudio.ui.style.theme import Theme
 
 _REACH = 22.0  # pixels from a point in which the mouse means it
@@ -106,9 +107,8 @@ class OverlayPlot(Plot):
     def set_curves(self, curves: Sequence[OverlaidCurve]) -> None:
         """Show other curves."""
         self.curves = tuple(curves)
-        self.chosen = self.under_mouse = None
-        self.box.silence()
-        self.mark_dirty()
+        self.chosen = None
+        self.show_anew()
 
     def select(self, point: Point | None) -> None:
         """Ring the current choice; None takes the ring away."""
@@ -186,15 +186,7 @@ class OverlayPlot(Plot):
 
     def hit_test(self, at: QPointF) -> Point | None:
         """Return the point nearest to a pixel; None far from any."""
-        best, least = None, _REACH
-        frame = self.frame()
-        for number, curve in enumerate(self.curves):
-            px, py = frame.pixels(curve.x, curve.y)
-            far = np.hypot(px - at.x(), py - at.y())
-            i = int(far.argmin())
-            if far[i] < least:
-                best, least = (number, i), float(far[i])
-        return best
+        return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], at, _REACH)
 
     def pick(self, point: Point) -> None:
         """Pick a point."""

@@ -15,6 +15,7 @@ from rankstudio.engine.export.figures.values import (
     FigureAxis,
     MapFigure,
 )
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import AIR, Axes
 from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, describe, floats
@@ -22,7 +23,6 @@ from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import BELOW, LEFT, RIGHT, TINY, font
-from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.palettes import viridis
 from rankstudio.ui.style.theme import Theme
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
+from rankstudio.engine.support.number_format import fixed
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe
@@ -16,7 +17,6 @@ from rankstudio.ui.plots.layers import Frame, pen
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, RIGHT, SMALL, TINY, font, scaled
-from rankstudio.ui.style.number_format import fixed
 from rankstudio.ui.style.theme import Theme
 
 FREE, REQUIRED, EXCLUDED = 0, 1, -1
@@ -31,6 +31,7 @@ _FOOT = 16  # of the numbers below the bars
 _NUMBERS = 54  # of "0.130 %"
 _GAP = 8.0
 _MOST_ROWS = 40  # in a figure
+_ROUNDING = 1e-9  # share of the error up to which two are equal
 
 
 @dataclass(frozen=True)
@@ -325,4 +326,4 @@ class SetMatrixPlot(Plot):
 
 
 def _share(above: float) -> str:
-    return f"{fixed(max(0.0, 100 * above), 3)} %"  # below 0 by rounding alone
+    return f"{fixed(100 * above if above > _ROUNDING else 0.0, 3)} %"

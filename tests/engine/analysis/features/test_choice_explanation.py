@@ -11,17 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.analysis.features.choice_explanation import (
-    Alternative,
-    ChoiceContext,
-    explain,
-    number,
-    percent,
-)
+from rankstudio.engine.analysis.features.choice_explanation import Alternative, ChoiceContext, explain
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.number_format import percent, significant
 
 NAMES = tuple(f"feature {j}" for j in range(8))
 
@@ -143,7 +138,7 @@ def test_every_feature_of_every_path_has_an_explanation(seed: int, feature: int,
     place = path.steps[-1].selected.index(feature) if feature in path.steps[-1].selected else None
     if place is not None and place <= position:
         assert found.title == f"Why it was selected at step {place + 1}"
-        value = number(float(path.steps[place].candidates[feature]))
+        value = significant(float(path.steps[place].candidates[feature]))
         assert value in found.sentences[0]
     else:
         assert found.title == f"Why it is not in the model with k = {position + 1}"
@@ -163,7 +158,7 @@ def test_of_weights_size_and_rank_are_said(seed: int) -> None:
         found = explain(where, feature, np.eye(8))
         if sizes[feature]:
             assert found.title == "Why it is in the model"
-            assert number(sizes[feature]) in found.sentences[0]
+            assert significant(sizes[feature]) in found.sentences[0]
         else:
             assert found.title == "Why it is not in the model"
             assert found.sentences[0].startswith("Its absolute weight is 0 at iteration 30, at most ")

@@ -26,7 +26,8 @@ from rankstudio.engine.analysis.permutation.label_permutation import (
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART
 from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking
 from rankstudio.engine.methods.shards.training_data import TrainingData
@@ -219,10 +220,19 @@ def test_what_makes_no_sense_is_refused() -> None:
         permutation_test(RankRLS(), X, y, qid, n_permutations=0)
     with pytest.raises(ParameterError, match="seed"):
         permutation_test(RankRLS(), X, y, qid, seed=-1)
-    with pytest.raises(DatasetError, match=naming("two queries")):
-        permutation_test(RankRLS(), X, y, np.zeros(y.size))
     with pytest.raises(ParameterError, match="a method with a criterion"):
         permutation_test(WithoutCriterion(), X, y, qid)
+
+
+@pytest.mark.parametrize("method", [RankRLS(), GreedyRankRLS(n_features_to_select=1, pairs="pointwise")])
+def test_one_ranking_is_learned_anew_from_permuted_labels(method: LinearRanker) -> None:
+    X, y, _ = ranked()
+    one = np.zeros(y.size)
+    found = permutation_test(method, X, y, one, n_permutations=3)
+    fitted = type(method)(**method.get_params()).fit(X, y, qid=one)
+    criterion = getattr(fitted, "criterion_path_", None)
+    np.testing.assert_allclose(found.observed, fitted.criterion_ if criterion is None else criterion)
+    assert (found.permuted > found.observed).all()  # nothing else orders labels as well
 
 
 def test_several_shards_learn_by_sums_of_each_permutation_wherever_they_are(tmp_path: Path) -> None:

@@ -293,3 +293,84 @@ def test_queries_that_have_only_sizes_are_dealt_and_learned_from_again(tmp_path:
 def test_folds_of_queries_that_have_only_sizes_cannot_be_put_together(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"train\.txt\.group"):
         whole(sized(tmp_path, folds=2))
+
+
+def one_ranking(m: int) -> FoldedDataset:
+    return one_file([m])
+
+
+def check_documents(fold: Fold, everything: set[tuple[object, ...]], *, ordered: bool = True) -> None:
+    """The parts have every document once, in the order of the file, and one query each: the same."""
+    found = [d for part in fold.parts.values() for d in documents(part)]
+    assert len(found) == len(everything)
+    assert set(found) == everything
+    for part in fold.parts.values():
+        assert part.query_ids == ("q0",)
+        assert part.query_ptr.tolist() == [0, part.n_documents]
+        assert not ordered or (np.diff(part.y) > 0).all()  # labels count the rows of the file
+        assert not (part.X.flags.writeable or part.y.flags.writeable)
+
+
+@given(m=st.integers(2, 40), seed=st.integers(0, 2**40), data=st.data())
+def test_k_folds_of_one_ranking_deal_documents(m, seed, data) -> None:
+    k = data.draw(st.integers(2, m))
+    given_data = one_ranking(m)
+    everything = set(documents(given_data.folds[0].train))
+    made = k_fold(given_data, k, seed)
+    for fold in made.folds:
+        check_documents(fold, everything)
+    counts = [fold.test.n_documents for fold in made.folds]
+    assert max(counts) - min(counts) <= 1
+    assert sum(counts) == m
+    assert sorted(d for fold in made.folds for d in documents(fold.test)) == sorted(everything)
+    again = whole(made)
+    assert again.query_ids == ("q0",)
+    assert again.query_ptr.tolist() == [0, m]
+    assert set(documents(again)) == everything
+
+
+@given(m=st.integers(6, 40), seed=st.integers(0, 2**40))
+def test_splits_and_inner_folds_of_one_ranking_deal_documents(m, seed) -> None:
+    given_data = one_ranking(m)
+    everything = set(documents(given_data.folds[0].train))
+    split = single_split(given_data, (50, 20, 30), seed)
+    check_documents(split.folds[0], everything)
+    check_documents(nested(given_data, 30, seed).folds[0], everything)
+    joined = protocols.for_inner_folds(split, 3, seed).folds[0]
+    check_documents(joined, everything, ordered=False)  # the validation part comes last
+    inner = list(protocols.inner_folds(joined, 3, seed))
+    learned = set(documents(joined.train))
+    for fold in inner:
+        check_documents(fold, learned, ordered=False)
+    assert sorted(d for fold in inner for d in documents(fold.vali)) == sorted(learned)
+
+
+def test_queries_are_never_split_where_there_are_several() -> None:
+    given_data = one_file([3, 4])
+    halves = k_fold(given_data, 2)
+    assert [fold.train.n_queries for fold in halves.folds] == [1, 1]
+    for divide in (lambda: nested(halves, 50), lambda: protocols.for_inner_folds(halves, 2)):
+        with pytest.raises(DatasetError):
+            divide()
+    with pytest.raises(DatasetError, match=naming("File 1")):
+        protocols.leave_query_out(one_ranking(9))
+    for divide in (
+        lambda: k_fold(one_ranking(4), 5),
+        lambda: single_split(one_ranking(1), (50, 0, 50)),
+        lambda: protocols.for_inner_folds(one_ranking(2), 3),
+    ):
+        with pytest.raises(DatasetError):
+            divide()
+
+
+def test_files_of_one_ranking_are_put_together_once() -> None:
+    whole_file = one_ranking(10).folds[0].train
+    rows = np.arange(10)
+    parts = [protocols.dealt(whole_file, rows[a:b]) for a, b in ((0, 4), (4, 6), (6, 10))]
+    dataset = FoldedDataset("Parts", None, (Fold(1, *parts),))
+    assert protocols.is_one_ranking(dataset)
+    assert documents(whole(dataset)) == documents(whole_file)
+    assert len(k_fold(dataset, 5).folds) == 5
+    missing = FoldedDataset("Parts", None, (Fold(1, *parts), Fold(2, parts[1], None, parts[0])))
+    with pytest.raises(DatasetError, match=naming("Parts 8 10")):
+        whole(missing)

@@ -1,4 +1,4 @@
-"""Methods by shards on processes and on a cluster, a worker of which is killed on the way: the same bits."""
+"""Methods by shards on processes and on a cluster that loses states or a worker on the way: the same bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from experiment.local_cluster import LocalCluster
-from sharded_problems import assert_same_bits, cut, problem, steps
+from sharded_problems import assert_same_bits, cut, forget_states, problem, steps
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arrays import Floats
@@ -64,13 +64,6 @@ def test_two_processes_give_the_same_bits() -> None:
             assert_same_bits(steps(method, data), found)
 
 
-@pytest.mark.parametrize("number", range(len(METHODS)), ids=NAMES)
-def test_a_cluster_gives_the_same_bits(cluster: LocalCluster, number: int) -> None:
-    alone = expected(number)
-    with on_cluster(cluster.address) as workers:
-        assert_same_bits(steps(METHODS[number], on(workers)), alone)
-
-
 def left_out(data: TrainingData, between: Callable[[], object] = lambda: None) -> list[Floats]:
     """Return what models of one, two … features measure on left-out queries; something happens between."""
     found = []
@@ -97,21 +90,47 @@ def test_queries_are_left_out_on_processes_and_on_a_cluster_with_the_same_bits(c
         assert all(map(np.array_equal, left_out(on(workers), kill), alone))
 
 
+def steps_with_a_loss(number: int, data: TrainingData, lose: Callable[[], None]) -> list[Step]:
+    """Return the steps of a method, on the way of which workers lose what they keep.
+
+    Of a path after its second step; filters and RankRLS have all sums before the first.
+    """
+    method = METHODS[number]
+    within = isinstance(method, GreedyRankRLS | FSMRank | RankSVM | RankBoost)
+    found: list[Step] = []
+    lost = False
+    for signs, told in enumerate(method.work(data), start=1):
+        found += [told] if isinstance(told, Step) else []
+        if not lost and (len(found) == 2 if within else signs == 2):
+            lost = True
+            lose()
+    assert lost
+    return found
+
+
 @pytest.mark.parametrize("number", range(len(METHODS)), ids=NAMES)
+def test_states_that_a_cluster_loses_on_the_way_change_no_bit(cluster: LocalCluster, number: int) -> None:
+    alone, lost = expected(number), list[int]()
+    cluster.keep(2)
+    with on_cluster(cluster.address) as workers:
+
+        def forget() -> None:
+            lost.extend(workers._client.run(forget_states).values())
+
+        assert_same_bits(steps_with_a_loss(number, on(workers), forget), alone)
+    assert sum(lost) > 0
+
+
+@pytest.mark.parametrize("number", [0, 7], ids=[NAMES[0], NAMES[7]])
 def test_a_worker_that_is_killed_on_the_way_changes_no_bit(cluster: LocalCluster, number: int) -> None:
-    method, alone = METHODS[number], expected(number)
-    # Of a path after its second step; filters and RankRLS have all sums before the first.
-    within, signs = isinstance(method, GreedyRankRLS | FSMRank | RankSVM | RankBoost), 0
+    alone = expected(number)
     cluster.keep(2)
     first = cluster.workers[0]
+
+    def kill() -> None:
+        cluster.workers.remove(first)
+        first.kill()
+        first.wait()
+
     with on_cluster(cluster.address) as workers:
-        found: list[Step] = []
-        for told in method.work(on(workers)):
-            signs += 1
-            found += [told] if isinstance(told, Step) else []
-            if first in cluster.workers and (len(found) == 2 if within else signs == 2):
-                cluster.workers.remove(first)
-                first.kill()
-                first.wait()
-    assert first not in cluster.workers
-    assert_same_bits(found, alone)
+        assert_same_bits(steps_with_a_loss(number, on(workers), kill), alone)

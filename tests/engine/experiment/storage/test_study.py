@@ -20,6 +20,8 @@ from experiment.stored import PLAN, die_with, fill, finished, open_elsewhere
 from wording import naming
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
+from rankstudio.engine.data.feature_names import with_feature_set
+from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.errors import StoreError
@@ -299,3 +301,21 @@ def test_a_new_study_needs_no_journal_that_an_end_in_the_middle_would_leave(
     assert path.name in seen
     assert not any(name.endswith("-journal") for name in seen)
     assert path.read_bytes()[18:20] == b"\2\2"
+
+
+def test_the_feature_set_of_the_data_comes_back_and_a_damaged_one_is_none(path: Path) -> None:
+    made = dataset()
+    names = {f"bm25(f{i})": f"bm25(f{i})" for i in range(1, made.n_features + 1)}
+    known = with_feature_set(made, FeatureSet("vespa", "", names, "set.profile"))
+    with Study.create(path) as study:
+        study.begin(PLAN, made)
+        assert study.data(study.runs()[0].key).feature_set is None
+        run = study.begin(PLAN, known)
+        found = study.data(run).feature_set
+        assert found is not None and known.feature_set is not None
+        assert (found.engine, found.definitions, found.ids) == ("vespa", names, known.feature_set.ids)
+        assert study.data(run).without_documents().feature_set == found
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE feature_set SET payload = replace(payload, 'bm25', 'bm52')")
+    with Study.open(path) as study:
+        assert study.data(study.runs()[0].key).feature_set is None

@@ -21,8 +21,24 @@ from rankstudio.engine.export.models import Model, Weight
 from rankstudio.engine.export.proof import fitted_function, ranked_alike, ranking_proof
 from rankstudio.engine.export.score_function import identifier, model_inputs, score_function
 
-KEYS = ["ranklib", "svmlight", "svmrank", "lightgbm", "solr", "elasticsearch", "vespa", "onnx", "pmml"]
+KEYS = [
+    "ranklib",
+    "svmlight",
+    "svmrank",
+    "lightgbm",
+    "solr",
+    "elasticsearch",
+    "elasticsearch-native",
+    "elasticsearch-script",
+    "elasticsearch-rank-feature",
+    "vespa",
+    "onnx",
+    "pmml",
+]
 KEYS += ["python", "c", "sql"]
+ONLY_TREES = ("lightgbm", "elasticsearch-native")
+ONLY_WEIGHTS = ("svmlight", "svmrank", "elasticsearch-script", "elasticsearch-rank-feature")
+WEIGHTED = [key for key in KEYS if key not in ONLY_TREES]
 
 
 def linear(*weights: float, **origin: Any) -> Model:
@@ -41,10 +57,14 @@ def test_the_registry_has_the_formats_that_were_promised() -> None:
 def test_our_own_reader_ranks_alike_and_what_cannot_be_expressed_is_refused(given, key: str) -> None:
     form, function = MODEL_FORMATS[key], score_function(given.model)
     if reason := form.refusal(linear=function.linear, scaled=function.scaled):
-        assert (given.linear, key) in {(True, "lightgbm"), (False, "svmlight"), (False, "svmrank")}
+        assert key in (ONLY_TREES if given.linear else ONLY_WEIGHTS)
         with pytest.raises(OutputError) as raised:
             form.files(function)
         assert str(raised.value) == reason and reason.endswith(("is a weighted sum.", "trees."))
+        return
+    if key == "elasticsearch-rank-feature" and min(function.weights) < 0:
+        with pytest.raises(OutputError, match=naming("rank_feature elasticsearch-script")):
+            form.files(function)
         return
     written = form.files(fitted_function(given.model, function, form, [given.test]))
     proof = ranking_proof(given.model, function, form, written, [given.test])
@@ -53,7 +73,7 @@ def test_our_own_reader_ranks_alike_and_what_cannot_be_expressed_is_refused(give
     assert (proof.single is None) == (not form.single)
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key != "lightgbm"])
+@pytest.mark.parametrize("key", WEIGHTED)
 def test_scaling_within_a_query_travels_along_or_is_refused(key: str) -> None:
     model, form = linear(1.0, -0.7, normalize="query_minmax"), MODEL_FORMATS[key]
     function = score_function(model)
@@ -75,7 +95,7 @@ def test_scaling_within_a_query_travels_along_or_is_refused(key: str) -> None:
 HOSTILE = ('"""\nimport os', "*/ int x; /*", "-- \n; DROP TABLE documents", "\\", "'\"", "]]>&<x>", "é ü", "")
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key != "lightgbm"])
+@pytest.mark.parametrize("key", WEIGHTED)
 def test_no_name_of_a_feature_is_code(key: str) -> None:
     names = tuple(Weight(i, name, float(i)) for i, name in enumerate(HOSTILE, start=1))
     origin = {"data": HOSTILE[0] + HOSTILE[1], "fold": HOSTILE[2]}
@@ -87,7 +107,7 @@ def test_no_name_of_a_feature_is_code(key: str) -> None:
     assert proof.holds, proof.sentence
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key != "lightgbm"])
+@pytest.mark.parametrize("key", [key for key in WEIGHTED if not key.startswith("elasticsearch-")])
 def test_extreme_numbers_survive(key: str) -> None:
     weights = (1e-300, -1e300, 5e-324, 0.1 + 0.2, -0.0, 1 / 3, 123456789.123456789)
     form, function = MODEL_FORMATS[key], score_function(linear(*weights))
@@ -101,7 +121,7 @@ def test_extreme_numbers_survive(key: str) -> None:
 
 def test_a_model_without_a_feature_scores_nothing() -> None:
     for key, form in MODEL_FORMATS.items():
-        if key != "lightgbm":
+        if form.linear:
             function = score_function(linear())
             found = form.read(form.files(function), function, Documents(np.zeros((3, 0)), np.array([0, 3])))
             assert found.tolist() == [0.0, 0.0, 0.0], key
@@ -109,7 +129,7 @@ def test_a_model_without_a_feature_scores_nothing() -> None:
 
 def test_files_stand_beside_each_other() -> None:
     for key, form in MODEL_FORMATS.items():
-        if key != "lightgbm":
+        if form.linear:
             paths = form.paths(Path("out") / f"model{form.suffix}")
             assert list(paths) == list(form.files(score_function(linear(1.0))))
             expected = {"solr": "model-features.json", "elasticsearch": "model-featureset.json"}.get(key)

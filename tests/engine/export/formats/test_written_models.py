@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import xml.dom.minidom
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ import onnxruntime
 import pytest
 
 from rankstudio.engine.data.feature_sets import FeatureSet, read_feature_set
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.formats.model_format import Documents
 from rankstudio.engine.export.formats.registry import MODEL_FORMATS
-from rankstudio.engine.export.proof import ranking_proof
+from rankstudio.engine.export.proof import fitted_function, ranking_proof
 from rankstudio.engine.export.score_function import ScoreFunction, defined, score_function
 
 single = np.float32
@@ -160,6 +163,103 @@ def test_elasticsearch(given) -> None:
         numbered = [dict(enumerate((row[known[f["name"]]] for f in chosen), start=1)) for row in given.rows]
         scores = ranklib_scores(model["definition"], numbered)
     assert given.same(scores) == given.all
+
+
+def test_the_learning_to_rank_of_elasticsearch_itself(grown) -> None:
+    """Read as Elasticsearch's reference of trained models describes ensembles of trees."""
+    model = json.loads(written(grown, "elasticsearch-native")[""])
+    assert model["model_type"] == "tree_ensemble"
+    known = names(grown)
+    extractors = model["inference_config"]["learning_to_rank"]["feature_extractors"]
+    assert [e["query_extractor"]["feature_name"] for e in extractors] == list(known)
+    assert model["input"]["field_names"] == list(known)
+    ensemble = model["definition"]["trained_model"]["ensemble"]
+    weights = ensemble["aggregate_output"]["weighted_sum"]["weights"]
+    scores = []
+    for row in grown.rows:
+        values = [row[known[name]] for name in ensemble["feature_names"]]
+        trees = (one["tree"]["tree_structure"] for one in ensemble["trained_models"])
+        leaves = [native_leaf(nodes, values) for nodes in trees]
+        scores.append(sum(w * leaf for w, leaf in zip(weights, leaves, strict=True)))
+    assert grown.same(scores) == grown.all
+
+
+def native_leaf(nodes: list[dict[str, Any]], values: list[float]) -> float:
+    by_index = {node["node_index"]: node for node in nodes}
+    assert sorted(by_index) == list(range(len(nodes)))
+    node = by_index[0]
+    while "leaf_value" not in node:
+        assert node["decision_type"] == "lte"
+        assert node["default_left"] == (node["threshold"] >= 0), "no score counts as 0"
+        below = values[node["split_feature"]] <= node["threshold"]
+        node = by_index[node["left_child" if below else "right_child"]]
+    return float(node["leaf_value"])
+
+
+def test_queries_that_are_no_queries_are_refused_by_the_built_in_kind(grown) -> None:
+    whole = elastic_set(max(grown.test.feature_ids))
+
+    def all_in(language: str) -> FeatureSet:
+        made = map(json.loads, whole.definitions.values())
+        asked = [
+            {**f, "template_language": language, "template": {"match": {f["name"]: HOSTILE}}} for f in made
+        ]
+        return replace(whole, definitions={f["name"]: json.dumps(f) for f in asked})
+
+    function = defined(score_function(grown.model), all_in("mustache"))
+    model = json.loads(proved(grown, function, "elasticsearch-native")[""])
+    extractors = model["inference_config"]["learning_to_rank"]["feature_extractors"]
+    queries = [e["query_extractor"]["query"] for e in extractors]
+    assert queries == [{"match": {i.called: HOSTILE}} for i in function.inputs]
+    other = defined(score_function(grown.model), all_in("script_feature"))
+    with pytest.raises(OutputError, match="script_feature"):
+        MODEL_FORMATS["elasticsearch-native"].files(other)
+
+
+def test_a_script_without_a_plug_in(weighted) -> None:
+    form = MODEL_FORMATS["elasticsearch-script"]
+    function = fitted_function(weighted.model, score_function(weighted.model), form, [weighted.test])
+    script = json.loads(proved(weighted, function, "elasticsearch-script")[""])["query"]["script_score"][
+        "script"
+    ]
+    asked, known = script["params"], names(weighted)
+    assert not any(name in script["source"] for name in known)
+    scores = [
+        sum(
+            w * (row[known[field]] + shift)
+            for field, w, shift in zip(asked["fields"], asked["weights"], asked["shifts"], strict=True)
+        )
+        for row in weighted.rows
+    ]
+    assert min(scores) >= 0
+    assert weighted.same(scores) == weighted.all
+
+
+def test_rank_features_for_positive_weights_and_values(weighted) -> None:
+    function = score_function(weighted.model)
+    form = MODEL_FORMATS["elasticsearch-rank-feature"]
+    negative = replace(function, weights=(-1.0, *map(abs, function.weights[1:])))
+    with pytest.raises(OutputError, match="elasticsearch-script"):
+        form.files(negative)
+    positive = replace(function, weights=tuple(map(abs, function.weights)))
+    body = json.loads(form.files(positive)[""])
+    clauses = [clause["rank_feature"] for clause in body["query"]["bool"]["should"]]
+    assert {c["field"]: c["boost"] for c in clauses} == {
+        name: weight for name, weight in zip(names(weighted), positive.weights, strict=True) if weight
+    }
+    assert all(c["linear"] == {} for c in clauses)
+    X = np.array([[1.0, 513.0 / 512.0, 3.0e-5][: len(positive.inputs)] + [0.0] * (len(positive.inputs) - 3)])
+    exact = form.read(form.files(positive), positive, Documents(X, np.array([0, 1])))
+    assert exact == pytest.approx(X @ positive.weights, rel=1e-12)
+    kept = form.read(form.files(positive), positive, Documents(X, np.array([0, 1]), np.float32))
+    cut = np.array([single(x) for x in X[0]])
+    for place, value in enumerate(X[0]):
+        exponent = np.floor(np.log2(value)) if value else 0.0
+        step = 2.0 ** (exponent - 8)  # nine significant bits
+        cut[place] = np.floor(value / step) * step
+    assert kept == pytest.approx(cut @ positive.weights, rel=1e-6)  # a float has 24 bits
+    with pytest.raises(OutputError, match="positive"):
+        form.read(form.files(positive), positive, Documents(-X - 1.0, np.array([0, 1])))
 
 
 def test_vespa(given) -> None:

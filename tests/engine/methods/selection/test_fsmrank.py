@@ -72,24 +72,6 @@ def slow(problem: Problem, lambda1: float, lambda2: float) -> tuple[float, bool]
 LAMBDAS = st.sampled_from([0.0, 1e-3, 0.1, 2.0])
 
 
-@given(problems(), LAMBDAS, LAMBDAS)
-def test_the_objective_reaches_the_minimum_on_explicit_pairs(
-    problem: Problem, lambda1: float, lambda2: float
-) -> None:
-    X, y, qid, _ = problem
-    least, convex = slow(problem, lambda1, lambda2)
-    convex |= lambda1 == 0
-    method = FSMRank(lambda1=lambda1, lambda2=lambda2, tol=1e-14, max_iter=20_000 if convex else 50)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IndefiniteSimilarityWarning)
-        fitted = method.fit(X, y, qid=qid)
-    if convex:
-        assert fitted.objective_ == pytest.approx(least, rel=1e-6, abs=1e-6)
-    assert np.isfinite(fitted.coef_).all()
-    constant = np.ptp(X, axis=0) == 0
-    assert (fitted.coef_[constant] == 0).all()
-
-
 def ranking(seed: int = 0, m: int = 400, n: int = 6) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X, qid = rng.random((m, n)), np.repeat(np.arange(m // 10), 10)
@@ -115,6 +97,24 @@ def test_the_gradient_is_that_of_the_smooth_part(seed: int) -> None:
         return at.gradient(w, finish(at.at(w, at.scores(w)))[1].slopes)
 
     assert check_grad(value, gradient, w) < 1e-5 * np.linalg.norm(gradient(w))
+
+
+@given(problems(), LAMBDAS, LAMBDAS)
+def test_the_objective_reaches_the_minimum_on_explicit_pairs(
+    problem: Problem, lambda1: float, lambda2: float
+) -> None:
+    X, y, qid, _ = problem
+    least, convex = slow(problem, lambda1, lambda2)
+    convex |= lambda1 == 0
+    method = FSMRank(lambda1=lambda1, lambda2=lambda2, tol=1e-14, max_iter=20_000 if convex else 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IndefiniteSimilarityWarning)
+        fitted = method.fit(X, y, qid=qid)
+    if convex:
+        assert fitted.objective_ == pytest.approx(least, rel=1e-6, abs=1e-6)
+    assert np.isfinite(fitted.coef_).all()
+    constant = np.ptp(X, axis=0) == 0
+    assert (fitted.coef_[constant] == 0).all()
 
 
 def test_a_redundant_feature_loses_its_weight_as_lambda1_grows() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
@@ -11,26 +12,37 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import several_queries
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.left_out import LeftOutScorer
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.pair_learners import PairwiseLeastSquares, pair_rows
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, whole_need
+from rankstudio.engine.methods.pair_learners import (
+    PairwiseLeastSquares,
+    held_out_weighting,
+    pair_rows,
+    unusual,
+)
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.base import GrowingSelector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.greedy_rankrls.one_ranking_search import (
+    LeaveOneOutSearch,
+    LeavePairOutSearch,
+)
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import (
     Shape,
     on_demand_need,
     path_need,
+    search_path,
     whole_path,
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
+@dataclass(eq=False, repr=False)
 class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     """Greedy RankRLS selects features forward, one at a time, by the leave-query-out error of RankRLS.
 
@@ -43,6 +55,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     exact, and no model is trained for them. Ties, up to the rounding of that sum, go to the first feature.
     Features that are constant within every query come last, which differs from Algorithm 1 if every other
     candidate raises the error.
+
+    Documents of a single query are one global ranking, in which no query can be left out. Features are then
+    selected by the leave-pair-out error: RankRLS, trained without two documents, predicts their difference,
+    for all pairs. This takes O(knm²) time for k of n features and m documents, because no shorter way is
+    known (section 2), and needs dense X.
 
     X may be a SciPy sparse matrix. It is never converted to dense form, and gives the same path.
 
@@ -102,10 +119,14 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         0-based columns that are selected together. A step adds a whole group, by the error of all its columns
         together with the earlier ones; an ungrouped feature is a group by itself. k, κ and μ count groups, a
         group costs the sum of its features' costs, and pinning or banning one of its features applies to the
-        whole group. cost, ties, weighting Loss of a pair, as in
-        :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then the loss of the pairs of
-        left-out queries, still exact. Values other than the defaults need dense X, and have nothing to do
-        with ``costs`` of features.
+        whole group.
+    cost, ties, weighting
+        Loss of a pair, as in :class:`rankstudio.engine.methods.rankers.rankrls.RankRLS`. The error is then
+        the loss of the pairs of left-out queries, still exact. Values other than the defaults need dense X,
+        and have nothing to do with ``costs`` of features.
+    pairs : {"query", "pointwise"}, default "query"
+        "pointwise": greedy RLS (Pahikkala et al. 2010c), regression on the labels of documents with an
+        unregularised bias, selected by the leave-one-out error; O(kmn), regardless of the queries.
 
     Attributes
     ----------
@@ -116,7 +137,8 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     selection_order_ : ndarray of shape (k,)
         0-based columns in the order of selection.
     criterion_path_ : ndarray of shape (k,)
-        Leave-query-out error after each step, summed over documents. If no feature is worth its penalty, the
+        Leave-query-out error after each step, summed over documents; for a single query the leave-pair-out
+        error, and with ``pairs="pointwise"`` the leave-one-out error. If no feature is worth its penalty, the
         only step is the empty model.
     coef_path_ : ndarray of shape (k, n)
         Model after each step.
@@ -135,41 +157,23 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     accepts_sparse: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        regularization: float = 1.0,
-        pinned: Sequence[int] = (),
-        banned: Sequence[int] = (),
-        algorithm: str = "auto",
-        search: str = "forward",
-        fitting: str = "pre",
-        n_candidates: int | None = None,
-        seed: int = 0,
-        costs: ArrayLike | None = None,
-        budget: float | None = None,
-        size_penalty: float = 0.0,
-        groups: Sequence[Sequence[int]] = (),
-        cost: str = "magnitude",
-        ties: bool | None = None,
-        weighting: str = "size",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.regularization = regularization
-        self.pinned = pinned
-        self.banned = banned
-        self.algorithm = algorithm
-        self.search = search
-        self.fitting = fitting
-        self.n_candidates = n_candidates
-        self.seed = seed
-        self.costs = costs
-        self.budget = budget
-        self.size_penalty = size_penalty
-        self.groups = groups
-        self.cost = cost
-        self.ties = ties
-        self.weighting = weighting
+    n_features_to_select: int | None = None
+    regularization: float = 1.0
+    pinned: Sequence[int] = ()
+    banned: Sequence[int] = ()
+    algorithm: str = "auto"
+    search: str = "forward"
+    fitting: str = "pre"
+    n_candidates: int | None = None
+    seed: int = 0
+    costs: ArrayLike | None = None
+    budget: float | None = None
+    size_penalty: float = 0.0
+    groups: Sequence[Sequence[int]] = ()
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
+    pairs: str = "query"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         groups = ColumnGroups.of(n_features, self.groups)
@@ -177,6 +181,9 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        if self.pairs == "pointwise" or shape.Q == 1:
+            matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
+            return whole_need(shape, 3.0).plus(matrices)
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
         searched = Shape(shape.m, shape.n, shape.Q, k)
@@ -196,8 +203,12 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         rules = self.rules(groups)
         cost = self.pair_cost()
-        several_queries(data.ptr, type(self).__name__)
-        found = self._path(training_data(data), regularization, groups, rules, cost)
+        data = training_data(data)
+        if self.checked("pairs") == "pointwise" or data.one_ranking:
+            found = self._one_ranking(data, regularization, groups, rules, cost)
+        else:
+            several_queries(data.ptr, type(self).__name__)
+            found = self._path(data, regularization, groups, rules, cost)
         yield from (groups.by_column(told) if isinstance(told, Step) else told for told in found)
 
     def _path(
@@ -225,6 +236,40 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         rows = pair_rows(data.whole("Greedy RankRLS"), cost)
         back = self.fitting == "back"
         return whole_path(rows, regularization, groups, rules, self.algorithm, self.search, back)
+
+    def _one_ranking(
+        self,
+        data: TrainingData,
+        regularization: float,
+        groups: ColumnGroups,
+        rules: Constraints,
+        cost: PairCost,
+    ) -> Iterator[Step | WorkProgress]:
+        """Return the steps of a path by errors of left-out documents, or pairs of them."""
+        pointwise = self.pairs == "pointwise"
+        self._check_one_ranking(data, cost)
+        rows = data.whole("Greedy RankRLS")
+        if isinstance(rows, SparseQueryData):
+            raise DatasetError("Greedy RankRLS without queries: expected a dense X, got a sparse one.")
+        found = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(rows, regularization)
+        return search_path(found, groups, rules, self.search)
+
+    def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
+        """Refuse what leaving documents out has no closed form for."""
+        pointwise = self.pairs == "pointwise"
+        if data.preferring:
+            raise ParameterError("pairs", self.pairs, "query with preferences, which are pairs")
+        if pointwise and not cost.default:
+            name = unusual(cost)
+            raise ParameterError(name, getattr(cost, name), "the default without pairs")
+        if not pointwise and held_out_weighting(cost) != "size":
+            raise ParameterError("weighting", cost.weighting, "size for one ranking")
+        what = "without pairs" if pointwise else "for one ranking"
+        for name, able in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
+            if getattr(self, name) not in able:
+                raise ParameterError(name, getattr(self, name), f"{' or '.join(able)} {what}")
+        if self.algorithm != "auto":
+            raise ParameterError("algorithm", self.algorithm, f"auto {what}")
 
     def _way(self, shape: Shape, groups: ColumnGroups, several: bool) -> str:
         """Return how a path is found in dense data: "forward", "on demand", or an algorithm on all documents.
@@ -255,13 +300,13 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def left_out_scorer(  # noqa: D102 - inherited
         self, data: TrainingData, columns: Sequence[int]
-    ) -> Generator[WorkProgress, None, LeftOutScorer | None]:
+    ) -> Waiting[LeftOutScorer | None]:
         return self._ranker.left_out_scorer(data, columns)
 
     @property
     def _ranker(self) -> RankRLS:
         """RankRLS with the same loss."""
-        loss = {"cost": self.cost, "ties": self.ties, "weighting": self.weighting}
+        loss = {"cost": self.cost, "ties": self.ties, "weighting": self.weighting, "pairs": self.pairs}
         return RankRLS(self.checked("regularization"), **loss)  # type: ignore[arg-type]
 
     def rules(self, groups: ColumnGroups) -> Constraints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -34,7 +34,7 @@ from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import pool, share, worthwhile
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 DEFAULT_COST = PairCost()
 """The loss of rows, whatever that of the documents is."""
@@ -398,9 +398,7 @@ class _Totals:
     found: dict[tuple[bool, PairCost], Sums] = field(default_factory=dict)
 
 
-def totals(
-    session: ShardSession, data: TrainingData, whole: bool, cost: PairCost
-) -> Generator[WorkProgress, None, Floats]:
+def totals(session: ShardSession, data: TrainingData, whole: bool, cost: PairCost) -> Waiting[Floats]:
     """Return the result of :class:`Totals`, (n + 1, n + 1), computed once for all λ."""
     found = data.shared.of(_Totals).found
     (total,) = yield from once(found, (whole, cost), session.sum(Totals(), "adding up products of features"))

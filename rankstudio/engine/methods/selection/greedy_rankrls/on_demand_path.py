@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.query_data import QueryData, weights_with
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
@@ -45,7 +45,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +211,8 @@ def on_demand_path(
 
     Raises
     ------
-    ParameterError If there are too many sets to find the best ones.
+    ParameterError
+        If there are too many sets to find the best ones.
 
     Notes
     -----
@@ -255,7 +256,7 @@ def _varying(groups: ColumnGroups, total: Floats) -> Bools:
     return np.isin(np.arange(len(groups.groups)), varying)
 
 
-def _all_matrices(data: TrainingData, cost: PairCost) -> Generator[WorkProgress, None, Floats]:
+def _all_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
     """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK); each shard has own blocks."""
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
@@ -331,13 +332,7 @@ class OnDemandGroups:
 
     def weights(self) -> Floats:
         """Return the weights of the features, trained on all queries, shape (n,)."""
-        coef = np.zeros(self._total.shape[0] - 1)
-        if self.selected:
-            index = np.array(self._groups.columns(self.selected))
-            left = self._total[np.ix_(index, index)]
-            left[np.diag_indices_from(left)] += self._regularization
-            coef[index] = np.linalg.solve(left, self._total[index, -1])
-        return coef
+        return weights_with(self._total, self._groups.columns(self.selected), self._regularization)
 
     def _ask(self, message: Compare) -> Sums:
         sums = finish(self._session.sum(message, WHAT))

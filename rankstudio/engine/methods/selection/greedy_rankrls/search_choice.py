@@ -192,8 +192,10 @@ def whole_path(
 
     Raises
     ------
-    ParameterError For an algorithm that does not support such data. OutOfMemoryError If there is not enough
-    memory for it.
+    ParameterError
+        For an algorithm that does not support such data.
+    OutOfMemoryError
+        If there is not enough memory for it.
     """
     k = groups.greatest(rules.k)
     if isinstance(data, SparseQueryData):
@@ -203,7 +205,13 @@ def whole_path(
         Shape.of(data.X.shape, data.ptr, k).check(algorithm)
         yield from forward(Algorithm1Search(data, regularization), rules)
         return
-    found = whole_search(data, regularization, k, back)
+    yield from search_path(whole_search(data, regularization, k, back), groups, rules, search)
+
+
+def search_path(
+    found: FloatingSearch, groups: ColumnGroups, rules: Constraints, search: str
+) -> Iterator[Step | WorkProgress]:
+    """Yield the steps of a path by a search of features; parameters as of :func:`whole_path`."""
     if not groups.trivial:
         found = GroupSearch(found, groups)
     if search == "forward":

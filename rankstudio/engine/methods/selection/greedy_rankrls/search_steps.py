@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 class Search(Protocol):
@@ -49,8 +49,9 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
 
     Yields
     ------
-    Step or WorkProgress One step per feature; if no feature may be added, one step of the empty model.
-    Progress events of the search.
+    Step or WorkProgress
+        One step per feature; if no feature may be added, one step of the empty model. Progress events of the
+        search.
     """
     empty = before = search.criterion()
     rng = np.random.default_rng(rules.seed)
@@ -125,9 +126,7 @@ class FloatingSearch(Search, Protocol):
         """Change to another selection."""
 
 
-def greedy_steps(
-    path: Iterator[Step | WorkProgress], rules: Constraints
-) -> Generator[WorkProgress, None, list[Step]]:
+def greedy_steps(path: Iterator[Step | WorkProgress], rules: Constraints) -> Waiting[list[Step]]:
     """Return the steps of a greedy path, with its progress events and one for each step."""
     steps: list[Step] = []
     for told in path:
@@ -153,9 +152,10 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
 
     Yields
     ------
-    Step or WorkProgress Progress events, then one step per size from 1 on. The sets need not be nested.
-    ``candidates`` contains the criterion of the best set with one feature less and each feature added; the
-    criterion of the step may be lower if its set resulted from a removal.
+    Step or WorkProgress
+        Progress events, then one step per size from 1 on. The sets need not be nested. ``candidates``
+        contains the criterion of the best set with one feature less and each feature added; the criterion of
+        the step may be lower if its set resulted from a removal.
 
     Notes
     -----

@@ -101,7 +101,8 @@ class DelayedRows:
 
     Parameters
     ----------
-    gram, regularization, arrays As in :class:`SolvedRows`.
+    gram, regularization, arrays
+        As in :class:`SolvedRows`.
 
     Notes
     -----

@@ -90,8 +90,9 @@ def swap_path(
 
     Yields
     ------
-    Step or WorkProgress Progress, then one step per size as in
-    :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
+    Step or WorkProgress
+        Progress, then one step per size as in
+        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`.
     """
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)

@@ -119,8 +119,9 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
 
     Yields
     ------
-    int or None Number of finished jobs after each round; None in between. When the generator is closed,
-    ``stop[0]`` becomes 1, and it waits for the jobs.
+    int or None
+        Number of finished jobs after each round; None in between. When the generator is closed, ``stop[0]``
+        becomes 1, and it waits for the jobs.
     """
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:

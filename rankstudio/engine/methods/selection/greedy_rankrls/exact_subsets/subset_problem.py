@@ -97,7 +97,8 @@ class SubsetProblem:
         grams : ndarray of shape (blocks, n + 1, n + 1, BLOCK)
             Gram matrix of each query; padding is 0.
         n_queries : int
-        regularization, groups, rules As in :meth:`of`.
+        regularization, groups, rules
+            As in :meth:`of`.
         """
         n = whole.shape[0] - 1
         varying = np.diagonal(whole)[:-1] > 0

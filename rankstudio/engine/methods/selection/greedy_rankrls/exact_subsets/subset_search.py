@@ -85,9 +85,10 @@ def best_path(
 
     Yields
     ------
-    Step or WorkProgress Progress, then one step per size as in
-    :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a set
-    are in the order of the previous set, followed by new ones in column order.
+    Step or WorkProgress
+        Progress, then one step per size as in
+        :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a
+        set are in the order of the previous set, followed by new ones in column order.
     """
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)

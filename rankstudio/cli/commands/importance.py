@@ -1,0 +1,143 @@
+"""``rankstudio importance``: what a model loses without each of its features, or with it permuted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankstudio.cli.data_options import add_column_options, columns_from
+from rankstudio.cli.interrupts import INTERRUPTED
+from rankstudio.cli.memory_option import add_memory_option
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.progress_bar import last_state
+from rankstudio.engine.metrics.conventions import CONVENTIONS
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.work import finish
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
+    from rankstudio.engine.data.dataset import RankingDataset
+    from rankstudio.engine.support.work import WorkProgress
+
+HELP = "show what a model loses without each feature, and with it permuted"
+DESCRIPTION = """\
+Print what a measure loses without each feature of a model, and with the feature permuted among the documents
+of each query, with 95 % intervals over queries. The model stays as it is, trees included: a feature that
+others could replace may show a loss all the same. "Without" gives all documents of a query its mean.
+Use documents that the model was not trained on.
+
+  rankstudio importance test.txt --model results/models/fold1.json
+  rankstudio importance test.txt --model results/models/fold1.json --measure MAP --repeats 50 --json
+  rankstudio importance test.txt --model lightgbm.txt"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("data", metavar="DATA", type=Path, help="data file")
+    parser.add_argument(
+        "--model", metavar="MODEL", type=Path, required=True, help="model, of another program too"
+    )
+    parser.add_argument(
+        "--measure", metavar="NAME", default="NDCG@10", help="measure, such as MAP; default: NDCG@10"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=10,
+        metavar="N",
+        help="permutations of each feature; default: 10",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the permutations; default: 0")
+    parser.add_argument(
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="evaluation convention; by default the usual one of the data",
+    )
+    add_column_options(parser.add_argument_group("columns of tables"))
+    add_memory_option(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.analysis.evidence.model_importance import model_importance, model_losses
+    from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+    from rankstudio.engine.data.known_datasets import identify
+    from rankstudio.engine.export.model_files import model_and_data, other_names
+
+    wanted = measure(args.measure)
+    model, data = model_and_data(args.model, args.data, columns_from(args))
+    for note in (*other_names(model, data), *data.warnings):
+        print(f"Note: {note}", file=sys.stderr)
+    convention = args.convention or identify(args.data, data).convention
+    without = finish(model_losses(model, data, wanted, convention))
+    work = model_importance(model, data, wanted, convention, args.repeats, args.seed)
+    # Until some queries are done, there is nothing to print if it is stopped.
+    steps = (told if isinstance(told, PartialResult) else None for told in work)
+    state, stopped = last_state(steps, _percent_done, 100)
+    if args.json:
+        print(as_json(as_dict(without, state.found, data, convention)))
+    else:
+        print("\n".join(_lines(without, state.found, data)))
+    if stopped:
+        print(f"Stopped at {state.share:.0%}.", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def _percent_done(state: WorkProgress) -> int:
+    return int(100 * state.share)
+
+
+def as_dict(
+    without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset, convention: str
+) -> dict[str, Any]:
+    """Return the losses as plain values, the greatest loss without a feature first."""
+    return {
+        "measure": permuted.measure.name,
+        "convention": convention,
+        "queries": int(permuted.baseline.size),
+        "features": [
+            {
+                "feature": int(data.feature_ids[permuted.groups[at][0]]),
+                "without": _loss(without, at),
+                "permuted": _loss(permuted, at),
+            }
+            for at in _order(without)
+        ],
+    }
+
+
+def _order(without: PermutationImportance) -> list[int]:
+    order: list[int] = (-without.mean).argsort(kind="stable").tolist()
+    return order
+
+
+def _loss(found: PermutationImportance, at: int) -> dict[str, float]:
+    return {"mean": float(found.mean[at]), "low": float(found.low[at]), "high": float(found.high[at])}
+
+
+def _lines(
+    without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset
+) -> Iterator[str]:
+    whole = float(np.nanmean(permuted.baseline))
+    yield (
+        f"{len(permuted.groups)} of {data.n_features} features are used; "
+        f"{permuted.measure.name} {whole:.4f} on {permuted.baseline.size:,} queries"
+    )
+    yield ""
+    rows = []
+    for at in _order(without):
+        number, name = (named[permuted.groups[at][0]] for named in (data.feature_ids, data.feature_names))
+        feature = f"{number} {name}".removesuffix(f" feature {number}")
+        rows.append([feature, *(_interval(found, at) for found in (without, permuted))])
+    yield as_text(["feature", "loss without", "loss permuted"], rows, left=(0,))
+
+
+def _interval(found: PermutationImportance, at: int) -> str:
+    return f"{found.mean[at]:.4f} [{found.low[at]:.4f}, {found.high[at]:.4f}]"

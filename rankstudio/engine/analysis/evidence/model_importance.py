@@ -1,0 +1,135 @@
+"""Permutation importance of the models of runs and of model files."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from rankstudio.engine.analysis.evidence.model_losses import loss_steps
+from rankstudio.engine.analysis.evidence.permutation_importance import (
+    MeasuredDocuments,
+    PermutationImportance,
+    Score,
+    importance_steps,
+)
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.export.models import Model
+from rankstudio.engine.metrics.names import Measure
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
+
+N_REPEATS = 10
+"""How often each feature is permuted, unless it is said."""
+
+Importance = Generator[WorkProgress, None, PermutationImportance]
+
+
+def step_importance(
+    step: Step,
+    part: RankingDataset,
+    measure: Measure,
+    convention: str,
+    n_repeats: int = N_REPEATS,
+    seed: int = 0,
+) -> Importance:
+    """Permute each feature that a model of a run uses, and measure what it loses.
+
+    Parameters
+    ----------
+    step : Step
+        The model, which was learned from features.
+    part : RankingDataset
+        Best one that it was not learned from.
+    measure, convention, n_repeats, seed
+        As of :func:`rankstudio.engine.analysis.evidence.permutation_importance.permutation_importance`.
+
+    Yields
+    ------
+    WorkProgress
+    """
+    if not step.learned:
+        raise ParameterError("model", type(step).__name__, "a model that was learned from features")
+
+    def score(X: Floats) -> Floats:
+        return step.scores(np.ascontiguousarray(X.T))
+
+    used = tuple(sorted(step.selected))
+    return _importance(score, part, used, measure, convention, n_repeats, seed)
+
+
+def model_importance(
+    model: Model,
+    data: RankingDataset,
+    measure: Measure,
+    convention: str,
+    n_repeats: int = N_REPEATS,
+    seed: int = 0,
+) -> Importance:
+    """Permute each feature that a model of a file uses, and measure what it loses.
+
+    Parameters
+    ----------
+    model : Model
+    data : RankingDataset
+        As :func:`rankstudio.engine.export.model_files.model_and_data` reads it for the model.
+    measure, convention, n_repeats, seed
+        As of :func:`step_importance`.
+
+    Yields
+    ------
+    WorkProgress
+    """
+    return _importance(*_scored(model, data), measure, convention, n_repeats, seed)
+
+
+def model_losses(model: Model, data: RankingDataset, measure: Measure, convention: str) -> Importance:
+    """Measure what a model of a file loses without each feature that it uses.
+
+    Parameters
+    ----------
+    model, data, measure, convention
+        As of :func:`model_importance`.
+
+    Yields
+    ------
+    WorkProgress
+
+    See Also
+    --------
+    rankstudio.engine.analysis.evidence.model_losses.loss_steps : says what "without" means.
+    """
+    score, part, used = _scored(model, data)
+    return loss_steps(score, _documents(part), measure, used, convention)
+
+
+def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return what scores documents by the columns of the data, the data, and the columns that count."""
+    ids = data.feature_ids
+    # A sparse file leaves out features that are 0 in all documents.
+    absent = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
+    every = np.concatenate([ids, absent])
+
+    def score(X: Floats) -> Floats:
+        return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent.size))]), every)
+
+    return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
+
+
+def _importance(
+    score: Score,
+    part: RankingDataset,
+    used: tuple[int, ...],
+    measure: Measure,
+    convention: str,
+    n_repeats: int,
+    seed: int,
+) -> Importance:
+    groups = [(column,) for column in used]
+    return importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
+
+
+def _documents(part: RankingDataset) -> MeasuredDocuments:
+    return MeasuredDocuments(part.X, part.y, slice(0, part.n_documents), part.query_ptr, part.grading)

@@ -1,0 +1,165 @@
+"""Judgments of documents: TREC's qrels, ratings in CSV as Quepid has them, judgment lists of OpenSearch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data.file_access import children, without_ending
+from rankstudio.engine.data.formats.trec import is_judgement, judgements
+from rankstudio.engine.data.source_file import TextLines, number
+from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.escaping import one_line
+
+Grades = Mapping[str, Mapping[str, float]]
+"""The grade of each document of each query, by their ids."""
+
+EXPECTED = translatable(
+    "judgments: TREC lines of query, iteration, document and grade; a CSV file with columns query, docid and "
+    "rating; or JSON of OpenSearch with judgmentRatings"
+)
+_NAMED = re.compile(r"qrel|judg|rating", re.IGNORECASE)
+_ENDINGS = ("", ".txt", ".qrels", ".csv", ".tsv", ".json")
+_COLUMNS = {
+    "query": ("qid", "queryid", "query", "querytext", "keywords"),
+    "document": ("docid", "documentid", "doc", "document", "id"),
+    "grade": ("rating", "grade", "label", "relevance", "judgment", "judgement"),
+}
+
+
+def read_judgments(text: TextLines) -> Grades:
+    """Return what a file of judgments says, whichever of the three it is.
+
+    A document without a rating is not judged.
+
+    Raises
+    ------
+    FormatError, DatasetError
+        Where it is none, or judges a document of a query in two ways.
+    """
+    first = next((line.strip() for line in text.lines if line.strip()), "")
+    if first[:1] in ("{", "["):
+        found = _gathered(text, _in_json(text))
+    elif is_judgement(first):
+        found = judgements(text)[0]
+    else:
+        found = _gathered(text, _in_table(text))
+    if not any(found.values()):
+        raise DatasetError(
+            tr("{path}: found no judgments, expected {expected}.").format(
+                path=text.path, expected=tr(EXPECTED)
+            )
+        )
+    return found
+
+
+def judgments_beside(logs: Path) -> Path:
+    """Return the file of judgments beside feature logs, by its name.
+
+    Raises
+    ------
+    DatasetError
+        Where there is none, or there are several.
+    """
+    found = judgment_files(logs.parent)
+    if len(found) != 1:
+        text = (
+            tr(
+                "{path}: found feature logs without judgments; expected one file in the same folder with "
+                "qrel, judgment or rating in its name."
+            )
+            if not found
+            else tr("{path}: found {files} beside the feature logs, expected one file of judgments.")
+        )
+        raise DatasetError(text.format(path=logs, files=", ".join(path.name for path in found)))
+    return found[0]
+
+
+def judgment_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that call themselves judgments."""
+    return [
+        path
+        for path in children(folder)
+        if _NAMED.search(path.name)
+        and Path(without_ending(path.name.lower())).suffix in _ENDINGS
+        and path.is_file()
+    ]
+
+
+def _gathered(text: TextLines, rows: Iterator[tuple[int, str, str, str]]) -> dict[str, dict[str, float]]:
+    """Return grades by query and document, checked, from lines, queries, documents and what rates them."""
+    grades: dict[str, dict[str, float]] = {}
+    for line, *ids, rating in rows:
+        query, document = map(one_line, ids)
+        grade = number(rating)
+        if grade is None or math.isinf(grade):
+            raise text.error(line, rating, tr("a number as the rating"))
+        if grades.setdefault(query, {}).setdefault(document, grade) != grade:
+            raise text.error(line, f"{query} {document}", tr("one rating for each document of a query"))
+    return grades
+
+
+def _in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
+    """Yield what the lines of a table say, whose header names the columns."""
+    header = text.lines[0] if text.lines else ""
+    separator = max(",;\t", key=header.count)
+    rows = csv.reader(io.StringIO("\n".join(text.lines)), delimiter=separator)
+    try:
+        names = [re.sub(r"[\W_]+", "", cell).lower() for cell in next(rows, [])]
+        places = {
+            what: next((names.index(name) for name in known if name in names), -1)
+            for what, known in _COLUMNS.items()
+        }
+        if min(places.values()) < 0:
+            raise text.error(1, header, tr(EXPECTED))
+        for row in rows:
+            if not any(row):
+                continue
+            if len(row) <= max(places.values()):
+                raise text.error(rows.line_num, separator.join(row), tr("as many cells as in the first line"))
+            query, document, rating = (row[places[what]].strip() for what in _COLUMNS)
+            if rating:
+                yield rows.line_num, query, document, rating
+    except csv.Error:
+        raise text.error(rows.line_num, text.lines[rows.line_num - 1], tr(EXPECTED)) from None
+
+
+def _in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
+    """Yield what judgment lists of OpenSearch say, also as its answers have them."""
+    try:
+        whole = json.loads("\n".join(text.lines), parse_constant=str)
+    except (ValueError, RecursionError):
+        whole = None
+    lists = list(_lists(whole))
+    if not lists:
+        raise text.error(1, text.lines[0], tr(EXPECTED))
+    for entry in (entry for one in lists for entry in one):
+        ratings = entry.get("ratings") if isinstance(entry, dict) else None
+        query = entry.get("query") if isinstance(entry, dict) else None
+        if not isinstance(ratings, list) or not isinstance(query, str):
+            raise text.error(1, json.dumps(entry), tr(EXPECTED))
+        for rated in ratings:
+            document = rated.get("docId") if isinstance(rated, dict) else None
+            if not isinstance(document, str | int):
+                raise text.error(1, json.dumps(rated), tr(EXPECTED))
+            yield 1, query, str(document), str(rated.get("rating", ""))
+
+
+def _lists(found: Any) -> Iterator[list[Any]]:
+    """Yield the judgment lists in JSON."""
+    if isinstance(found, list):
+        for one in found:
+            yield from _lists(one)
+    elif isinstance(found, dict):
+        ratings = found.get("judgmentRatings")
+        if isinstance(ratings, list):
+            yield ratings
+        for key in ("hits", "_source"):
+            yield from _lists(found.get(key))

@@ -1,0 +1,1 @@
+"""Models that other programs learned, read from their files: each becomes a weighted sum or trees."""

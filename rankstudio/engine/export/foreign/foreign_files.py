@@ -1,0 +1,244 @@
+"""Files of models of other programs: told apart, read, and their features found in some data."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.file_access import read_beginning
+from rankstudio.engine.errors import DatasetError, FileAccessError, shown, shown_path
+from rankstudio.engine.export.foreign.onnx_model import onnx_model
+from rankstudio.engine.export.foreign.parsed_model import ParsedModel, UnreadableModelError
+from rankstudio.engine.export.foreign.search_engines import elasticsearch_model, ranklib_model, solr_model
+from rankstudio.engine.export.foreign.tree_libraries import (
+    catboost_model,
+    lightgbm_model,
+    xgboost_dump,
+    xgboost_model,
+)
+from rankstudio.engine.export.models import Model, Weight
+from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, parsed_trees, tree_text
+from rankstudio.engine.language import tr
+from rankstudio.engine.support.files import read_text
+
+FOREIGN = "foreign"
+"""In place of the method of a model: another program learned it."""
+
+ENDINGS = (".json", ".txt", ".xml", ".model", ".onnx")
+"""Of files of models."""
+
+_ONNX = ".onnx"
+_LIGHTGBM, _RANKLIB = "tree\n", ("## ", "<ensemble")
+_HEAD = 1 << 12
+_NAMELESS = re.compile(r"|(Column_|feature_|feature |f)[0-9]+")
+_GREATEST = 2**53
+
+
+def is_foreign_text(path: Path) -> bool:
+    """Return whether a file that is no JSON begins like a model of another program."""
+    if path.suffix.lower() == _ONNX:
+        return path.is_file()
+    try:
+        head = read_beginning(path, _HEAD).decode("utf-8", "replace").replace("\r\n", "\n")
+    except (FileAccessError, OSError):
+        return False
+    first = head.partition("\n")[0]
+    return head.startswith(f"{_LIGHTGBM}version=") or (
+        head.startswith("## ") and first[3:].strip() in _RANKLIB_KINDS
+    )
+
+
+_RANKLIB_KINDS = ("Coordinate Ascent", "Linear Regression", "LambdaMART", "MART", "Random Forests")
+
+
+def foreign_model(path: Path, dataset: FoldedDataset) -> Model | None:
+    """Return the model of another program as one of the data's features; None where a file is none.
+
+    Parameters
+    ----------
+    path : Path
+    dataset : FoldedDataset
+        Its features are found by their names; where the model has none, by their numbers.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, or asks for a feature that is not there.
+    MissingExtraError
+        Where onnx is needed, and not installed.
+    """
+    parsed = parsed_file(path)
+    return None if parsed is None else model_in_data(parsed, dataset, path)
+
+
+def parsed_file(path: Path) -> ParsedModel | None:
+    """Return the model of another program in a file; None where it is none.
+
+    Raises
+    ------
+    DatasetError, MissingExtraError
+        As of :func:`foreign_model`.
+    """
+    try:
+        return _parsed(path)
+    except UnreadableModelError as error:
+        raise DatasetError(f"{shown_path(path)}: {error}") from error
+
+
+def _parsed(path: Path) -> ParsedModel | None:
+    if path.suffix.lower() == _ONNX:
+        return onnx_model(path)
+    try:
+        text = read_text(path, encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
+    except OSError:
+        return None  # which the reader of our own models tells
+    if text.startswith(_LIGHTGBM):
+        return lightgbm_model(text)
+    if text.startswith(_RANKLIB):
+        return ranklib_model(text)
+    try:
+        values = json.loads(text)
+        json.dumps(values, ensure_ascii=False).encode()  # a lone half of a pair of UTF-16 is no text
+    except (ValueError, RecursionError):
+        return None
+    return _parsed_json(values)
+
+
+def _parsed_json(values: Any) -> ParsedModel | None:
+    """Return the model in JSON; None where it may be one of our own."""
+    if isinstance(values, list):
+        dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
+        return xgboost_dump(values) if dump else None
+    if not isinstance(values, dict) or "format" in values:
+        return None
+    if "learner" in values:
+        return xgboost_model(values)
+    if "oblivious_trees" in values or {"trees", "features_info"} <= values.keys():
+        return catboost_model(values)
+    if ".model." in str(values.get("class", "")):
+        return solr_model(values)
+    if str(values.get("type", "")).startswith("model/") or {"model", "_source"} & values.keys():
+        return elasticsearch_model(values)
+    return None
+
+
+def model_in_data(parsed: ParsedModel, dataset: FoldedDataset, path: Path) -> Model:
+    """Return a model in the features of some data; see :func:`foreign_model`."""
+    trees, text = _lightgbm_trees(parsed)
+    used = sorted({column for tree in trees for column, *_ in tree.splits} or parsed.weights)
+    ids = _found_features(parsed, used, dataset, path)
+    named = dict(zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True))
+    names = {column: named.get(feature, f"feature {feature}") for column, feature in ids.items()}
+    origin = {"program": parsed.program}
+    if not trees:
+        weights = tuple(Weight(ids[c], names[c], parsed.weights[c]) for c in used)
+        return Model(weights, FOREIGN, {}, origin, source=str(path))
+    counts = Counter(column for tree in trees for column, *_ in tree.splits)
+    total = sum(counts.values())
+    weights = tuple(Weight(ids[c], names[c], n / total) for c, n in counts.most_common())
+    beyond = {"kind": "trees", "columns": [ids[c] for c in used], "lightgbm": text}
+    return Model(weights, FOREIGN, {}, origin, beyond, source=str(path))
+
+
+def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
+    """Return trees, and as the text by which LightGBM scores, its columns the features that are used."""
+    if parsed.lightgbm:
+        text = checked_trees(parsed.lightgbm, parsed.n_features).text
+        every = parsed_trees(parsed.lightgbm, parsed.n_features)
+        made = [
+            ScoreTree(
+                tuple(zip(t.features, map(float, t.thresholds), t.left, t.right, strict=True)),
+                tuple(map(float, t.leaves)),
+            )
+            for t in every
+        ]
+        return tuple(made), text
+    trees = tuple(tree for tree in parsed.trees if tree.splits)  # a leaf alone changes no ranking
+    if not trees:
+        return (), ""
+    used = sorted({column for tree in trees for column, *_ in tree.splits})
+    place = {column: number for number, column in enumerate(used)}
+    written = [f"Tree={i}\n{tree_text(_rows(tree, place))}\n\n" for i, tree in enumerate(trees)]
+    text = model_text(written, [f"Column_{c}" for c in range(len(used) + 1)], "none")
+    return trees, checked_trees(text, len(used) + 1).text
+
+
+def _rows(tree: ScoreTree, place: Mapping[int, int]) -> dict[str, list[object]]:
+    columns, thresholds, left, right = zip(*tree.splits, strict=True)
+    return {
+        "split_feature": [place[column] for column in columns],
+        "threshold": list(map(repr, thresholds)),
+        "decision_type": [2] * len(columns),  # up to the threshold to the left, nothing is missing
+        "left_child": list(left),
+        "right_child": list(right),
+        "leaf_value": list(map(repr, tree.leaves)),
+    }
+
+
+def _found_features(
+    parsed: ParsedModel, used: Iterable[int], dataset: FoldedDataset, path: Path
+) -> dict[int, int]:
+    """Return the ids of the features that a model uses, by their numbers in it."""
+    used = list(used)
+    ids = dataset.feature_ids.tolist()
+    named = {number: parsed.names[number] for number in used if number < len(parsed.names)}
+    if any(not _NAMELESS.fullmatch(name) for name in named.values()):
+        known = _known_names(dataset)
+        unknown = next((n for n in used if named.get(n, "") not in known), None)
+        if unknown is None:
+            return {number: known[named[number]] for number in used}
+        text = tr(
+            "{file}: the {program} model uses the feature {name}, which the data do not have; expected a "
+            "name of one of {data}'s {n} features."
+        )
+        told = {"name": shown(named.get(unknown, "")), "data": dataset.name, "n": len(ids)}
+        raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **told))
+    numbers = _numbers(parsed, dataset)
+    missing = next((number for number in used if number not in numbers), None)
+    if missing is not None or not used:
+        text = tr(
+            "{file}: the {program} model was learned from {size} features without names, and {data} has {n}. "
+            "Expected as many, or names."
+        )
+        size = parsed.n_features or max(used, default=0) + 1
+        told = {"size": size, "data": dataset.name, "n": len(ids)}
+        raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **told))
+    return {number: numbers[number] for number in used}
+
+
+def _known_names(dataset: FoldedDataset) -> dict[str, int]:
+    """Return the ids of features by what they may be called; a name of two features is none."""
+    ids = dataset.feature_ids.tolist()
+    given = dataset.given_names or dataset.feature_names
+    of_set = {} if dataset.feature_set is None else dataset.feature_set.ids
+    called = [
+        *zip(given, ids, strict=True),
+        *zip(dataset.feature_names, ids, strict=True),
+        *((name, number) for number, name in of_set.items()),
+    ]
+    pairs = {(form, number) for name, number in called for form in (name, "_".join(name.split()))}
+    several = Counter(form for form, _ in pairs)
+    return {form: number for form, number in pairs if several[form] == 1}
+
+
+def _numbers(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]:
+    """Return the ids of features by their numbers in a model that names none.
+
+    A library that read LETOR text has a column for each id, also for 0, which no feature has.
+    """
+    ids = dataset.feature_ids.tolist()
+    if parsed.numbering == "set" and dataset.feature_set is not None:
+        places = {name: place for place, name in enumerate(dataset.feature_set.names)}
+        return {places[name]: number for number, name in dataset.feature_set.ids.items()}
+    if parsed.numbering == "set":
+        return {number - 1: number for number in ids}
+    if parsed.numbering == "id":
+        return {number: number for number in ids}
+    if parsed.n_features == max(ids) + 1:
+        return {number: number for number in ids}
+    return dict(enumerate(ids)) if parsed.n_features in (0, len(ids)) else {}

@@ -1,0 +1,170 @@
+"""Models of RankLib, Solr, and the plug-in of Elasticsearch and OpenSearch."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from rankstudio.engine.data.feature_sets import features_in_json
+from rankstudio.engine.export.foreign.parsed_model import (
+    ParsedModel,
+    Split,
+    finite,
+    flat_tree,
+    greatest_up_to,
+    unreadable,
+    whole,
+)
+from rankstudio.engine.export.foreign.tree_libraries import xgboost_dump
+from rankstudio.engine.export.trees import ScoreTree
+from rankstudio.engine.language import tr
+
+_RANKLIB, _SOLR, _ELASTIC = "RankLib", "Solr", "Elasticsearch"
+_SUMS = ("Coordinate Ascent", "Linear Regression")
+_ENSEMBLES = ("LambdaMART", "MART", "Random Forests")
+_PAIR = re.compile(r"([0-9]{1,9}):(\S+)")
+_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
+
+
+def ranklib_model(text: str) -> ParsedModel:
+    """Return the model in a file of RankLib: weights of features by their ids, or trees.
+
+    A value up to the threshold goes left, both as floats.
+    """
+    kind = text.partition("\n")[0].strip("# \r")
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
+    if kind in _SUMS:
+        found = [_PAIR.fullmatch(word) for word in body.split()]
+        if not found or None in found:
+            raise unreadable(_RANKLIB, tr("pairs of id and weight"))
+        pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in found if pair is not None]
+        # The number 0 is the constant of a regression, which changes no ranking.
+        return ParsedModel(_RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id")
+    if kind not in _ENSEMBLES and not body.lstrip().startswith("<ensemble"):
+        expected = ", ".join((*_SUMS, *_ENSEMBLES))
+        raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
+    if "<!" in body or "<?" in body:  # neither entities nor anything else that a parser would follow
+        raise unreadable(_RANKLIB, tr("an ensemble of trees"))
+    try:
+        ensembles = ElementTree.fromstring(f"<all>{body}</all>")
+        trees = [tree for ensemble in ensembles for tree in ensemble]
+        made = tuple(_ranklib_tree(tree) for tree in trees)
+    except (ElementTree.ParseError, ValueError, IndexError) as error:
+        raise unreadable(_RANKLIB, tr("an ensemble of trees")) from error
+    return ParsedModel(_RANKLIB, trees=made, numbering="id")
+
+
+def _ranklib_tree(tree: ElementTree.Element) -> ScoreTree:
+    factor = finite(_RANKLIB, tree.get("weight", "1"))
+    nodes = {id(node): node for node in tree.iter("split")}
+
+    def look(key: Any) -> Split | float:
+        node = nodes[key]
+        output = node.findtext("output")
+        if output is not None:
+            return factor * finite(_RANKLIB, output)
+        below, above = node.findall("split")
+        feature = whole(_RANKLIB, (node.findtext("feature") or "").strip(), 1)
+        threshold = finite(_RANKLIB, node.findtext("threshold"))
+        return feature, greatest_up_to(threshold), id(below), id(above)
+
+    return flat_tree(_RANKLIB, id(tree[0]), look)
+
+
+def solr_model(values: Mapping[str, Any]) -> ParsedModel:
+    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, with its normalizers."""
+    try:
+        names = tuple(str(feature["name"]) for feature in values["features"])
+        numbers = {name: number for number, name in enumerate(names)}
+        norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
+        parameters = values["params"]
+        if str(values["class"]).endswith(".LinearModel"):
+            given = {numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()}
+            weights = {number: weight / norms[number][1] for number, weight in given.items()}
+            return ParsedModel(_SOLR, weights, names=names)
+        trees = tuple(_solr_tree(tree, numbers, norms) for tree in parameters["trees"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        expected = tr("a LinearModel or MultipleAdditiveTreesModel")
+        raise unreadable(_SOLR, expected) from error
+    return ParsedModel(_SOLR, trees=trees, names=names)
+
+
+def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
+    """Return what Solr takes off a value, and what it divides by then."""
+    if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
+        return 0.0, 1.0
+    given, kind = norm.get("params", {}), str(norm["class"]).rpartition(".")[2]
+    if kind == "StandardNormalizer":
+        offset, width = finite(_SOLR, given.get("avg", 0)), finite(_SOLR, given.get("std", 1))
+    elif kind == "MinMaxNormalizer":
+        offset = finite(_SOLR, given["min"])
+        width = finite(_SOLR, given["max"]) - offset
+    else:
+        raise ValueError(kind)
+    if width <= 0:
+        raise ValueError(width)
+    return offset, width
+
+
+def _solr_tree(
+    tree: Mapping[str, Any], numbers: Mapping[str, int], norms: list[tuple[float, float]]
+) -> ScoreTree:
+    factor = finite(_SOLR, tree["weight"])
+    nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
+
+    def look(key: Any) -> Split | float:
+        node = nodes[key]
+        if node.get("value") is not None:
+            return factor * finite(_SOLR, node["value"])
+        for child in (node["left"], node["right"]):
+            nodes[id(child)] = child
+        number = numbers[node["feature"]]
+        raised = float(np.float32(finite(_SOLR, node["threshold"])) + _SLACK)
+        offset, width = norms[number]
+        plain = (offset, width) == (0.0, 1.0)
+        threshold = greatest_up_to(raised) if plain else raised * width + offset
+        return number, threshold, id(node["left"]), id(node["right"])
+
+    return flat_tree(_SOLR, id(tree["root"]), look)
+
+
+def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
+    """Return a model of the plug-in: as it is created, or as ``GET _ltr/_model/NAME`` answers.
+
+    The numbers of RankLib's text are the places of features in the feature set, from 1.
+    """
+    try:
+        source = values.get("_source", values.get("model", values))
+        names = tuple(str(f["name"]) for f in features_in_json(source.get("feature_set", {}))[0])
+        model = source.get("definition", source.get("model", source))
+        if isinstance(model, str):  # of a bare type and definition
+            model = source
+        kind, definition = model["type"], model["definition"]
+        if model.get("feature_normalizers"):
+            raise unreadable(_ELASTIC, tr("a model without normalizers"))
+        if kind == "model/ranklib":
+            found = ranklib_model(definition)
+            weights = {number - 1: weight for number, weight in found.weights.items()}
+            trees = tuple(_renumbered(tree) for tree in found.trees)
+            return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
+        inside = json.loads(definition) if isinstance(definition, str) else definition
+        if kind == "model/linear":
+            given = {str(name): finite(_ELASTIC, weight) for name, weight in inside.items()}
+            return ParsedModel(_ELASTIC, dict(enumerate(given.values())), names=tuple(given))
+        if kind == "model/xgboost+json":
+            splits = inside["splits"] if isinstance(inside, dict) else inside
+            return replace(xgboost_dump(splits), program=_ELASTIC)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise unreadable(_ELASTIC, tr("a type and a definition")) from error
+    expected = "model/linear, model/ranklib, model/xgboost+json"
+    raise unreadable(_ELASTIC, tr("one of {kinds} as its type").format(kinds=expected))
+
+
+def _renumbered(tree: ScoreTree) -> ScoreTree:
+    return replace(tree, splits=tuple((number - 1, t, low, high) for number, t, low, high in tree.splits))

@@ -1,0 +1,173 @@
+"""Models of LightGBM, XGBoost and CatBoost, from the texts that these libraries save."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rankstudio.engine.errors import DataError
+from rankstudio.engine.export.foreign.parsed_model import (
+    ParsedModel,
+    Split,
+    UnreadableModelError,
+    finite,
+    flat_tree,
+    greatest_below,
+    greatest_up_to,
+    tree_of_lists,
+    unreadable,
+    whole,
+)
+from rankstudio.engine.export.trees import ScoreTree, checked_trees
+from rankstudio.engine.language import tr
+
+_XGBOOST, _CATBOOST = "XGBoost", "CatBoost"
+_NUMBERED = re.compile(r"f[0-9]{1,7}")
+_MOST_DEPTH = 16  # of an oblivious tree, which CatBoost allows, too
+
+
+def lightgbm_model(text: str) -> ParsedModel:
+    """Return the model in LightGBM's text, checked as every text that LightGBM is given."""
+    header = dict(line.partition("=")[::2] for line in text.partition("\nTree=")[0].splitlines())
+    names = tuple(header.get("feature_names", "").split())
+    n = whole("LightGBM", header.get("max_feature_idx", len(names) - 1)) + 1
+    try:
+        checked_trees(text, n)
+    except DataError as error:
+        raise UnreadableModelError(str(error)) from error
+    return ParsedModel("LightGBM", names=names if len(names) == n else (), n_features=n, lightgbm=text)
+
+
+def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
+    """Return the model in the JSON of ``Booster.save_model``: of boosted trees, dropped ones, or linear.
+
+    A value below the split condition goes left, both as floats.
+    """
+    try:
+        learner, dropped = values["learner"], None
+        parameters, booster = learner["learner_model_param"], learner["gradient_booster"]
+        if whole(_XGBOOST, parameters.get("num_class", 0)) > 1 or int(parameters.get("num_target", 1)) > 1:
+            raise unreadable(_XGBOOST, tr("one score for each document"))
+        names = tuple(map(str, learner.get("feature_names") or ()))
+        n = whole(_XGBOOST, parameters["num_feature"])
+        if booster["name"] == "gblinear":
+            found = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
+            return ParsedModel(_XGBOOST, dict(enumerate(found[:n])), names=names, n_features=n)
+        if booster["name"] == "dart":
+            dropped, booster = booster["weight_drop"], booster["gbtree"]
+        trees = booster["model"]["trees"]
+        factors = [1.0] * len(trees) if dropped is None else [finite(_XGBOOST, one) for one in dropped]
+        made = tuple(_xgboost_tree(tree, factor) for tree, factor in zip(trees, factors, strict=True))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise unreadable(_XGBOOST, tr("the JSON of Booster.save_model")) from error
+    return ParsedModel(_XGBOOST, trees=made, names=names, n_features=n)
+
+
+def _xgboost_tree(tree: Mapping[str, Any], factor: float) -> ScoreTree:
+    left, right = tree["left_children"], tree["right_children"]
+    features, conditions = tree["split_indices"], tree["split_conditions"]
+    if any(tree.get("split_type", ())) or not len(left) == len(right) == len(features) == len(conditions):
+        raise unreadable(_XGBOOST, tr("splits of numbers, no categories"))
+
+    def split(node: int) -> tuple[int, float]:
+        return whole(_XGBOOST, features[node]), greatest_below(finite(_XGBOOST, conditions[node]))
+
+    return tree_of_lists(_XGBOOST, left, right, split, lambda n: factor * finite(_XGBOOST, conditions[n]))
+
+
+def xgboost_dump(trees: list[Any]) -> ParsedModel:
+    """Return the model in the JSON of ``Booster.get_dump``, which names the feature of each split."""
+    numbers: dict[str, int] = {}
+
+    def look(node: Any) -> Split | float:
+        values = nodes[node]
+        if "leaf" in values:
+            return finite(_XGBOOST, values["leaf"])
+        below, above = (_child(values, values[side]) for side in ("yes", "no"))
+        for child in (below, above):
+            nodes[id(child)] = child
+        number = numbers.setdefault(str(values["split"]), len(numbers))
+        return number, greatest_below(finite(_XGBOOST, values["split_condition"])), id(below), id(above)
+
+    made = []
+    try:
+        for tree in trees:
+            nodes: dict[int, Any] = {id(tree): tree}
+            made.append(flat_tree(_XGBOOST, id(tree), look))
+    except (KeyError, TypeError, AttributeError, StopIteration) as error:
+        raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump")) from error
+    if all(map(_NUMBERED.fullmatch, numbers)):  # the library's own names are columns
+        columns = {number: int(name[1:]) for name, number in numbers.items()}
+        return ParsedModel(_XGBOOST, trees=tuple(_with_columns(tree, columns) for tree in made))
+    return ParsedModel(_XGBOOST, trees=tuple(made), names=tuple(numbers))
+
+
+def _with_columns(tree: ScoreTree, columns: Mapping[int, int]) -> ScoreTree:
+    return replace(tree, splits=tuple((columns[c], t, low, high) for c, t, low, high in tree.splits))
+
+
+def _child(node: Mapping[str, Any], number: object) -> Mapping[str, Any]:
+    for child in node["children"]:
+        if child["nodeid"] == number:
+            return child  # type: ignore[no-any-return]
+    raise unreadable(_XGBOOST, tr("the JSON of Booster.get_dump"))
+
+
+def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
+    """Return the model in CatBoost's JSON: of symmetric trees, or of others.
+
+    A value above the border sets a bit of the leaf's number, the first split the lowest; both are floats.
+    """
+    try:
+        described = values["features_info"]["float_features"]
+        columns = {place: whole(_CATBOOST, f["flat_feature_index"]) for place, f in enumerate(described)}
+        called = [str(f.get("feature_id", f.get("feature_name", ""))) for f in described]
+        labels = {columns[place]: name for place, name in enumerate(called)}
+        scale, *_ = values.get("scale_and_bias") or [1.0]
+        scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
+        if "oblivious_trees" in values:
+            trees = tuple(_symmetric(tree, columns, scale) for tree in values["oblivious_trees"])
+        else:
+            trees = tuple(_other(tree, columns, scale) for tree in values["trees"])
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise unreadable(_CATBOOST, tr("the JSON of save_model")) from error
+    n = 1 + max(labels, default=-1)
+    names = tuple(labels.get(column, "") for column in range(n))
+    return ParsedModel(_CATBOOST, trees=trees, names=names if any(names) else (), n_features=n)
+
+
+def _border(split: Mapping[str, Any], columns: Mapping[int, int]) -> tuple[int, float]:
+    if split.get("split_type", "FloatFeature") != "FloatFeature":
+        raise unreadable(_CATBOOST, tr("splits of numbers, no categories"))
+    return columns[split["float_feature_index"]], greatest_up_to(finite(_CATBOOST, split["border"]))
+
+
+def _symmetric(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
+    splits = [_border(split, columns) for split in tree["splits"] or ()]
+    leaves = [scale * finite(_CATBOOST, value) for value in tree["leaf_values"]]
+    if len(splits) > _MOST_DEPTH or len(leaves) != 2 ** len(splits):
+        raise unreadable(_CATBOOST, tr("one value for each leaf"))
+
+    def look(key: Any) -> Split | float:
+        level, leaf = key
+        if level < 0:
+            return float(leaves[leaf])
+        return (*splits[level], (level - 1, leaf), (level - 1, leaf + 2**level))
+
+    return flat_tree(_CATBOOST, (len(splits) - 1, 0), look)
+
+
+def _other(tree: Mapping[str, Any], columns: Mapping[int, int], scale: float) -> ScoreTree:
+    nodes: dict[int, Any] = {id(tree): tree}
+
+    def look(key: Any) -> Split | float:
+        node = nodes[key]
+        if "split" not in node:
+            return scale * finite(_CATBOOST, node["value"])
+        for child in (node["left"], node["right"]):
+            nodes[id(child)] = child
+        return (*_border(node["split"], columns), id(node["left"]), id(node["right"]))
+
+    return flat_tree(_CATBOOST, id(tree), look)

@@ -1,0 +1,147 @@
+"""Weighted sums as queries of Elasticsearch and OpenSearch that need no plug-in, over fields of documents."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.errors import OutputError
+from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat, json_bytes
+from rankstudio.engine.export.formats.trial import weighted_sum
+from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, shifted
+from rankstudio.engine.language import tr, translatable
+
+_SOURCE = (
+    "double sum = 0.0; "
+    "for (int i = 0; i < params.fields.length; i++) { "
+    "def field = doc[params.fields[i]]; "
+    "sum += params.weights[i] * ((field.size() == 0 ? 0.0 : field.value) + params.shifts[i]); "
+    "} return Math.max(0.0, sum);"
+)
+"""The script knows no name: they are values, which nothing takes for code."""
+
+_LEFT_OUT = 15  # bits of a float that a rank_feature leaves out of its 23, so that 9 are left with the first
+
+
+def write_script(function: ScoreFunction) -> Files:
+    """Return the body of a search whose scores a script computes."""
+    parameters = {
+        "fields": [given.identifier for given in function.inputs],
+        "weights": list(function.weights),
+        "shifts": [given.shift for given in function.inputs],
+    }
+    script = {"source": _SOURCE, "params": parameters}
+    return {"": json_bytes({"query": {"script_score": {"query": {"match_all": {}}, "script": script}}})}
+
+
+def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents by the script: in doubles, of which Elasticsearch keeps floats, none below 0."""
+    parameters = json.loads(files[""])["query"]["script_score"]["script"]["params"]
+    columns = function.columns
+    X = np.array(documents.X, dtype=np.float64)
+    places = [columns[name] for name in parameters["fields"]]
+    X[:, places] += parameters["shifts"]
+    terms = zip(places, parameters["weights"], strict=True)
+    scores = np.maximum(weighted_sum(X, terms, np.float64), 0.0)
+    return np.asarray(scores.astype(documents.dtype), dtype=np.float64)
+
+
+def _not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
+    """Return the function with shifts by which no term is negative: scores must not be.
+
+    These are powers of two, so that sums keep their digits.
+    """
+    ends = zip(function.weights, ranges.low, ranges.high, strict=True)
+    signed = [(-low, 1.0) if weight >= 0 else (high, -1.0) for weight, low, high in ends]
+    return (shifted(function, [s * 2.0 ** math.frexp(over)[1] if over > 0 else 0.0 for over, s in signed]),)
+
+
+def write_rank_features(function: ScoreFunction) -> Files:
+    """Return the body of a search that adds ``rank_feature`` queries, which skip documents that cannot win.
+
+    Raises
+    ------
+    OutputError
+        For a negative weight, which no boost may be.
+    """
+    for given, weight in zip(function.inputs, function.weights, strict=True):
+        if weight < 0:
+            raise OutputError(
+                tr(
+                    "rank_feature queries add positive weights only, and {feature} has {weight:.6g}. "
+                    "Export to elasticsearch-script, or train a model with positive weights."
+                ).format(feature=given.name, weight=weight)
+            )
+    clauses = [
+        {"rank_feature": {"field": given.identifier, "linear": {}, "boost": weight}}
+        for given, weight in zip(function.inputs, function.weights, strict=True)
+        if weight
+    ]
+    return {"": json_bytes({"query": {"bool": {"should": clauses}}})}
+
+
+def read_rank_features(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
+    """Score documents by the clauses, in the precision of such fields.
+
+    Raises
+    ------
+    OutputError
+        For a negative value, which such a field does not take.
+    """
+    columns = function.columns
+    total = np.zeros(documents.X.shape[0])
+    for clause in json.loads(files[""])["query"]["bool"]["should"]:
+        query = clause["rank_feature"]
+        values = documents.X[:, columns[query["field"]]]
+        if values.size and values.min() < 0:
+            raise OutputError(
+                tr(
+                    "A rank_feature field takes positive values only, and {feature} goes down to {low:.6g}. "
+                    "Export to elasticsearch-script."
+                ).format(feature=query["field"], low=values.min())
+            )
+        total += query["boost"] * (_kept(values) if documents.dtype == np.float32 else values)
+    return np.asarray(total.astype(documents.dtype), dtype=np.float64)
+
+
+def _kept(values: Floats) -> Floats:
+    """Return what a field keeps of values: floats cut to 9 significant bits; no value counts as 0."""
+    bits = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
+    cut = (bits >> np.uint32(_LEFT_OUT)) << np.uint32(_LEFT_OUT)
+    return np.asarray(cut.view(np.float32), dtype=np.float64)
+
+
+SCRIPT = ModelFormat(
+    "elasticsearch-script",
+    "Elasticsearch script_score",
+    ".json",
+    translatable(
+        "A search of Elasticsearch or OpenSearch without a plug-in: a script adds weight times value of a "
+        "field for each feature."
+    ),
+    write_script,
+    read_script,
+    trees=False,
+    single="Elasticsearch",
+    fit=_not_negative,
+    fitted=translatable(
+        "A constant is added to values so that no score is negative, because Elasticsearch does not accept "
+        "that. No ranking changes."
+    ),
+)
+RANK_FEATURE = ModelFormat(
+    "elasticsearch-rank-feature",
+    "Elasticsearch rank_feature",
+    ".json",
+    translatable(
+        "A search of Elasticsearch or OpenSearch without a plug-in: a rank_feature query for each feature. "
+        "Such fields keep 9 bits of a value; weights and values must not be negative."
+    ),
+    write_rank_features,
+    read_rank_features,
+    trees=False,
+    single="Elasticsearch",
+)

@@ -1,0 +1,54 @@
+"""Numbers as texts say them: true minus signs, no zeros that are none, and a dash for what is not known."""
+
+from __future__ import annotations
+
+import math
+
+from rankstudio.engine.language import tr
+
+MINUS = "−"
+
+NOTHING = "–"
+"""What stands where there is no number."""
+
+
+def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:
+    """Return a number with so many decimals and a true minus: "0.5341", "−0.0021"; "–" for NaN.
+
+    What would be all zeros and is not 0 has a decimal more, else it is written by its size, "−3e-6"; 0 itself
+    has no sign.
+    """
+    if math.isnan(value):
+        return NOTHING
+    signs = "+" if sign and value else ""
+    text = f"{value:{signs}.{decimals}f}" if value else f"{0:.{decimals}f}"
+    if value and not text.strip("+-0."):
+        text = f"{value:{signs}.{decimals + 1}f}"
+    if value and not text.strip("+-0."):
+        text = f"{value:{signs}.0e}".replace("e-0", "e-")
+        return text.replace("-", MINUS, 1) if value < 0 else text
+    return text.replace("-", MINUS)
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """Return a number with its sign: "+0.24", "−0.10", "+3e-6", "0.00"; see :func:`fixed`."""
+    return fixed(value, decimals, sign=True)
+
+
+def significant(value: float, digits: int = 3, *, sign: bool = False) -> str:
+    """Return a number with so many significant figures and a true minus: "−0.123"; "–" for NaN."""
+    return NOTHING if math.isnan(value) else f"{value:{'+' if sign else ''}.{digits}g}".replace("-", MINUS)
+
+
+def correlation_text(r: float) -> str:
+    """Return a correlation as it is said everywhere, with two decimals: "0.95", "−0.20", never "−0.00"."""
+    return NOTHING if math.isnan(r) else f"{round(r, 2) + 0.0:.2f}".replace("-", MINUS)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: "41 %", "0.83 %", "less than 0.01 %"."""
+    if share < 0.0001:
+        return "0 %" if share == 0 else tr("less than 0.01 %")
+    if share >= 0.095:
+        return f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if share >= 0.001 else f"{100 * share:.2f} %"

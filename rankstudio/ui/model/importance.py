@@ -1,0 +1,206 @@
+"""What a model loses when its features are permuted within queries: on demand, kept for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.steps import Step
+from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
+from rankstudio.ui.background.worker import Worker
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.evidence import Progress
+from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.session import Session
+from rankstudio.ui.process.turns import single_shot
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
+
+_AT_ONCE_SECONDS = 2.0
+"""What takes no longer begins by itself."""
+N_REPEATS = 10
+_SECONDS = 3e-7  # a document, feature and permutation; linear models, on one core
+_SETTLED_MILLISECONDS = 150
+_KEPT = 50
+
+_Key = tuple[int, int, str, str]
+"""Identities of the model and of the part, measure and convention."""
+_Found = tuple[Step, RankingDataset, "PermutationImportance"]
+"""With the model and the part, whose identities would else be those of others later."""
+
+
+class Importance(QObject):
+    """Permutes the features of the model that is looked at, while somebody looks.
+
+    Parameters
+    ----------
+    session, runs, current
+        What is looked at.
+    worker : Worker
+        Which has other tasks between two steps.
+
+    Attributes
+    ----------
+    wanted : callable
+        Returns whether somebody looks at a model that is judged so.
+    """
+
+    changed = Signal()
+    """Another model is looked at, or the work begins, ends or is offered."""
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        session: Session,
+        runs: Runs,
+        current: CurrentModel,
+        worker: Worker,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._runs, self._current = session, runs, current
+        self.wanted: Callable[[], bool] = lambda: False
+        self._found: dict[_Key, _Found] = {}
+        self._stopped: set[_Key] = set()
+        self._working: _Key | None = None
+        self.share = 0.0
+        self._last: PermutationImportance | None = None
+        self._work = BackgroundSimulation(worker, tr("Permuting features"), "importance", self)
+        self._work.grew.connect(self._grow)
+        self._work.changed.connect(self._follow)
+        self._work.failed.connect(self.failed)
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self._begin_alone, self)
+        for signal in (session.datasetChanged, session.measureChanged, current.changed, runs.ended):
+            signal.connect(self.look)
+
+    @property
+    def part(self) -> RankingDataset | None:
+        """The documents: those of the validation part, where there is one."""
+        model = self._current.model
+        if model is None or not self._session.has_documents:
+            return None
+        return model.fold.vali if model.fold.vali is not None else model.fold.train
+
+    @property
+    def by_validation(self) -> bool:
+        """Whether these are documents that the model was not learned from."""
+        model = self._current.model
+        return model is not None and self.part is model.fold.vali
+
+    @property
+    def found(self) -> PermutationImportance | None:
+        """What is known of the model that is looked at."""
+        key = self._key()
+        known = self._found.get(key) if key is not None else None
+        return known[2] if known is not None else None
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        key = self._key()
+        if key is None:
+            return Progress.ABSENT
+        if key in self._found:
+            return Progress.DONE
+        if key == self._working:
+            return Progress.RUNNING
+        return Progress.STOPPED if key in self._stopped else Progress.OFFERED
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes; infinity for models of which nobody knows."""
+        model, part = self._current.model, self.part
+        if model is None or part is None or not model.step.linear:
+            return inf
+        return _SECONDS * part.n_documents * len(model.step.selected) * N_REPEATS
+
+    @Slot()
+    def look(self) -> None:
+        """See what is looked at now; end what is computed for something else."""
+        if self._working is not None and self._working != self._key():
+            self.stop()
+        self.changed.emit()
+        if self.wanted():
+            self._settled.start()
+
+    @Slot()
+    def start(self) -> None:
+        """Permute the features of the model that is looked at."""
+        key, model, part = self._key(), self._current.model, self.part
+        if key is None or model is None or part is None or key in self._found:
+            return
+        self._stopped.discard(key)
+        self._working, self.share, self._last = key, 0.0, None
+        step, seed = model.step, model.plan.seed
+        given = part, self._session.measure, self._session.convention, seed
+        self._work.start(lambda: _steps(step, *given))
+        self.changed.emit()
+
+    @Slot()
+    def stop(self) -> None:
+        """End it."""
+        if self._working is not None:
+            self._stopped.add(self._working)
+            self._working = None
+            self._work.stop()
+            self.changed.emit()
+
+    @property
+    def busy(self) -> bool:
+        """Whether features are permuted just now, or soon."""
+        return self._working is not None or self._settled.isActive()
+
+    @Slot()
+    def _begin_alone(self) -> None:
+        idle = self._working is None and not self._runs.busy
+        if idle and self.wanted() and self.progress is Progress.OFFERED and self.seconds <= _AT_ONCE_SECONDS:
+            self.start()
+
+    @Slot(object)
+    def _grow(self, told: tuple[float, PermutationImportance | None]) -> None:
+        self.share, self._last = told
+        self.changed.emit()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Keep what is found at the end."""
+        if self._working is None or self._work.busy:
+            return
+        key, self._working = self._working, None
+        model, part = self._current.model, self.part
+        done = self._work.state is SimulationState.DONE and key == self._key()
+        if done and self._last is not None and model is not None and part is not None:
+            self._found[key] = model.step, part, self._last
+            while len(self._found) > _KEPT:
+                del self._found[next(iter(self._found))]
+        else:
+            self._stopped.add(key)
+        self.changed.emit()
+
+    def _key(self) -> _Key | None:
+        model, part = self._current.model, self.part
+        if model is None or part is None or not model.step.learned or part.n_queries < 2:
+            return None
+        return id(model.step), id(part), self._session.measure, self._session.convention
+
+
+def _steps(
+    step: Step, part: RankingDataset, measure: str, convention: str, seed: int
+) -> Iterator[tuple[float, PermutationImportance | None]]:
+    """Yield how far it is, and what is known by then."""
+    from rankstudio.engine.analysis.evidence.model_importance import step_importance  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.evidence.partial_result import PartialResult  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.metrics.names import measure as find_measure  # noqa: PLC0415 - on the worker only
+
+    found = None
+    for told in step_importance(step, part, find_measure(measure), convention, N_REPEATS, seed):
+        if isinstance(told, PartialResult):
+            found = told.found
+            _ = found.intervals  # which takes a while: not in the window
+        yield told.share, found

@@ -1,0 +1,107 @@
+"""``rankstudio importance``, as a user calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from letor_folder import save_folds
+from wording import naming
+
+from rankstudio.engine import evaluate, open_dataset, permutation_importance
+from rankstudio.engine.analysis.evidence.model_importance import step_importance
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.export.models import load_model
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.support.work import finish
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_folds(tmp_path_factory.mktemp("importance") / "Made", 2, n_queries=20, seed=3)
+
+
+@pytest.mark.parametrize("method", ["ranksvm", "lambdamart"])
+def test_json_is_what_the_function_returns(data: Path, method: str, tmp_path: Path, answer, done) -> None:
+    """Catches another convention, seed, measure or number of permutations, and features of other columns."""
+    few = ["--rounds", "20"] if method == "lambdamart" else ["--C", "1"]
+    out = tmp_path / "out"
+    done(["run", "--data", str(data), "--method", method, *few, "--folds", "1", "--out", str(out)])
+    model = next((out / "models").glob("*.json"))
+    options = ["--measure", "MAP", "--repeats", "3", "--seed", "5"]
+    test = data / "Fold1" / "test.txt"
+    printed = answer(["importance", str(test), "--model", str(model), *options, "--json"])
+    part = open_dataset(data).folds[0].test
+    found = permutation_importance(
+        lambda X: load_model(model).predict(X, part.feature_ids),
+        part.X,
+        part.y,
+        qid=part.qid,
+        measure="MAP",
+        n_repeats=3,
+        seed=5,
+    )
+    assert (printed["measure"], printed["queries"]) == ("MAP", part.n_queries)
+    losses = [row["without"]["mean"] for row in printed["features"]]
+    assert losses == sorted(losses, reverse=True)
+    at = {int(feature): column for column, feature in enumerate(part.feature_ids)}
+    for row in printed["features"]:
+        column = at[row["feature"]]
+        told = [row["permuted"][key] for key in ("mean", "low", "high")]
+        np.testing.assert_allclose(told, [found.mean[column], found.low[column], found.high[column]])
+    rest = set(at) - {row["feature"] for row in printed["features"]}
+    assert all(found.mean[at[feature]] == 0 for feature in rest), "the model does not use them"
+    lines = done(["importance", str(test), "--model", str(model), *options]).out.splitlines()
+    assert "MAP" in lines[0] and len(lines) == 4 + len(losses)
+
+
+def test_a_model_of_a_run_is_permuted_as_any_other(data: Path) -> None:
+    part = open_dataset(data).folds[0]
+    result = run_plan(Plan(str(data), "ranksvm", {"C": (1.0,)}, folds=(1,)))
+    step = result.folds[0].chosen.step
+    found = finish(step_importance(step, part.vali, measure("NDCG@5"), "letor4", 4, 2))
+    expected = permutation_importance(
+        lambda X: X @ step.coef,
+        part.vali.X,
+        part.vali.y,
+        qid=part.vali.qid,
+        measure="NDCG@5",
+        n_repeats=4,
+        seed=2,
+    )
+    used = [group[0] for group in found.groups]
+    np.testing.assert_allclose(found.loss, expected.loss[used], atol=1e-12)
+    assert used == sorted(step.selected)
+
+
+def test_what_cannot_be_asked_is_refused(data: Path, tmp_path: Path, refused) -> None:
+    test = str(data / "Fold1" / "test.txt")
+    refused(["importance", test, "--model", str(tmp_path / "nowhere.json")], "nowhere")
+    refused(["importance", test, "--model", test, "--measure", "beauty"], "beauty")
+
+
+def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -> None:
+    """By brute force: a weighted sum without a feature is the sum with the weight 0."""
+    rng = np.random.default_rng(5)
+    X, y, qid = rng.random((40, 3)).round(3), rng.integers(0, 3, 40), np.repeat(np.arange(1, 9), 5)
+    lines = [
+        f"{grade} qid:{q} " + " ".join(f"{i}:{value}" for i, value in enumerate(row, start=1))
+        for grade, q, row in zip(y, qid, X, strict=True)
+    ]
+    data, model = tmp_path / "test.txt", tmp_path / "ranklib.txt"
+    data.write_text("\n".join(lines) + "\n")
+    model.write_text("## Coordinate Ascent\n\n1:0.5 3:-1.25\n")
+    command = ["importance", str(data), "--model", str(model), "--measure", "NDCG@3"]
+    found = answer([*command, "--json"])
+    assert found["measure"] == "NDCG@3"
+    weights = np.array([0.5, 0.0, -1.25])
+    whole = evaluate(y, X @ weights, qid, measures=["NDCG@3"])["NDCG@3"]
+    for row in found["features"]:
+        less = weights * (np.arange(3) != row["feature"] - 1)
+        expected = whole - evaluate(y, X @ less, qid, measures=["NDCG@3"])["NDCG@3"]
+        assert row["without"]["mean"] == pytest.approx(expected, abs=1e-12)
+        assert row["permuted"]["low"] <= row["permuted"]["mean"] <= row["permuted"]["high"]
+    assert {row["feature"] for row in found["features"]} == {1, 3}
+    assert naming("2 3 features NDCG@3 8 queries").search(done(command).out)

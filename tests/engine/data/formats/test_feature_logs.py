@@ -1,0 +1,313 @@
+"""Feature logs of search engines with judgments, in the shapes in which their documentation has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from wording import naming
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.fold_files import one_of
+from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats.data_file import load_logs
+from rankstudio.engine.data.formats.feature_logs import LoggedDocument, joined, logged_documents
+from rankstudio.engine.data.formats.judgments import read_judgments
+from rankstudio.engine.data.source_file import TextLines, read_lines
+from rankstudio.engine.errors import DatasetError, FormatError, MissingValueError
+
+
+def elastic_hit(document: str, **values: float | None) -> dict[str, Any]:
+    """OpenSearch's documentation, "Logging feature scores": a query that did not match has no value."""
+    log = [{"name": name, **({} if value is None else {"value": value})} for name, value in values.items()]
+    return {
+        "_index": "tmdb",
+        "_id": document,
+        "_score": 20.291,
+        "_source": {"title": "Rambo", "id": 7},
+        "fields": {"_ltrlog": [{"log_entry1": log}]},
+        "matched_queries": ["logged_featureset"],
+    }
+
+
+def elastic(query: str, *hits: dict[str, Any]) -> dict[str, Any]:
+    return {"qid": query, "took": 2, "hits": {"total": {"value": len(hits)}, "hits": list(hits)}}
+
+
+RAMBO = elastic("1", elastic_hit("1370", title=9.5, body=10.75), elastic_hit("1369", title=6.75, body=None))
+ROCKY = elastic("2", elastic_hit("1370", title=0.5, body=1.5), elastic_hit("4241", title=0.0, body=2.0))
+# Solr's reference guide, "Learning To Rank": fl=id,score,[features].
+SOLR = {
+    "responseHeader": {"status": 0, "params": {"q": "test", "fl": "id,score,[features]"}},
+    "response": {
+        "numFound": 2,
+        "docs": [
+            {
+                "id": "GB18030TEST",
+                "score": 1.9,
+                "[features]": "documentRecency=0.02,isBook=0.0,originalScore=1.9",
+            },
+            {
+                "id": "UTF8TEST",
+                "keywords": "of its own",
+                "[features]": "documentRecency=0.03",
+            },  # format=sparse
+        ],
+    },
+}
+# Vespa's tutorial "Text search: machine-learned ranking".
+VESPA = {
+    "root": {
+        "id": "toplevel",
+        "children": [
+            {
+                "id": "id:msmarco:msmarco::D2977840",
+                "relevance": 25.4,
+                "fields": {
+                    "matchfeatures": {
+                        "bm25(body)": 19.5,
+                        "bm25(title)": 5.0,
+                        "closest(embedding)": {"0": 1.0},
+                        "vespa.summaryFeatures.cached": 0.0,
+                    },
+                    "documentid": "id:msmarco:msmarco::D2977840",
+                },
+            },
+            {"id": "index:msmarco/0/abc", "fields": {"matchfeatures": {"bm25(body)": 1.0}, "id": "D5"}},
+        ],
+    },
+    "query": "what is dad bod",
+}
+QRELS = "1 0 1370 4\n1 0 1369 2\n1 0 99 1\n2 0 1370 0\n2 0 4241 3\n"
+
+
+def write(folder: Path, name: str, content: object) -> Path:
+    path = folder / name
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def lines(*values: object) -> str:
+    return "".join(f"{json.dumps(value)}\n" for value in values)
+
+
+def values_of(data: FoldedDataset) -> dict[tuple[str, str], tuple[float, list[float]]]:
+    part = data.folds[0].train
+    rows = zip(part.query_index.tolist(), part.document_ids, part.y.tolist(), part.X.tolist(), strict=True)
+    return {(part.query_ids[q], document): (grade, row) for q, document, grade, row in rows}
+
+
+EXPECTED = {
+    ("1", "1370"): (4.0, [9.5, 10.75]),
+    ("1", "1369"): (2.0, [6.75, 10.75]),  # the least of its query
+    ("2", "1370"): (0.0, [0.5, 1.5]),
+    ("2", "4241"): (3.0, [0.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        lines(RAMBO, ROCKY),
+        [RAMBO, ROCKY],
+        {"took": 5, "responses": [RAMBO, ROCKY]},
+        lines({"qid": 1, "response": {**RAMBO, "qid": None}}, {"query_id": "2", "hits": ROCKY["hits"]}),
+        lines(*({"qid": r["qid"], **hit} for r in (RAMBO, ROCKY) for hit in r["hits"]["hits"])),
+    ],
+)
+def test_responses_of_elasticsearch_in_each_shape(tmp_path: Path, content: object) -> None:
+    write(tmp_path, "qrels.txt", QRELS)
+    path = write(tmp_path, "log.json", content)
+    data = open_dataset(path)
+    assert data.feature_names == ("title", "body")
+    assert values_of(data) == EXPECTED
+    assert (data.read_as.format, data.read_as.qid) == ("logs", "qrels.txt")
+    warned = [warning for warning in data.warnings if "1 99" in warning]
+    assert len(warned) == 1 and naming("1 judged document logs").search(warned[0])
+    assert values_of(open_dataset(tmp_path)) == EXPECTED, "as a folder"
+    assert values_of(open_dataset(tmp_path / "qrels.txt")) == EXPECTED, "by the judgments"
+    assert one_of([str(path), str(tmp_path / "qrels.txt")]) == str(path)
+
+
+def test_a_file_for_each_query_which_its_name_tells(tmp_path: Path) -> None:
+    write(tmp_path, "qrels", QRELS)
+    for query, response in (("1", RAMBO), ("2", ROCKY)):
+        write(tmp_path, f"{query}.json", {"hits": response["hits"]})
+    assert values_of(open_dataset(tmp_path)) == EXPECTED
+
+
+def test_solr_and_ratings_of_quepid(tmp_path: Path) -> None:
+    path = write(tmp_path, "solr.json", SOLR)
+    rated = "8,test,GB18030TEST,3\n8,test,UTF8TEST,0\n8,test,X,\n"
+    write(tmp_path, "ratings.csv", f"Case ID,Query Text,Doc ID,Rating\n{rated}")
+    data = open_dataset(path)
+    assert data.feature_names == ("documentRecency", "isBook", "originalScore")
+    assert values_of(data) == {
+        ("test", "GB18030TEST"): (3.0, [0.02, 0.0, 1.9]),
+        ("test", "UTF8TEST"): (0.0, [0.03, 0.0, 0.0]),
+    }
+    assert not data.warnings, "a document without a rating is not judged, and a feature left out is 0"
+
+
+def test_vespa_and_judgment_lists_of_opensearch(tmp_path: Path) -> None:
+    path = write(tmp_path, "hits.json", VESPA)
+    ratings = [{"docId": "D2977840", "rating": "3.000"}, {"docId": "D5", "rating": 0.5}]
+    entry = {"query": "what is dad bod", "ratings": ratings}
+    for whole in (
+        {"name": "Imported", "type": "IMPORT_JUDGMENT", "judgmentRatings": [entry]},
+        {"hits": {"hits": [{"_source": {"judgmentRatings": [entry]}}]}},
+    ):
+        write(tmp_path, "judgments.json", whole)
+        data = open_dataset(path)
+        assert data.feature_names == ("bm25(body)", "bm25(title)")
+        assert values_of(data) == {
+            ("what is dad bod", "D2977840"): (3.0, [19.5, 5.0]),
+            ("what is dad bod", "D5"): (0.5, [1.0, 5.0]),
+        }
+        assert any("closest(embedding)" in warning for warning in data.warnings)
+
+
+def test_what_is_in_one_file_only_is_counted_and_listed(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "log.ndjson", lines(RAMBO, ROCKY, elastic("7", elastic_hit("5", title=1.0, body=1.0)))
+    )
+    judgments = write(
+        tmp_path, "some.csv", "query;docid;rating\n1;1370;-1\n" + "".join(f"3;d{i};1\n" for i in range(12))
+    )
+    data = load_logs(path, judgments)
+    said = " ".join(data.warnings)
+    assert data.n_documents == 1 and data.y.tolist() == [0.0]
+    assert naming("4 logged documents judgment").search(said)
+    assert naming("12 judged documents logs").search(said)
+    assert naming("1 negative").search(said)
+    assert "3 d0; 3 d1" in said and "…" in said and "7 5" in said
+
+
+def test_missing_values_follow_the_usual_rule(tmp_path: Path) -> None:
+    write(tmp_path, "qrels.txt", QRELS)
+    path = write(tmp_path, "log.json", [RAMBO, ROCKY])
+    assert values_of(open_dataset(path, missing="zero"))["1", "1369"] == (2.0, [6.75, 0.0])
+    with pytest.raises(MissingValueError, match="1369"):
+        open_dataset(path, missing="refuse")
+
+
+def test_a_feature_set_beside_the_logs_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "qrels.txt", QRELS)
+    names = ("body", "other", "title")
+    features = [{"name": n, "params": [], "template": {"match": {n: "{{keywords}}"}}} for n in names]
+    write(tmp_path, "featureset.json", {"featureset": {"name": "s", "features": features}})
+    data = open_dataset(write(tmp_path, "log.json", [RAMBO, ROCKY]))
+    assert data.feature_set is not None and data.feature_set.ids == {1: "title", 2: "body"}
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ('{"hits": {"hits": [{"_id": "1", "fields": {"_ltrlog": [1]}}]}}', "_ltrlog"),
+        (lines(RAMBO) + '{"qid": "_ltrlog"\n', "line 2"),
+        (elastic("1", elastic_hit("1370", title="nine")), "nine"),  # type: ignore[arg-type]
+        (elastic("1", {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}]}]}}), "id"),
+        ({"docs": [{"id": "1", "[features]": "a=1,b"}]}, "name=value"),
+        ('{"a": "[features]", "hits": {"hits": []}, "[features]": 1}', "no logged features"),
+        (elastic("5", elastic_hit("5", title=1.0)), "judgment"),
+        ('{"qid": "1", "fields": {"_ltrlog": [{"l": [{"name": "\\ud800", "value": 1}]}]}}', "_ltrlog"),
+        ("[" * 100_000 + '"_ltrlog"', "_ltrlog"),
+    ],
+)
+def test_what_is_no_log_is_refused_in_a_sentence(tmp_path: Path, content: object, found: str) -> None:
+    judgments = write(tmp_path, "qrels.txt", QRELS)
+    path = write(tmp_path, "log.json", content)
+    with pytest.raises((FormatError, DatasetError)) as refused:
+        load_logs(path, judgments)
+    assert "log.json" in str(refused.value) and found in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "a,b,c\n1,2,3\n",
+        "query,docid,rating\n1,2\n",
+        "query,docid,rating\n1,2,x\n",
+        "query,docid,rating\n1,2,3\n1,2,4\n",
+        {"judgmentRatings": [{"query": "x"}]},
+        {"judgmentRatings": [{"query": "x", "ratings": [{"docId": "1", "rating": "inf"}]}]},
+        {"judgmentRatings": []},
+    ],
+)
+def test_what_are_no_judgments_is_refused_in_a_sentence(tmp_path: Path, content: object) -> None:
+    with pytest.raises((FormatError, DatasetError)) as refused:
+        read_judgments(read_lines(write(tmp_path, "judgments.csv", content)))
+    assert "judgments.csv" in str(refused.value) and "expected" in str(refused.value)
+
+
+def test_logs_without_judgments_or_with_several_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "log.json", RAMBO)
+    with pytest.raises(DatasetError, match=naming("log.json judgments folder")):
+        open_dataset(path)
+    write(tmp_path, "qrels.txt", QRELS)
+    write(tmp_path, "ratings.csv", "query,docid,rating\n1,2,3\n")
+    with pytest.raises(DatasetError, match=naming("qrels.txt ratings.csv one")):
+        open_dataset(path)
+
+
+names = st.text(alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6)
+numbers = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
+
+
+@given(
+    st.dictionaries(
+        st.tuples(names, names), st.dictionaries(names, numbers, min_size=1, max_size=4), max_size=12
+    ),
+    st.dictionaries(st.tuples(names, names), st.integers(0, 4), min_size=1, max_size=12),
+    st.booleans(),
+)
+def test_documents_are_joined_as_by_hand(
+    logged: dict[tuple[str, str], dict[str, float]], judged: dict[tuple[str, str], int], at_once: bool
+) -> None:
+    if logged and judged:
+        judged |= dict.fromkeys([*logged][::2], 2)
+    hits = [elastic(query, elastic_hit(document, **{})) for query, document in logged]
+    for response, values in zip(hits, logged.values(), strict=True):
+        entry = [{"name": name, "value": value} for name, value in values.items()]
+        response["hits"]["hits"][0]["fields"]["_ltrlog"][0]["log_entry1"] = entry
+    content = json.dumps(hits) if at_once else lines(*hits)
+    text = TextLines(Path("log"), tuple(content.rstrip("\n").split("\n")), "", 0)
+    grades: dict[str, dict[str, float]] = {}
+    for (query, document), grade in judged.items():
+        grades.setdefault(query, {})[document] = float(grade)
+    if not logged:
+        return
+    assert [(d.queries[0], d.documents[0], dict(d.values)) for d in logged_documents(text)] == [
+        (query, document, values) for (query, document), values in logged.items()
+    ]
+    table = joined([text], text, grades)
+    rows = [(q, d) for q, of_query in grades.items() for d in of_query if (q, d) in logged]
+    columns = list(dict.fromkeys(name for row in rows for name in logged[row]))
+    assert table.feature_names == tuple(columns)
+    by_hand = [[logged[row].get(name, np.nan) for name in columns] for row in rows]
+    np.testing.assert_array_equal(table.X, np.array(by_hand))
+    assert table.y.tolist() == [float(judged[row]) for row in rows]
+    assert np.diff(table.query_ptr).sum() == len(rows)
+    n_unjudged, n_unlogged = len(logged) - len(rows), len(judged) - len(rows)
+    counts = [int(sentence.split(" ")[0].replace(",", "")) for sentence in table.said]
+    assert counts == [n for n in (n_unjudged, n_unlogged) if n]
+
+
+def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> None:
+    again = elastic("1", elastic_hit("1370", title=1.0, body=1.0))
+    table = joined(
+        [TextLines(Path("log"), (json.dumps([RAMBO, again, again]),), "", 0)],
+        TextLines(Path("qrels"), (), "", 0),
+        {"1": {"1370": 1.0}},
+    )
+    assert table.X.tolist() == [[1.0, 1.0]]
+    assert any(sentence.startswith("1 document is logged again") for sentence in table.said)
+    assert LoggedDocument(("1",), ("2",), {}).absent != 0
