@@ -8,8 +8,11 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QApplication
 
 
-def wait_until(happened: Callable[[], object], seconds: float = 30.0) -> None:
-    """Turn the event loop until a condition holds; fail where it never does."""
+def wait_until(happened: Callable[[], object], seconds: float = 120.0) -> None:
+    """Turn the event loop until a condition holds; fail where it never does.
+
+    A busy machine that compiles a kernel meanwhile takes more than half a minute.
+    """
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, "what was waited for did not happen"

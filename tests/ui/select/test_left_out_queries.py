@@ -217,8 +217,18 @@ def test_a_method_without_such_predictions_has_no_box(window: MainWindow, method
 def test_a_run_that_is_chosen_by_them_shows_them_without_a_box(window: MainWindow) -> None:
     record = ran(window, 1, method="greedy-rankrls", parameters=GREEDY, select_by=MAP)
     assert not box_of(window).isVisible() and window.models.left_out.share is None
-    at = record.folds[1].chosen.unit.position
-    assert drawn(window)[1] == record.paths[1, at].validation[MAP].tolist()
+    plot, chosen = window.sections.select.curves.validation_plot, record.folds[1].chosen
+    plot.flush()
+    at = chosen.unit.position
+    path = record.paths[1, at].validation[MAP]
+    assert drawn(window) == (NAME, path.tolist())
+    assert f"{NAME}, best" in plot.accessibleDescription()
+    assert chosen.step.number == int(np.argmax(path)) + 1
+    again = run_plan(record.plan, window.session.dataset)
+    assert again.folds[0].left_out == record.folds[1].left_out
+    window.sections.select.curves.picked.emit(1 - at, 2)
+    assert drawn(window)[1] == record.paths[1, 1 - at].validation[MAP].tolist()
+    window.sections.select.curves.picked.emit(at, chosen.step.number)
     window.session.show_measure("NDCG@5")
     measured(window)
     plan = record.plan.changed(select_by="leave-query-out NDCG@5", folds=(1,))
@@ -260,18 +270,10 @@ def test_a_run_from_preferences_has_the_box_too(
     assert found != labels.folds[0].paths[chosen].validation[MAP].tolist()
 
 
-GRIDS = {"regularization": (0.25, 1.0, 4.0), "gamma": (0.5, 2.0), "n_basis": 20}
-
-
 def click(plot: HeatMapPlot, row: int, column: int) -> None:
     plot.flush()
     at = plot.cell_rect(plot.frame(), row, column).center().toPoint()
     QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
-
-
-@pytest.fixture
-def kernel(window: MainWindow) -> RunRecord:
-    return ran(window, method="kernel-rankrls", parameters=GRIDS, select_by=MAP)
 
 
 def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: MainWindow) -> None:
@@ -287,8 +289,15 @@ def test_the_form_offers_left_out_measures_to_methods_that_have_them(window: Mai
     assert window.session.plan.select_by == "MAP"
 
 
-def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, kernel: RunRecord) -> None:
+def test_a_map_of_two_grids_is_read_clicked_and_walked_by_keys(window: MainWindow) -> None:
+    kernel = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
     heat = window.sections.select.heat
+    header, rows = heat.plot.numbers()
+    assert header == ["γ", "λ = 2⁻²", "λ = 2⁰", "λ = 2²"]
+    assert [row[0] for row in rows] == ["2⁻¹", "2¹"]
+    figure = heat.plot.figure()
+    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "leave-query-out MAP")
+    assert figure.mark_label == "chosen, best"
     window.sections.select.curves.view._buttons()[1].click()
     assert heat.isVisibleTo(window)
     assert heat.accessibleName() == "γ × λ"
@@ -320,43 +329,13 @@ def test_a_map_of_two_grids_is_clicked_and_walked_by_keys(window: MainWindow, ke
     assert heat.plot.values[0, 0] == pytest.approx(mean)
 
 
-def test_the_map_is_written_as_a_table(window: MainWindow, kernel: RunRecord, tmp_path: Path) -> None:
-    plot = window.sections.select.heat.plot
-    header, rows = plot.numbers()
-    assert header == ["γ", "λ = 2⁻²", "λ = 2⁰", "λ = 2²"]
-    assert [row[0] for row in rows] == ["2⁻¹", "2¹"]
-    figure = plot.figure()
-    assert (figure.row_title, figure.column_title, figure.color.title) == ("γ", "λ", "leave-query-out MAP")
-    assert figure.mark_label == "chosen, best"
-
-
-def test_left_out_queries_are_drawn_along_the_greedy_path(window: MainWindow) -> None:
-    grid = {"regularization": (0.5, 2.0), "n_features_to_select": 4}
-    record = ran(window, 1, method="greedy-rankrls", parameters=grid, select_by=MAP)
-    chosen = record.folds[1].chosen
-    plot = window.sections.select.curves.validation_plot
-    plot.flush()
-    name = "left-out queries, selection not repeated"
-    header, rows = plot.numbers()
-    assert header[-1] == name
-    path = record.paths[1, chosen.unit.position]
-    assert [row[-1] for row in rows] == path.validation[MAP].tolist()
-    assert f"{name}, best" in plot.accessibleDescription()
-    assert chosen.step.number == int(np.argmax(path.validation[MAP])) + 1
-    other = 1 - chosen.unit.position
-    window.sections.select.curves.picked.emit(other, 2)
-    assert [row[-1] for row in plot.numbers()[1]] == record.paths[1, other].validation[MAP].tolist()
-    again = run_plan(record.plan, window.session.dataset)
-    assert again.folds[0].left_out == record.folds[1].left_out
-
-
 def test_a_kernel_judges_a_greedy_selection(window: MainWindow) -> None:
     record = ran(
         window,
         method="greedy-rankrls",
         parameters={"regularization": (1.0,), "n_features_to_select": 3},
         ranker="kernel-rankrls",
-        ranker_parameters=GRIDS,
+        ranker_parameters=KERNEL,
         select_by=MAP,
     )
     heat = window.sections.select.heat
@@ -386,7 +365,7 @@ def test_without_a_validation_part_left_out_queries_have_curves_and_map(theme: T
     with open_window(theme, tmp_path / "config") as window:
         window.open_controller.open_path(str(file), run=False)
         wait_until(lambda: window.session.dataset is not None)
-        record = ran(window, method="kernel-rankrls", parameters=GRIDS, select_by=MAP)
+        record = ran(window, method="kernel-rankrls", parameters=KERNEL, select_by=MAP)
         panel = window.sections.select.curves
         assert not panel.validation_plot.isHidden()
         assert panel.validation_plot.axes.title == "leave-query-out MAP"
