@@ -15,7 +15,9 @@ from catalogs import ROOT, texts
 MOST_WORDS = 30
 _WORDS = re.compile(
     r"\b(told|tells|whoever|of which|at hand|is none|one a (?!time)|is to be had|looked at|as well as|please|"
-    r"by way of|in the very|the very|toss of a coin|so many|in place of)\b",
+    r"by way of|in the very|the very|toss of a coin|so many|in place of|cannot tell|or else|take that back|"
+    r"anew|comes? to|speaks? (?:of|for)|to hand|thereof|wherever|whichever|has 0 in it|more than chance|"
+    r"told apart|which of them|one of which|be had|has to say)\b",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```.*?```|<!--.*?-->|^ {4}.*?$", re.DOTALL | re.MULTILINE)

@@ -165,7 +165,7 @@ def training_growth(
     Parameters
     ----------
     printed : mapping of str to sequence of float
-        "inputs", and the seconds of "RankRLS" and of "RankSVM", which is timed on fewer inputs.
+        "inputs", and seconds for "RankRLS" and "RankSVM" (timed on fewer inputs).
     sizes : sequence of int
         Numbers of documents.
     seed : int, default 0

@@ -268,8 +268,8 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     a, b
         Rows and errors as in :func:`rankstudio.engine.statistics.paired.compare_paired`.
     n : int, default 100000
-        Number of assignments drawn, 1 or more. If there are at most as many, 2^Q, all of them are counted and
-        p is exact. Queries with difference 0 do not count in Q, because their sign has no effect.
+        Number of assignments drawn, 1 or more. If there are no more than that (2^Q), all are counted and p
+        is exact. Queries with difference 0 do not count in Q, because their sign has no effect.
     seed : int, default 0
         Seed of the draw, 0 or more.
 

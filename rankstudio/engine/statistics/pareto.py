@@ -66,7 +66,7 @@ def one_standard_error(
     Returns
     -------
     int
-        Position of the model. Among models of this size the best; ties go to the first.
+        Position of the model. Best among the models of this size; ties go to the first.
 
     Raises
     ------

@@ -84,7 +84,7 @@ class CommandPalette(QDialog):
             QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")
         )
         self.field.setPlaceholderText(tr("Find a command, setting, page, method, feature, run or query"))
-        self.list = named(QListWidget(), "palette-list", tr("what was found"))
+        self.list = named(QListWidget(), "palette-list", tr("Matches"))
         self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         fill(QVBoxLayout(self), self.field, (self.list, 1), margins=(10, 10, 10, 10), spacing=8)

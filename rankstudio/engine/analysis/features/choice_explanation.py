@@ -355,7 +355,7 @@ def _of_weights(context: ChoiceContext, feature: int, inside: bool) -> tuple[str
         top = int(np.argmax(history))
         text = tr("Its {name} is 0 {at}.")
         if history[top] > 0:
-            text = tr("Its {name} is 0 {at}, at most {most}, {then}.")
+            text = tr("Its {name} is 0 {at}; the maximum is {most}, {then}.")
         said = text.format(
             name=tr(score.name),
             at=_at(path, step.number),
@@ -417,7 +417,9 @@ def _otherwise(kind: str, inside: bool) -> str:
         if inside:
             return tr("It would not be among the first {size} {where}.")
         return tr("It would be among the first {size} {where}.")
-    return tr("It would not be the first {where}.") if inside else tr("It would be the first {where}.")
+    return (
+        tr("It would not be selected first {where}.") if inside else tr("It would be selected first {where}.")
+    )
 
 
 def _same(kind: str, inside: bool) -> str:

@@ -228,7 +228,7 @@ _LONGEST_REASON = 200
 
 
 def is_collection(place: Path) -> bool:
-    """Return whether judgements are a collection instead of a file."""
+    """Return whether the judgements are those of a collection, not a file."""
     return place.as_posix().startswith(PREFIX)
 
 

@@ -88,8 +88,7 @@ class Plan:
     seed : int
         Seed of randomised methods, and of the division into folds.
     ranker : str
-        Key of the final ranker, trained with the selected features for every number of features; "" for the
-        method's own model.
+        Key of the final ranker, trained on the selected features at every k; "" for the method's own model.
     ranker_parameters : Mapping
         Parameters of the final ranker, as ``parameters``.
     protocol : str

@@ -48,8 +48,8 @@ class PathResult:
     steps : PathSteps
         K of them.
     validation : Mapping of str to ndarray of shape (K,)
-        Validation measures after each step; none without a validation part. If a measure of left-out queries
-        selects, all of those too, as "leave-query-out MAP".
+        Validation measures after each step; none without a validation part. If the criterion is a
+        leave-query-out measure, all of these are included, such as "leave-query-out MAP".
     divisor : float
         Divisor that makes criteria comparable between folds: the number of training documents if they are
         sums over documents, otherwise 1.

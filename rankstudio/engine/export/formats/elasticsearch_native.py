@@ -118,7 +118,7 @@ FORMAT = ModelFormat(
     ".json",
     translatable(
         "A trained model for the Learning To Rank that Elasticsearch has since 8.12: trees, and a query for "
-        "each feature, of your own feature set, or else of a field with its name."
+        "each feature, from your own feature set, otherwise from a field with its name."
     ),
     write,
     read,
