@@ -14,7 +14,8 @@ TRANSLATED = {"tr": 1, "trn": 2, "translatable": 1}
 """The functions that look texts up, and how many of their first arguments are texts."""
 
 _NAMES = """
-    MAP MRR NDCG NDCG@k MeanNDCG P@k ERR RR Recall AUC Disagreement RankStudio LETOR MSLR RankLib Solr
+    MAP MRR NDCG NDCG@k MeanNDCG P@k ERR RR Recall AUC Disagreement StrictDisagreement Tau
+    RankStudio LETOR MSLR RankLib Solr
     CSV JSON TOML PNG SVG PDF LaTeX Markdown Inter Qt Jaccard Nogueira Holm Fisher Student HTML dpi
     Ctrl Shift Alt Home Esc MB
 """

@@ -231,6 +231,9 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
     wait_until(lambda: window.models.permutations.band is not None and not window.models.permutations.busy)
     dialog = dialog_of(window)
     for item in dialog._items:
+        if item.key in ("feature-set", *(f"evidence-code.{kind}" for kind in ("sh", "py", "ipynb"))):
+            assert item.unavailable
+            continue
         assert item.unavailable == "", item.key
         if item.text is not None:
             assert item.text()

@@ -43,9 +43,13 @@ def kinds(base):
 
 def look(*where):
     theme.finish()
-    settle(window)
-    QApplication.processEvents()
-    for text in clipped(window):
+    for _ in range(3):  # what comes late is laid out by the next turns
+        settle(window)
+        QApplication.processEvents()
+        texts = clipped(window)
+        if not texts:
+            break
+    for text in texts:
         found.setdefault(text, " ".join(map(str, where)))
     if window.size().toTuple() != (width, height):
         found.setdefault(f"the window is {window.size().toTuple()}", " ".join(map(str, where)))

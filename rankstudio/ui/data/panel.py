@@ -38,6 +38,8 @@ _ONE_RANKING = Fact(
     tooltip=tr("All documents are one ranking. Folds are made of documents."),
 )
 _IN_A_ROW = 6  # folds for which there are buttons
+_JOINED = ("trec", "logs")
+"""Formats whose judgments and values are in different files."""
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
@@ -48,7 +50,9 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
         return ()
     rows = [Fact(tr("read as"), BY_KEY[read_as.format].label, tooltip=read_as_sentence(dataset))]
     told = tr("query column") if read_as.label else tr("sizes of queries")
-    if not one:
+    if read_as.format in _JOINED:
+        rows.append(Fact(tr("joined with"), read_as.qid, tooltip=tr("Other files that the data come from.")))
+    elif not one:
         rows.append(Fact(told, read_as.qid, tooltip=tr("Column or file that assigns documents to queries.")))
     if read_as.label:
         rows.append(
@@ -74,6 +78,8 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
             "Read as {format}: query column {qid}, label column {label}, part column {part}; "
             "{counts}. Change this with File, Columns."
         )
+    elif read_as.format in _JOINED:
+        told = tr("Read as {format}, joined with {qid}; {counts}.")
     elif not read_as.label:
         told = tr("Read as {format}: {qid} gives the number of documents of each query; {counts}.")
     else:

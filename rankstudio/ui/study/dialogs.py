@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -313,7 +312,7 @@ class ColumnsDialog(QDialog):
 
     def _lay_out(self) -> None:
         form = QFormLayout()
-        query = QLabel(tr("&Query"))
+        query = PlainLabel(tr("&Query"))
         query.setBuddy(self._qid)
         form.addRow(query, fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
         form.addRow(tr("&Relevance label"), self._label)

@@ -14,6 +14,7 @@ from waiting import wait_until
 from windows import finish, open_window, settle
 from wording import naming
 
+from rankstudio.ui.data.panel import read_as_facts
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
@@ -312,4 +313,6 @@ def test_feature_logs_are_opened_with_the_judgments_beside_them(theme: Theme, tm
             assert window.session.dataset.folds[0].train.n_documents == 8
             assert window.session.dataset.feature_names == ("bm25",)
             assert naming("2 logged documents judgment").search(window.notice.text())
+            facts = {fact.key: fact.value for fact in read_as_facts(window.session.dataset)}
+            assert facts["joined with"] == "ratings.csv"
         settle(window)

@@ -22,6 +22,7 @@ from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS
 from rankstudio.ui.background.tasks import FoldCache
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
+from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import MOST_SECONDS, Package, Progress
@@ -492,3 +493,11 @@ def test_all_folds_have_no_selection(window: MainWindow, seen: EvidenceControlle
     rest(window)
     assert "single fold" in seen.panel.table.placeholder and not seen.panel.table.rows()
     wait_until(partial(lambda: not seen.best.gap.isVisible()))
+
+
+def test_an_unknown_time_is_not_told(app: object) -> None:
+    """A model of the slider is of no run whose seconds would say how long others take."""
+    row = WorkRow("work", "Find the sets", "Find the sets (about {time})", "")
+    for seconds, text in ((inf, "Find the sets"), (3.0, "Find the sets (about 3 s)")):
+        row.show_state(Progress.OFFERED, seconds, 0.0, "")
+        assert row.button.text() == text

@@ -58,7 +58,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _EXPECTED = {
     BAD_LABEL: translatable("a finite number as the relevance label"),
     NO_QID: translatable(
-        'the query as "qid:" and its id, such as qid:10, or no-queries if all documents are one ranking'
+        'the query as "qid:" and its id, such as qid:10 (data without queries: option no-queries)'
     ),
     EMPTY_QID: translatable('the id of the query after "qid:"'),
     BAD_FEATURE: translatable("feature:value, such as 12:0.5"),

@@ -117,8 +117,8 @@ FORMAT = ModelFormat(
     "Elasticsearch (built-in LTR)",
     ".json",
     translatable(
-        "A trained model for Elasticsearch's own Learning To Rank (8.12 and later): trees, and a query for "
-        "each feature, from your feature set or for a field with the feature's name."
+        "A trained model for the Learning To Rank that Elasticsearch has since 8.12: trees, and a query for "
+        "each feature, from your own feature set, otherwise from a field with its name."
     ),
     write,
     read,
