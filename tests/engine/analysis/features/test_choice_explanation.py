@@ -161,7 +161,7 @@ def test_of_weights_size_and_rank_are_said(seed: int) -> None:
             assert significant(sizes[feature]) in found.sentences[0]
         else:
             assert found.title == "Why it is not in the model"
-            assert found.sentences[0].startswith("Its absolute weight is 0 at iteration 30, at most ")
+            assert found.sentences[0].startswith("Its absolute weight is 0 at iteration 30; the maximum is ")
 
 
 def test_shares_are_percents() -> None:
