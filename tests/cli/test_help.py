@@ -10,6 +10,7 @@ from collections import namedtuple
 from pathlib import Path
 from types import SimpleNamespace
 
+import lightgbm
 import numpy as np
 import pytest
 from letor_folder import save_folds
@@ -80,6 +81,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / "scores" / f"Fold{number}").mkdir(parents=True)
         scores = "".join(f"{value}\n" for value in part.X[:, 1])
         (root / "scores" / f"Fold{number}" / "test.scores").write_text(scores)
+    few = {"objective": "regression", "num_leaves": 4, "verbose": -1}
+    trees = lightgbm.train(few, lightgbm.Dataset(test.X, test.y), num_boost_round=3)
+    trees.save_model(root / "lightgbm.txt")
+    logged = [{"log": [{"name": "title", "value": value}]} for value in (0.5, 1.5)]
+    hits = [{"_id": str(i), "fields": {"_ltrlog": [log]}} for i, log in enumerate(logged)]
+    (root / "logs.ndjson").write_text(json.dumps({"qid": "7", "hits": {"hits": hits}}) + "\n")
+    (root / "ratings.csv").write_text("query,docid,rating\n7,0,2\n7,1,0\n")
     (root / "qrels.txt").write_text("7 0 a 1\n7 0 b 0\n")
     for name in ("run1.txt", "run2.txt"):
         (root / name).write_text("7 Q0 a 1 0.5 t\n")
