@@ -39,6 +39,7 @@ class Files:
             "permute": ["permute", data, "--permutations", "2", "--lambda", "1"],
             "lab": ["lab", "auc", "--repetitions", "2", "--examples", "20"],
             "evaluate": ["evaluate", test, scores],
+            "importance": ["importance", test, "--model", model],
             "predict": ["predict", test, "--model", model],
             "export": ["export", model, "--to", "python", "--out", "new.py"],
             "convert": ["convert", test, "new.csv"],

@@ -89,15 +89,28 @@ class SetChip(Chip):
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
 
+    _said = _number = ""  # until it is built: Qt may change the font before
+    _shows_name = False
+
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
         super().__init__(theme, feature_id, name if shows_name else "")
-        self._said = f"{feature_id} {name}"
+        self._said, self._number, self._shows_name = f"{feature_id} {name}", str(feature_id), shows_name
         self.setToolTip(plain(self._said))
-        wide = self.fontMetrics().horizontalAdvance(f"{feature_id}  {name}") + _CROSS
-        numbered = self.fontMetrics().horizontalAdvance(str(feature_id)) + _CROSS - 4
-        self.setFixedWidth(min(wide, _NAMED) if shows_name else max(numbered, _NUMBERED))
+        self._take_width()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._pressed: QPoint | None = None
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take as much room as another text size needs."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._take_width()
+
+    def _take_width(self) -> None:
+        metrics = self.fontMetrics()
+        wide = min(metrics.horizontalAdvance(f"{self._said} ") + _CROSS, _NAMED)
+        numbered = max(metrics.horizontalAdvance(self._number) + _CROSS - 4, _NUMBERED)
+        self.setFixedWidth(wide if self._shows_name else numbered)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Tell what is under the pointer."""
@@ -216,11 +229,11 @@ class SetTray(QFrame):
         super().resizeEvent(event)
         self._fit()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Make the chips again in another text size."""
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.FontChange and self._shown is not None:
-            self._make_chips(self._shown.features)
+    def event(self, event: QEvent) -> bool:
+        """Show as many chips as fit when their widths change with the text size."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
 
     def _make_chips(self, features: Sequence[tuple[int, str]]) -> None:
         emptied(self._row)
@@ -246,11 +259,11 @@ class SetTray(QFrame):
         beside = (self.add, self.undo, self.reset, self.run)
         room = self.width() - sum(button.sizeHint().width() for button in beside) - self._title.width()
         room -= _LEAST_SAID + 8 * (len(beside) + 4)
-        if len(features) > len(self.chips) or sum(chip.width() + _AIR for chip in self.chips) > room:
+        if len(features) > len(self.chips) or sum(chip.minimumWidth() + _AIR for chip in self.chips) > room:
             room -= counted
         n_shown = 0
         for chip in self.chips:
-            room -= chip.width() + _AIR
+            room -= chip.minimumWidth() + _AIR
             chip.setVisible(room >= 0 or not n_shown)
             n_shown += not chip.isHidden()
         others = features[n_shown:]

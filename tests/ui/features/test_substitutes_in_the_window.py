@@ -128,6 +128,8 @@ def test_the_map_is_offered_for_export_where_it_is_seen(window, tmp_path):
     settle(window)
     assert offered() is None
     look(window)
+    assert offered() is None, "the list is seen"
+    panel(window).switch._buttons()[1].click()
     for suffix in (".png", ".csv"):
         offered().write(tmp_path / f"map{suffix}")
     header, *rows = (tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()

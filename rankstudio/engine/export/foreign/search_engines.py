@@ -6,8 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +20,9 @@ from rankstudio.engine.export.foreign.parsed_model import (
     unreadable,
     whole,
 )
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 from rankstudio.engine.export.foreign.tree_libraries import xgboost_dump
 from rankstudio.engine.export.trees import ScoreTree
 from rankstudio.engine.language import tr
@@ -51,6 +53,8 @@ def ranklib_model(text: str) -> ParsedModel:
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
     if "<!" in body or "<?" in body:  # neither entities nor anything else that a parser would follow
         raise unreadable(_RANKLIB, tr("an ensemble of trees"))
+    from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
+
     try:
         ensembles = ElementTree.fromstring(f"<all>{body}</all>")
         trees = [tree for ensemble in ensembles for tree in ensemble]
@@ -60,7 +64,7 @@ def ranklib_model(text: str) -> ParsedModel:
     return ParsedModel(_RANKLIB, trees=made, numbering="id")
 
 
-def _ranklib_tree(tree: ElementTree.Element) -> ScoreTree:
+def _ranklib_tree(tree: Element) -> ScoreTree:
     factor = finite(_RANKLIB, tree.get("weight", "1"))
     nodes = {id(node): node for node in tree.iter("split")}
 
