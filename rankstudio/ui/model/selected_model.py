@@ -380,7 +380,7 @@ class CurrentModel(QObject):
         self._shown, model = shown, shown.model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
-        if self._session.sealed:
+        if self._session.sealed and (model is None or model.fold.test is not None):
             self._test, self._untested = {}, SEALED
         if model is not None and model.fold.test is not None and not self._test and not self._untested:
 

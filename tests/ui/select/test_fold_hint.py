@@ -56,6 +56,15 @@ def test_data_of_one_file_lead_to_the_field_of_folds(theme: Theme, tmp_path: Pat
         settle(window)
 
 
+def test_nothing_is_sealed_where_there_is_no_test_part(theme: Theme, tmp_path: Path, one_file: Path) -> None:
+    """Catches advice to open the seal of a test part that the data do not have."""
+    with open_window(theme, tmp_path / "config", one_file) as window:
+        window.session.seal(True)
+        finish(window)
+        settle(window)
+        assert window.current.model is not None and window.current.untested == ""
+
+
 def test_who_leaves_each_query_out_is_told_nothing(theme: Theme, tmp_path: Path, one_file: Path) -> None:
     with open_window(theme, tmp_path / "config", one_file) as window:
         write(window.sections.method.form.field("protocol"), "leave-query-out")
