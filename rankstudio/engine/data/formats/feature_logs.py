@@ -400,4 +400,4 @@ def _said(
 def _ids(places: Sequence[tuple[str, str]]) -> str:
     """Return queries and documents in a sentence, the first of many."""
     listed = "; ".join(f"{query} {document}" for query, document in places[:_LISTED])
-    return f"{listed}; …" if len(places) > _LISTED else listed
+    return tr("{ids} and others").format(ids=listed) if len(places) > _LISTED else listed
