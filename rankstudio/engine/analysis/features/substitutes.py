@@ -296,7 +296,8 @@ def _groups(
         others = tuple(int(c) for c in members[np.argsort(-likeness, kind="stable")] if c not in inside)
         pairs = np.abs(correlations[np.ix_(members, members)])[np.triu_indices(members.size, 1)]
         least = float(pairs.min()) if pairs.size else float("nan")
-        possible = others or tuple(column for column in shown if column not in inside)
+        # A constant feature has no correlation, even with itself; it stands for no other one.
+        possible = others or tuple(c for c in shown if c not in inside and correlations[c, c])
         possible = tuple(column for column in possible if column not in joint)
         swaps = [
             _swap(correlations, changes, column, possible, exact=bool(others))

@@ -125,6 +125,7 @@ def test_leaving_out_is_found_where_every_other_feature_is_constant() -> None:
     assert error(noise, []) < error(noise, [0])
     result = found(noise, k=1, parameters={"regularization": [4.0], "pinned": [1]})
     assert [(swap.removed, swap.added) for swap in result.better] == [(0, None)]
+    assert [group.swaps for group in result.groups] == [()], "nothing varies that could stand for it"
 
 
 def test_a_ranker_behind_a_selector_has_its_own_criterion():
