@@ -103,12 +103,15 @@ def _open(plan: Plan) -> FoldedDataset:
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with unspecified measures, "convention" and "select_by" set to the defaults of the data.
 
-    Without a validation part the method's own criterion selects.
+    The costs of features are those of the data if the plan has none. Without a validation part the method's
+    own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
     if "convention" not in stated:
         plan = plan.changed(convention=dataset.convention)
+    if not plan.costs and dataset.costs is not None:
+        plan = plan.changed(costs=dataset.costs.plain())
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
     return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
 

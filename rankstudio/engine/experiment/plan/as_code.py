@@ -15,6 +15,7 @@ from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter
+from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -50,7 +51,9 @@ def as_command(plan: Plan, out: str = "") -> str:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    words += parameter_words(plan.entry.parameters, plan.parameters, _looked_for(plan.entry, ranker))
+    costs = plan.feature_costs.text() if plan.feature_costs is not None else ""
+    looked_for = _looked_for(plan.entry, ranker)
+    words += parameter_words(plan.entry.parameters, plan.parameters, looked_for, costs=costs)
     if ranker:
         words += ["--ranker", plan.ranker]
         words += parameter_words(
@@ -85,11 +88,16 @@ def parameter_words(
     values: Mapping[str, Any],
     always: Collection[str] = (),
     prefix: str = "--",
+    costs: str = "",
 ) -> Iterator[str]:
-    """Yield the options of parameters that differ from their defaults, and of some always."""
+    """Yield the options of parameters that differ from their defaults, and of some always.
+
+    Where they count milliseconds, these are said as ``costs``.
+    """
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
             text = p.written(values[p.name]) or p.none_label
+            text = costs if values[p.name] == MILLISECONDS and costs else text
             yield from option_words(prefix + p.option.removeprefix("--"), text)
 
 
