@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
     from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering
     from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.data.feature_costs import FeatureCosts
     from rankstudio.engine.experiment.execution.workers import Workers
 
 HELP = "show how sure a selection of features is"
@@ -254,6 +255,11 @@ class _Names:
         return f"{number} {self.dataset.feature_names[column]}".removesuffix(f" feature {number}")
 
 
+def _costs(what: JudgedSelection, names: _Names) -> FeatureCosts | None:
+    """Return the costs of the plan, else those beside the data."""
+    return what.plan.feature_costs or names.dataset.costs
+
+
 def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> dict[str, Any]:
     """Return the evidence as plain values."""
     from rankstudio.engine.analysis.evidence.evidence_table import evidence_rows, evidence_sentences
@@ -268,7 +274,7 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
         "seed": what.options.seed,
         "measure": what.options.measure or None,
         "threshold": found.rules.threshold,
-        "features": evidence_rows(found, ids, names.full),
+        "features": evidence_rows(found, ids, names.full, _costs(what, names)),
         "best": [
             {
                 "size": one.size,
@@ -289,7 +295,11 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
 
 
 def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
-    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences, evidence_text
+    from rankstudio.engine.analysis.evidence.evidence_table import (
+        column_milliseconds,
+        evidence_sentences,
+        evidence_text,
+    )
 
     many = len(names.dataset.folds) > 1
     part = f", training part of fold {what.fold}" if many else ""
@@ -298,7 +308,8 @@ def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> It
     n = len(names.dataset.feature_ids)
     yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
     yield ""
-    table = evidence_text("", found, found.rows, names.id, names.full)
+    milliseconds = column_milliseconds(_costs(what, names), names.dataset.feature_ids)
+    table = evidence_text("", found, found.rows, names.id, names.full, milliseconds)
     yield as_text(table.header, table.rows, table.left)
     yield ""
     yield from evidence_sentences(found, names.id)
@@ -312,7 +323,7 @@ def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvid
     from rankstudio.engine.export.figures.style import style_of
     from rankstudio.engine.export.tables import csv_text
 
-    rows = evidence_rows(found, names.dataset.feature_ids, names.full)
+    rows = evidence_rows(found, names.dataset.feature_ids, names.full, _costs(what, names))
     table = csv_text(HEADER, [list(row.values()) for row in rows])
     of = f"{names.dataset.name}, {what.plan.title}"
     figures = tuple(evidence_figures(found, of, names.full))

@@ -29,6 +29,7 @@ _EXPECTED = translatable(
 _ONCE = ("create_weight", "build_scorer", "count_weight")
 _OF_SLICES = ("max_", "min_", "avg_")
 _LTR_QUERY = "RankerQuery"
+_LONGEST_HEADER = 1 << 16
 
 
 def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
@@ -92,12 +93,14 @@ def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
 
 
 def holds_costs(path: Path) -> bool:
-    """Return whether a file holds costs of features, whatever the data, as its name and contents tell."""
-    if path.suffix.lower() not in (".csv", ".json"):
-        return False
-    with suppress(DataError):
-        text = read_feature_file(path, "")
-        return bool((_from_json if text.lstrip()[:1] in ("{", "[") else _from_table)(path, text))
+    """Return whether a file holds costs of features, whatever the data: a table's header tells, or JSON."""
+    with suppress(OSError, DataError):
+        if path.suffix.lower() == ".csv":
+            with path.open("rb") as file:
+                return (
+                    _places(file.readline(_LONGEST_HEADER).decode("utf-8-sig", errors="replace")) is not None
+                )
+        return path.suffix.lower() == ".json" and bool(_from_json(path, read_feature_file(path, "")))
     return False
 
 
@@ -162,15 +165,13 @@ def _by_position(
 
 def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     lines = text.splitlines()
-    apart = next((sign for sign in ";\t" if lines and sign in lines[0]), ",")
+    at = _places(lines[0]) if lines else None
+    if at is None:
+        raise _not_costs(path)
     try:
-        rows = list(csv.reader(lines, delimiter=apart))
+        rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _not_costs(path) from error
-    header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    at = {name: header.index(name) for name in ("feature", *_COLUMNS) if name in header}
-    if "feature" not in at or len(at) < 2 or len(set(header)) < len(header):
-        raise _not_costs(path)
     found: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
@@ -179,6 +180,17 @@ def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         where = tr("{path}, line {line}").format(path=path, line=number)
         _add(found, where, unguarded(cells.pop("feature").strip()), cells)
     return found
+
+
+def _places(header: str) -> dict[str, int] | None:
+    """Return where the columns of a table of costs are, by its header; None if it is another table."""
+    names = [cell.strip().strip('"').lower() for cell in header.split(_separator(header))]
+    at = {name: names.index(name) for name in ("feature", *_COLUMNS) if name in names}
+    return at if "feature" in at and len(at) >= 2 and len(set(names)) == len(names) else None
+
+
+def _separator(header: str) -> str:
+    return next((sign for sign in ";\t" if sign in header), ",")
 
 
 def _from_json(path: Path, text: str) -> _Costs:

@@ -8,6 +8,7 @@ from math import isnan
 
 from PySide6.QtCore import Signal, Slot
 
+from rankstudio.engine.analysis.run_costs import RunCosts
 from rankstudio.engine.analysis.run_curves import RunCurve
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
@@ -19,6 +20,7 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
 _NOTHING = tr("Validation curves of the ticked runs appear here.")
+PER_QUERY = tr("milliseconds per query for the features of the model")
 _ABOUT = {
     "size": tr("features of the model, k"),
     "cost": tr("cost of the features of the model"),
@@ -57,11 +59,13 @@ class CurvesView(Panel):
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
-        self.offer(costs=False)
+        self._milliseconds = False
+        self.offer(None)
 
-    def offer(self, *, costs: bool) -> None:
+    def offer(self, costs: RunCosts | None) -> None:
         """Offer what x can be; the cost only where features have one."""
-        offered = ("size", *(["cost"] if costs else []), "seconds")
+        self._milliseconds = costs is not None and costs.milliseconds
+        offered = ("size", *([] if costs is None else ["cost"]), "seconds")
         if offered != self._offered:
             kept = self.by.value()
             self._offered = offered
@@ -95,7 +99,7 @@ class CurvesView(Panel):
             replace(
                 self.plot.axes,
                 title=tr("validation {name}").format(name=name),
-                x_label=_ABOUT[by],
+                x_label=PER_QUERY if by == "cost" and self._milliseconds else _ABOUT[by],
                 integer_x=by == "size",
             )
         )
