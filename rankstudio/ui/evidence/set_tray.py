@@ -45,7 +45,7 @@ EVIDENCE = "evidence"
 
 FEATURE = "application/x-rankstudio-feature"
 """Type of a drag that carries the id of a feature."""
-_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set
+_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set, with the id of its feature
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MOST_NAMED, _MOST_CHIPS = 3, 16
@@ -141,11 +141,10 @@ class SetChip(Chip):
         self._pressed = None
         drag, data = QDrag(self), QMimeData()
         data.setText(self._said)
-        data.setData(_CHIP, b"")
+        data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
-        if drag.exec(Qt.DropAction.MoveAction) is not Qt.DropAction.MoveAction:
-            self.removed.emit(self.feature_id)  # let go outside of the tray
+        drag.exec(Qt.DropAction.MoveAction)  # what comes of it is up to where the chip is let go
 
 
 class SetTray(QFrame):
@@ -222,7 +221,7 @@ class SetTray(QFrame):
         """Put a feature into the set, or leave a chip where it was."""
         event.acceptProposedAction()
         if event.mimeData().hasFormat(FEATURE):
-            self.dropped.emit(int(event.mimeData().data(FEATURE).toStdString()))
+            self.dropped.emit(_carried(event.mimeData(), FEATURE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many chips as fit."""
@@ -384,6 +383,24 @@ class SetTrayController(Controller):
         action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), self)
         action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
         return [action]
+
+    def surround(self, area: QWidget) -> None:
+        """Let chips that are let go over an area, the trays in it apart, be removed.
+
+        Only a drop there removes a chip. Escape, and letting go outside of the window, cancel the drag: both
+        look alike to where it began.
+        """
+        area.setAcceptDrops(True)
+        area.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take chips that are dragged out of the set."""
+        if isinstance(event, QDragEnterEvent | QDropEvent) and event.mimeData().hasFormat(_CHIP):
+            event.acceptProposedAction()
+            if event.type() is QEvent.Type.Drop:
+                self.remove(_carried(event.mimeData(), _CHIP))
+            return True
+        return super().eventFilter(watched, event)
 
     def serve(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         """Say what the feature under the mouse would change, and let the rows of a table be dragged here."""
@@ -585,6 +602,11 @@ def feature_data(feature: int) -> QMimeData:
     data = QMimeData()
     data.setData(FEATURE, str(feature).encode())
     return data
+
+
+def _carried(data: QMimeData, kind: str) -> int:
+    """Return the id of the feature that a drag carries."""
+    return int(data.data(kind).toStdString())
 
 
 def signed_percent(share: float) -> str:

@@ -87,6 +87,7 @@ class Sections(QObject):
         self.tray.serve(judged, lambda row: int(row.feature))
         self.evidence.queriesAsked.connect(self._list_queries)
         self.workspace = self._lay_out()
+        self.tray.surround(self.workspace)
 
     @Slot(int, object)
     def _list_queries(self, fold: int, positions: tuple[int, ...]) -> None:

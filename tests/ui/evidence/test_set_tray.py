@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QAction, QDrag, QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine import RankRLS, set_changes
 from rankstudio.ui.evidence.set_tray import SetTrayController, signed_percent
+from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.workspace import ESTIMATES
 
@@ -162,3 +165,45 @@ def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     nothing.ignore()
     first.dragEnterEvent(nothing)
     assert not nothing.isAccepted()
+
+
+def drop(data: QMimeData, target: QWidget) -> bool:
+    """Let a drag go over a widget, as Qt does: by the first widget around it that takes it."""
+    move, button, key = Qt.DropAction.MoveAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    entered = QDragEnterEvent(QPoint(5, 5), move, data, button, key)
+    entered.ignore()
+    QApplication.sendEvent(target, entered)
+    if entered.isAccepted():
+        QApplication.sendEvent(target, QDropEvent(QPointF(5, 5), move, data, button, key))
+    return entered.isAccepted()
+
+
+def drag(monkeypatch: pytest.MonkeyPatch, tray: SetTrayController, target: QWidget | None) -> None:
+    """Drag the first chip to a widget, or press Escape on the way."""
+    chip = tray.trays[0].chips[0]
+    dragged: list[bool] = []
+
+    def let_go(self: QDrag, *_: object) -> Qt.DropAction:
+        taken = target is not None and drop(self.mimeData(), target)
+        dragged.append(taken)
+        return Qt.DropAction.MoveAction if taken else Qt.DropAction.IgnoreAction
+
+    monkeypatch.setattr(QDrag, "exec", let_go)
+    QTest.mousePress(chip, Qt.MouseButton.LeftButton, pos=QPoint(8, 12))
+    QTest.mouseMove(chip, QPoint(8 + 2 * QApplication.startDragDistance(), 12))
+    assert dragged == [target is not None]
+
+
+def test_only_a_chip_that_is_let_go_outside_of_the_tray_is_removed(
+    window: MainWindow, tray: SetTrayController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selected = tray.features
+    drag(monkeypatch, tray, None)
+    assert tray.features == selected
+    drag(monkeypatch, tray, tray.trays[0])
+    assert tray.features == selected
+    drag(monkeypatch, tray, window.sections.features.path.table.viewport())
+    assert tray.features == selected[1:]
+    wait_until(lambda: len(tray.trays[0].chips) == len(selected) - 1)
+    drag(monkeypatch, tray, window.sections.why.panel.findChild(CandidateMapPlot).viewport())
+    assert tray.features == selected[2:]
