@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from evidence_page import rest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QDrag, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
@@ -12,9 +13,17 @@ from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine import RankRLS, set_changes
-from rankstudio.ui.evidence.set_tray import SetTrayController, signed_percent
+from rankstudio.ui.evidence.set_sentences import signed_percent
+from rankstudio.ui.evidence.set_tray import SetTrayController
+from rankstudio.ui.features.alone_panel import AlonePlot
 from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
+from rankstudio.ui.features.inspector_panel import CANDIDATES
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.plots import BarsPlot
+from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot
+from rankstudio.ui.plots.maps.set_matrix import SetMatrixPlot
+from rankstudio.ui.plots.step_curves import StepCurvesPlot
 from rankstudio.ui.shell.workspace import ESTIMATES
 
 
@@ -207,3 +216,81 @@ def test_only_a_chip_that_is_let_go_outside_of_the_tray_is_removed(
     wait_until(lambda: len(tray.trays[0].chips) == len(selected) - 1)
     drag(monkeypatch, tray, window.sections.why.panel.findChild(CandidateMapPlot).viewport())
     assert tray.features == selected[2:]
+
+
+def hovered_features(plot: Plot) -> dict[int, QPointF]:
+    """Features that the mouse comes to on a way over a plot, with a place of each."""
+    places: dict[int, QPointF] = {}
+    for x in range(1, plot.width(), 5):
+        for y in range(1, plot.height(), 5):
+            found = plot.hit_test(QPointF(x, y))
+            feature = 0 if found is None else plot.feature_of(found)
+            if feature:
+                places.setdefault(feature, QPointF(x, y))
+    return places
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("data", AlonePlot),
+        ("select", BarsPlot),
+        ("features", CandidateMapPlot),
+        ("features", FeatureMapPlot),
+        ("evidence", StepCurvesPlot),
+        ("evidence", SetMatrixPlot),
+    ],
+)
+def test_every_plot_of_features_says_the_exact_changes(
+    window: MainWindow, tray: SetTrayController, page: str, kind: type[Plot]
+) -> None:
+    window.workspace.show_page(page)
+    if page == "select":
+        window.sections.features.inspector.switch.select(CANDIDATES)
+        window.sections.features.inspector.switch.chosen.emit(CANDIDATES)
+    plot = window.sections.pages[page].findChild(kind)
+    if page == "evidence":
+        rest(window)
+    wait_until(lambda: not window.models.task_worker.jobs)
+    settle(window)
+    wait_until(lambda: not plot.is_empty())
+    settle(window)
+    places = hovered_features(plot)
+    members = set(tray.features)
+    assert len(set(places) - members) >= 1 or page in ("select", "evidence")
+    for feature, at in list(places.items())[:6]:
+        plot.hover(at)
+        known(tray)
+        settle(window)
+        found, column = exact(window, tray), tray._column(feature)
+        said = {line.text: line.value for line in plot.box.lines()}
+        inside = feature in members
+        alone = found.without[found.features.index(column)] if inside else found.added[column]
+        assert signed_percent(alone / found.criterion - 1) in said.values()
+        seen = [one.said.text() for one in tray.trays if one.isVisible()]
+        (told,) = seen or [window.status.currentMessage()]
+        assert f"{feature} " in told
+        if not inside:
+            best = np.nanmin(found.swapped[:, column]) / found.criterion - 1
+            assert signed_percent(best) in told
+    plot.hover(None)
+    settle(window)
+    assert not window.status.currentMessage()
+    assert not any("%" in one.said.text() for one in tray.trays if one.isVisible())
+
+
+def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_place(
+    window: MainWindow, tray: SetTrayController
+) -> None:
+    table, chips = window.sections.features.path.table, tray.trays[0].chips
+    found = exact(window, tray)
+    other = next(at for at, row in enumerate(table.rows()) if row.feature_id not in tray.features)
+    column = tray._column(table.rows()[other].feature_id)
+    table._hover(other)
+    settle(window)
+    for chip in chips:
+        place = found.features.index(tray._column(chip.feature_id))
+        assert chip._swap == pytest.approx(found.swapped[place, column] / found.criterion - 1, abs=1e-9)
+    table._hover(-1)
+    settle(window)
+    assert all(chip._swap is None for chip in chips)
