@@ -28,17 +28,12 @@ from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.methods.catalog import GIVEN_ORDER, Kind, Method, Parameter, method, methods
-from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 from rankstudio.engine.methods.catalog.shared import SIZE
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.resources import resource
 
 # What data are recognised by where a plan was expected.
 _DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
-
-# What costs of features are recognised by: the names of files that are perhaps not there, and their text.
-_COST_FILES = (".csv", ".json")
-_WRITTEN_COSTS = re.compile(r"\s*[0-9]+\s*:[^;+]*\+")
 
 # Options that go with --resume: where to write, and who works; the study has all others.
 _BESIDE_RESUME = (
@@ -84,6 +79,17 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_costs(parser: Any) -> None:
+    """Add the option of what features cost."""
+    parser.add_argument(
+        "--costs",
+        metavar="FILE",
+        help="milliseconds of each feature: a CSV file with the columns feature, per_document and per_query, "
+        "the same as JSON, or profiles of Elasticsearch or OpenSearch; by default costs.csv or costs.json "
+        "next to the data. They change the selection with --by-cost milliseconds",
+    )
+
+
 def _add_places(where: Any) -> None:
     """Add where the data come from, and where the results go."""
     where.add_argument(
@@ -107,6 +113,7 @@ def _add_places(where: Any) -> None:
         help='feature groups, each selected as a whole: a CSV file with lines "feature,group", or ids as in '
         '"BM25: 21, 22; TF: 1, 2"',
     )
+    add_costs(where)
     add_feature_set_option(where, "names and definitions are stored in the study")
     add_preferences(where)
     where.add_argument(
@@ -210,7 +217,7 @@ def add_parameters(
         p = owners[0][1]
         group = basic if any(owner.basic for _, owner in owners) else more
         name = option.removeprefix("--")
-        text = (_ABOUT_COSTS if p.kind is Kind.COSTS else "") + _help(owners).replace("%", "%%")
+        text = _help(owners).replace("%", "%%")
         names = [f"{prefix}{name}"]
         if p.name == SIZE.name and prefix == "--":
             names.append("-k")  # as every paper calls it
@@ -226,17 +233,12 @@ def _help(owners: Sequence[tuple[str, Parameter]]) -> str:
     return " ".join(f"{text} ({', '.join(keys)})" for text, keys in texts.items())
 
 
-_ABOUT_COSTS = (
-    "milliseconds of each feature, by which to select: a CSV file with the columns feature, per_document and "
-    "per_query, the same as JSON, or profiles of Elasticsearch or OpenSearch; or the word milliseconds for "
-    "costs.csv or costs.json next to the data, which otherwise leave the selection as it is. "
-)
 METAVARS = {
     Kind.GRID: "GRID",
     Kind.INTEGER: "K",
     Kind.NUMBER: "X",
     Kind.FEATURES: "FEATURES",
-    Kind.COSTS: "FILE",
+    Kind.COSTS: "COSTS",
     Kind.CHOICE: "NAME",
     Kind.SWITCH: "YES/NO",
     Kind.MEASURE: "MEASURE",
@@ -314,7 +316,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
     changes = _data(args) | _fields(args)
     where = {name: changes[name] for name in ("data", "columns") if name in changes}
     names = _names_of(plan.changed(**where))
-    costs = _costs(args, plan.changed(**where))
+    costs = costs_from(args, plan.changed(**where))
     given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
     for key, own, dest, prefix in (
         ("method", given, "parameters", "--"),
@@ -324,27 +326,21 @@ def plan_from(args: argparse.Namespace) -> Plan:
         _check_known(wanted, own, prefix)
         changes[dest] = {**(getattr(plan, dest) if wanted == getattr(plan, key) else {}), **own}
     if costs is not None:
-        entry = method(changes.get("method", plan.method))
-        uses = {p.name: MILLISECONDS for p in entry.parameters if p.kind is Kind.COSTS}
-        changes |= {"costs": costs.plain(), "parameters": {**changes["parameters"], **uses}}
+        changes["costs"] = costs.plain()
     return plan.changed(**changes)
 
 
-def _costs(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
-    """Return the costs of features in the file, or the text, that an option names, and read the option.
-
-    Costs of single features by id are a parameter of methods: they stay.
-    """
-    text: str | None = getattr(args, "parameter_costs", None)
-    written = text is not None and _WRITTEN_COSTS.match(text)
-    if text is None or not (written or Path(text).is_file() or Path(text).suffix.lower() in _COST_FILES):
+def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
+    """Return the costs of features in the file, or the text, that an option names; None without it."""
+    text: str | None = getattr(args, "costs", None)
+    if text is None:
         return None
-    from rankstudio.engine.data.cost_files import parse_costs, read_costs
+    if ":" in text and not Path(text).is_file():
+        return FeatureCosts.parsed(text)
+    from rankstudio.engine.data.cost_files import read_costs
     from rankstudio.engine.experiment.runner import open_data
 
-    args.parameter_costs = None
-    dataset = open_data(plan)
-    return parse_costs(text, dataset) if written else read_costs(Path(text), dataset)
+    return read_costs(Path(text), open_data(plan))
 
 
 def _data(args: argparse.Namespace) -> dict[str, Any]:

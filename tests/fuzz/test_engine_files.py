@@ -11,7 +11,7 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 from test_model_files import trees
 
-from rankstudio.engine.data.cost_files import holds_costs, parse_costs, read_costs
+from rankstudio.engine.data.cost_files import holds_costs, read_costs
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_sets import is_rank_feature, parsed_feature_set, read_feature_set
@@ -166,7 +166,7 @@ def test_costs_of_features(fuzz: Fuzz) -> None:
         assert [i for i, _, _ in found.features] == [1, 2] and found.documents == 1.5
         assert all(0 <= cost < np.inf for _, *costs in found.features for cost in costs)
         assert all(0 < price < np.inf for price in found.prices().values())
-        assert FeatureCosts.of(found.plain()) == found == parse_costs(found.text(), PRICED)
+        assert FeatureCosts.of(found.plain()) == found == FeatureCosts.parsed(found.text())
         return Outcome.READ
 
     fuzz("costs of features", attempt, 700)

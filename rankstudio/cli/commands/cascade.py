@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.run_options import add_costs, costs_from
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.support.number_format import NOTHING, significant
@@ -18,7 +19,6 @@ from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.cascades import Cascade, CascadeFront
-    from rankstudio.engine.data.feature_costs import FeatureCosts
     from rankstudio.engine.experiment.results.results import RunResult
 
 HELP = "find two-stage cascades of a run within a time budget"
@@ -47,12 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="K,K",
         help="numbers of documents that are ranked again; default: 5,10,20,50,100",
     )
-    parser.add_argument(
-        "--costs",
-        type=Path,
-        metavar="FILE",
-        help="milliseconds of each feature, as in rankstudio run; by default those of the run",
-    )
+    add_costs(parser)
     add_memory_option(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
@@ -78,12 +73,7 @@ def run(args: argparse.Namespace) -> int:
         raise PlanError(f"{plan.data}: {difference}")
     chosen = plan.measures[0] if plan.chosen_by == CRITERION else plan.chosen_by
     name = measure(args.measure).name if args.measure else chosen
-    if args.costs is not None:
-        from rankstudio.engine.data.cost_files import read_costs
-
-        costs: FeatureCosts | None = read_costs(args.costs, dataset)
-    else:
-        costs = plan.feature_costs or dataset.costs
+    costs = costs_from(args, plan) or plan.feature_costs or dataset.costs
     if costs is None:
         raise PlanError(
             f"--costs: run {summary.key.id} of {args.study} has no costs; expected a file of them."

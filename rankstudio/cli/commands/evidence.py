@@ -17,7 +17,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import clock, last_state
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
-from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
+from rankstudio.cli.run_options import add_costs, add_parameters, add_preferences, costs_from, plan_from
 from rankstudio.cli.study_file_option import one_run, reading, study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.errors import ParameterError, PlanError
@@ -101,6 +101,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     opened.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(opened)
     opened.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    add_costs(opened)
     opened.add_argument("--missing", **MISSING)
     opened.add_argument("--normalize", **NORMALIZE)
     add_memory_option(parser)
@@ -201,6 +202,8 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
     dataset = open_data(plan)
     if difference := kept.difference(dataset):
         raise PlanError(f"{plan.data}: {difference}")
+    asked = costs_from(args, plan)
+    plan = plan if asked is None else plan.changed(costs=asked.plain())
     folds = {fold.fold: fold for fold in result.folds}
     number = _whole("--fold", args.folds) if args.folds is not None else min(folds)
     if number not in folds:
@@ -216,7 +219,7 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
 def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
     """Return the selection of a method on data."""
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
-    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.experiment.runner import open_data, with_known_costs
     from rankstudio.engine.methods.catalog.method import StepKind
 
     if args.number is not None:
@@ -226,6 +229,7 @@ def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, 
     if len(plan.folds) > 1:
         raise ParameterError("--fold", args.folds, "the number of one fold")
     dataset = open_data(plan)
+    plan = with_known_costs(plan, dataset)
     given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
     options = replace(_options(args, plan.seed), convention=plan.convention or dataset.convention)
     limit = StepKind.FEATURES.limit
@@ -256,7 +260,7 @@ class _Names:
 
 
 def _costs(what: JudgedSelection, names: _Names) -> FeatureCosts | None:
-    """Return the costs of the plan, else those beside the data."""
+    """Return the costs of the plan, else those beside the data of a study."""
     return what.plan.feature_costs or names.dataset.costs
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts, milliseconds_of
 from rankstudio.engine.data.feature_groups import read_feature_file
-from rankstudio.engine.errors import DataError, DatasetError, ParameterError, shown
+from rankstudio.engine.errors import DataError, DatasetError, shown
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import one_line, unguarded
 
@@ -55,27 +55,6 @@ def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
     text = read_feature_file(path, tr(_EXPECTED))
     read = _from_json if text.lstrip()[:1] in ("{", "[") else _from_table
     return _matched(path, read(path, text), dataset)
-
-
-def parse_costs(text: str, dataset: FoldedDataset) -> FeatureCosts:
-    """Return the costs of features from a text as :meth:`FeatureCosts.text` writes it.
-
-    Raises
-    ------
-    ParameterError
-        If it is no such text.
-    DatasetError
-        If a feature of the data has no cost.
-    """
-    rows: dict[str, tuple[float, float]] = {}
-    for item in filter(str.strip, text.split(";")):
-        feature, _, costs = item.rpartition(":")
-        one, _, once = costs.partition("+")
-        try:
-            rows[str(int(feature))] = milliseconds_of(one), milliseconds_of(once or 0)
-        except (ValueError, OverflowError):
-            raise ParameterError("costs", text, "costs such as 12: 0.002 + 0.1; 13: 0.01 + 0") from None
-    return _matched(Path("--costs"), rows, dataset)
 
 
 def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:

@@ -100,8 +100,23 @@ class FeatureCosts:
         return {i: cost or least * _FREE for i, cost in every.items()}
 
     def text(self) -> str:
-        """Return the costs in one line, which a command takes: "12: 0.002 + 0.1; 13: 0 + 0.3"."""
-        return "; ".join(f"{i}: {one!r} + {once!r}" for i, one, once in self.features)
+        """Return the costs in one line: "documents: 20.5; 12: 0.002 + 0.1; 13: 0.0 + 0.3"."""
+        features = [f"{i}: {one!r} + {once!r}" for i, one, once in self.features]
+        return "; ".join([f"documents: {self.documents!r}", *features])
+
+    @classmethod
+    def parsed(cls, text: str) -> Self:
+        """Return the costs in a text as :meth:`text` writes it; ParameterError if it is none."""
+        first, *items = (item.partition(":") for item in text.split(";"))
+        try:
+            if first[0].strip() != "documents":
+                raise ValueError("expected the number of documents")
+            costs = [(int(feature), *item.split("+")) for feature, _, item in items]
+            return cls.of({"documents": first[2], "features": costs})
+        except (ValueError, ParameterError):
+            raise ParameterError(
+                "costs", text, tr("a file, or costs such as documents: 20; 12: 0.002 + 0.1; 13: 0.01 + 0")
+            ) from None
 
 
 def milliseconds_of(value: Any) -> float:

@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     for more in (
         ["--features", "4"],
-        ["--costs", "milliseconds", "--budget", "3"],
+        ["--by-cost", "milliseconds", "--budget", "3"],
         ["--method", "single-feature"],
     ):
         assert main([*run, *more]) == 0

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.cli.run_options import add_options, plan_from
-from rankstudio.engine.data.cost_files import costs_beside, holds_costs, parse_costs, read_costs
-from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.cost_files import costs_beside, holds_costs, read_costs
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError
@@ -69,10 +69,11 @@ def read(folder: Path, content: str, name: str = "prices.csv") -> FeatureCosts:
     ids=["CSV", "CRLF", "semicolons", "object", "list"],
 )
 def test_every_form_gives_the_same_costs(tmp_path: Path, content: str) -> None:
-    found = read(tmp_path, content)
+    name = "prices.json" if content[0] in "{[" else "prices.csv"
+    found = read(tmp_path, content, name)
     assert found.features == COSTS
     assert found.documents == 2.5
-    assert holds_costs(tmp_path / "prices.csv") and not holds_costs(tmp_path / "features.csv")
+    assert holds_costs(tmp_path / name) and not holds_costs(tmp_path / "features.csv")
 
 
 def test_milliseconds_are_those_of_a_loop() -> None:
@@ -219,19 +220,15 @@ def test_costs_of_plans_are_checked(values: Any) -> None:
 milliseconds = st.floats(0, 1e9)
 
 
-@given(st.lists(st.tuples(milliseconds, milliseconds), min_size=3, max_size=3), st.data())
-def test_text_comes_out_as_it_went_in(costs: list[tuple[float, float]], data: st.DataObject) -> None:
-    dataset = FoldedDataset.of(_part())
+@given(
+    st.lists(st.tuples(milliseconds, milliseconds), min_size=1, max_size=3),
+    st.floats(1e-3, 1e6),
+    st.sampled_from("x=,"),
+)
+def test_text_comes_out_as_it_went_in(costs: list[tuple[float, float]], documents: float, other: str) -> None:
     features = tuple((i, *pair) for i, pair in enumerate(costs, start=1))
-    text = FeatureCosts(features, 2.5).text()
-    if not any(map(any, costs)):
-        with pytest.raises(DatasetError):
-            parse_costs(text, dataset)
-        return
-    assert parse_costs(text, dataset).features == features
-    with pytest.raises(ParameterError):
-        parse_costs(text.replace(":", data.draw(st.sampled_from("x;=,"))), dataset)
-
-
-def _part() -> RankingDataset:
-    return RankingDataset.from_arrays(np.arange(9.0).reshape(3, 3), [0, 1, 2], [1, 1, 2])
+    found = FeatureCosts(features, documents)
+    assert FeatureCosts.parsed(found.text()) == found == FeatureCosts.of(found.plain())
+    for sign in ":+;":
+        with pytest.raises(ParameterError):
+            FeatureCosts.parsed(found.text().replace(sign, other))

@@ -15,7 +15,6 @@ from rankstudio.engine.data.feature_groups import format_groups
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import plan_as_dict, plan_as_toml
 from rankstudio.engine.methods.catalog import GIVEN_MODEL, Kind, Method, Parameter
-from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 from rankstudio.engine.support.escaping import comment_text, markdown_escaped, shell_command
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -51,9 +50,7 @@ def as_command(plan: Plan, out: str = "") -> str:
     else:
         words += ["--method", plan.method]
     ranker = plan.ranker_entry
-    costs = plan.feature_costs.text() if plan.feature_costs is not None else ""
-    looked_for = _looked_for(plan.entry, ranker)
-    words += parameter_words(plan.entry.parameters, plan.parameters, looked_for, costs=costs)
+    words += parameter_words(plan.entry.parameters, plan.parameters, _looked_for(plan.entry, ranker))
     if ranker:
         words += ["--ranker", plan.ranker]
         words += parameter_words(
@@ -88,16 +85,11 @@ def parameter_words(
     values: Mapping[str, Any],
     always: Collection[str] = (),
     prefix: str = "--",
-    costs: str = "",
 ) -> Iterator[str]:
-    """Yield the options of parameters that differ from their defaults, and of some always.
-
-    Where they count milliseconds, these are said as ``costs``.
-    """
+    """Yield the options of parameters that differ from their defaults, and of some always."""
     for p in parameters:
         if p.name in always or values[p.name] != p.default:
             text = p.written(values[p.name]) or p.none_label
-            text = costs if values[p.name] == MILLISECONDS and costs else text
             yield from option_words(prefix + p.option.removeprefix("--"), text)
 
 
@@ -122,9 +114,11 @@ def column_words(plan: Plan) -> Iterator[str]:
 
 
 def group_words(plan: Plan) -> Iterator[str]:
-    """Yield the options for feature groups and preferences."""
+    """Yield the options for feature groups, costs and preferences."""
     if plan.groups:
         yield from option_words("--groups", format_groups(plan.groups))
+    if plan.feature_costs is not None:
+        yield from option_words("--costs", plan.feature_costs.text())
     if plan.preferences:
         yield from option_words("--preferences", plan.preferences["path"])
 

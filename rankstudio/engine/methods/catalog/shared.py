@@ -62,6 +62,7 @@ COSTS = Parameter(
         "Cost of each feature by id; others cost 1. Or milliseconds, for the imported costs. Each step then "
         "selects the feature with the largest gain per cost."
     ),
+    option="--by-cost",
     basic=False,
     none_label="all 1",
 )
