@@ -227,7 +227,7 @@ class SelectionEvidence:
             least = (
                 tr("How much lower an error can be is not known yet.")
                 if gap > _USELESS
-                else tr("The lowest possible error is at most {gap} % lower.").format(gap=_percent(gap))
+                else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
             )
             return f"{known} {least}"
         if above < _ROUNDING:
