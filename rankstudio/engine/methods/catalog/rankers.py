@@ -114,6 +114,7 @@ RANKSVM = Method(
             basic=False,
             choices=(("squared_hinge", "squared hinge"), ("hinge", "hinge")),
         ),
+        replace(WEIGHTING, default="none", source="Cao et al. 2006; Airola 2011, section 4.2.1"),
         Parameter(
             name="solver",
             label="solver",
