@@ -22,6 +22,7 @@ from rankstudio.ui.widgets.layout import named
 _NOTHING = tr("Validation curves of the ticked runs appear here.")
 _ABOUT = {
     "size": tr("features of the model, k"),
+    "test": tr("features of the model, k"),
     "cost": tr("cost of the features of the model"),
     "train": tr("share of the training queries in percent"),
     "seconds": tr("run time in seconds"),
@@ -32,7 +33,7 @@ _Point = tuple[int, RunCurve, int]
 
 
 class CurvesView(Panel):
-    """Validation measure over size, cost, share of the queries or time, one curve a run.
+    """Measure over size, cost, share of the queries or time, one curve a run or learning curve.
 
     Parameters
     ----------
@@ -62,16 +63,22 @@ class CurvesView(Panel):
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
-        self.offer(costs=False, shares=False)
+        self.offer(costs=False, shares=False, test=False)
 
-    def offer(self, *, costs: bool, shares: bool) -> None:
-        """Offer what x can be; the cost only where features have one, shares only where runs differ in it."""
-        offered = ("size", *(["cost"] if costs else []), *(["train"] if shares else []), "seconds")
+    def offer(self, *, costs: bool, shares: bool, test: bool) -> None:
+        """Offer what x can be, and the test part by k.
+
+        Costs are offered only if features have some, shares of the queries if runs differ in them, and the
+        test part if there is one and it is not sealed.
+        """
+        there = {"size": True, "test": test, "cost": costs, "train": shares, "seconds": True}
+        offered = tuple(key for key, offers in there.items() if offers)
         if offered != self._offered:
             kept = self.by.value()
             self._offered = offered
             labels = {
                 "size": tr("by k"),
+                "test": tr("test by k"),
                 "cost": tr("by cost"),
                 "train": tr("by queries"),
                 "seconds": tr("by time"),
@@ -109,9 +116,9 @@ class CurvesView(Panel):
         self.plot.set_axes(
             replace(
                 self.plot.axes,
-                title=tr("validation {name}").format(name=name),
+                title=(tr("test {name}") if by == "test" else tr("validation {name}")).format(name=name),
                 x_label=_ABOUT[by],
-                integer_x=by == "size",
+                integer_x=by in ("size", "test"),
             )
         )
         self.plot.set_curves([_overlaid(points, runs, reference) for points in self._points])
@@ -130,6 +137,8 @@ class CurvesView(Panel):
     def _said(self, by: str) -> str:
         if not self._points:
             return ""
+        if by == "test":
+            return tr("selected by validation, measured on the test part")
         if by in ("train", "seconds"):
             return tr("best model of each run · click a point")
         if len(self._points) > 1 and any(not points[0][1].unpaired for points in self._points):
@@ -138,6 +147,8 @@ class CurvesView(Panel):
 
     @Slot(int, int)
     def _pick(self, number: int, position: int) -> None:
+        if self.by.value() == "test":
+            return  # a model chosen here would be chosen by the test part
         key, curve, point = self._points[number][position]
         self.picked.emit(key, curve.values, curve.places[point])
 
