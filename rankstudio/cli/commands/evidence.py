@@ -22,6 +22,7 @@ from rankstudio.cli.study_file_option import one_run, reading, study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.threads import available
 
@@ -97,6 +98,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_force_option(parser)
     opened = parser.add_argument_group("with --data")
+    opened.add_argument(
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="evaluation convention; the usual one of the data by default",
+    )
     opened.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(opened)
     opened.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
@@ -187,7 +193,16 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
     from rankstudio.engine.experiment.runner import open_data
 
     others = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
-    for name in (*others, "method", "protocol", "preferences", "groups", "missing", "normalize"):
+    for name in (
+        *others,
+        "method",
+        "convention",
+        "protocol",
+        "preferences",
+        "groups",
+        "missing",
+        "normalize",
+    ):
         if getattr(args, name) is not None:
             option = name.removeprefix("parameter_").replace("_", "-")
             raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")

@@ -459,7 +459,7 @@ def _faint(row: EvidenceRow) -> str:
 
 
 def _percent(value: float) -> str:
-    return tr("{share:.0f} %").format(share=100 * value)
+    return tr("{share} %").format(share=fixed(round(100 * value), 0))
 
 
 def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
