@@ -55,6 +55,7 @@ class CurvesView(Panel):
         self.setObjectName("curves-view")
         self.keep_title()
         self._points: tuple[tuple[_Point, ...], ...] = ()  # of each curve that is drawn
+        self._n_runs = 0  # that are compared
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
@@ -107,6 +108,7 @@ class CurvesView(Panel):
             Of the measure.
         """
         by = str(self.by.value())
+        self._n_runs = len(runs)
         there = [(key, one) for key, one in zip(runs, found, strict=True) if one is not None]
         groups = learning_curves([runs[key][1] for key, _ in there]) if by == "train" else None
         self._points = tuple(
@@ -137,8 +139,10 @@ class CurvesView(Panel):
     def _said(self, by: str) -> str:
         if not self._points:
             return ""
+        if by == "test" and len(self._points) < self._n_runs:
+            return tr("data open for {n} of {of} runs").format(n=len(self._points), of=self._n_runs)
         if by == "test":
-            return tr("selected by validation, measured on the test part")
+            return tr("models selected by validation")
         if by in ("train", "seconds"):
             return tr("best model of each run · click a point")
         if len(self._points) > 1 and any(not points[0][1].unpaired for points in self._points):
