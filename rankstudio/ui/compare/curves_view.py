@@ -9,6 +9,7 @@ from math import isnan
 import numpy as np
 from PySide6.QtCore import Signal, Slot
 
+from rankstudio.engine.analysis.run_costs import RunCosts
 from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
@@ -20,6 +21,7 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
 _NOTHING = tr("Validation curves of the ticked runs appear here.")
+PER_QUERY = tr("milliseconds per query for the features of the model")
 _ABOUT = {
     "size": tr("features of the model, k"),
     "test": tr("features of the model, k"),
@@ -64,15 +66,18 @@ class CurvesView(Panel):
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
-        self.offer(costs=False, shares=False, test=False)
+        self._milliseconds = False
+        self.offer(None, shares=False, test=False)
 
-    def offer(self, *, costs: bool, shares: bool, test: bool) -> None:
+    def offer(self, costs: RunCosts | None, *, shares: bool, test: bool) -> None:
         """Offer what x can be, and the test part by k.
 
         Costs are offered only if features have some, shares of the queries if runs differ in them, and the
         test part if there is one and it is not sealed.
         """
-        there = {"size": True, "test": test, "cost": costs, "train": shares, "seconds": True}
+        self._milliseconds = costs is not None and costs.milliseconds
+        priced = costs is not None
+        there = {"size": True, "test": test, "cost": priced, "train": shares, "seconds": True}
         offered = tuple(key for key, offers in there.items() if offers)
         if offered != self._offered:
             kept = self.by.value()
@@ -119,7 +124,7 @@ class CurvesView(Panel):
             replace(
                 self.plot.axes,
                 title=(tr("test {name}") if by == "test" else tr("validation {name}")).format(name=name),
-                x_label=_ABOUT[by],
+                x_label=PER_QUERY if by == "cost" and self._milliseconds else _ABOUT[by],
                 integer_x=by in ("size", "test"),
             )
         )
