@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.axes import cut_texts
+from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.fonts import BASE, SMALL, font
 from rankstudio.ui.widgets import ElidedLabel, TableView
 from rankstudio.ui.widgets.columns import PAD, ProgressCell
@@ -44,6 +45,7 @@ _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 _PADDING = {"segment": 10, "primary": 30, "quiet": 12, "link": 12, "disclosure": 7, "page-button": 2}
 _ARROW = 14  # pixels of the arrow of a button with a menu, beside the padding
 _INDICATOR = 24  # pixels of the box beside a text
+_CHIP_PADDING = 8  # left of the id
 _EDIT_INSET = 4  # of a text in its line, at both sides together
 
 
@@ -68,7 +70,7 @@ def _faults(widget: QWidget) -> Iterator[str]:
             yield from _combo(widget)
         case QAbstractSpinBox():
             yield from _compared(widget.text(), widget.fontMetrics(), widget.findChild(QLineEdit).width() - 2)
-        case QLineEdit() if not isinstance(widget.parent(), QComboBox | QAbstractSpinBox):
+        case QLineEdit():
             yield from _line(widget)
         case QGroupBox():
             yield from _compared(widget.title(), widget.fontMetrics(), widget.width() - 20)
@@ -82,6 +84,8 @@ def _faults(widget: QWidget) -> Iterator[str]:
             yield from _table(widget)
         case Plot():
             yield from _axes(widget)
+        case Chip():
+            yield from _chip(widget)
 
 
 def _label(label: QLabel) -> Iterator[str]:
@@ -139,6 +143,8 @@ def _combo(box: QComboBox) -> Iterator[str]:
 
 
 def _line(line: QLineEdit) -> Iterator[str]:
+    if isinstance(line.parent(), QComboBox | QAbstractSpinBox):
+        return  # it is the box that is looked at
     room = line.width() - 20 - _EDIT_INSET
     if not line.text():
         yield from _compared(line.placeholderText(), line.fontMetrics(), room, line.toolTip())
@@ -202,6 +208,15 @@ def _placeholder(table: TableView) -> Iterator[str]:
         needs = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap.value, table.placeholder).size()
         table.grab()  # a tooltip is set where it is drawn
         yield from _smaller(table.placeholder, needs, room.size(), table.toolTip())
+
+
+def _chip(chip: Chip) -> Iterator[str]:
+    number = f"{chip.feature_id}"
+    yield from _compared(number, chip.fontMetrics(), chip.findChild(QToolButton).x() - _CHIP_PADDING)
+    if chip.shown_name() != chip.name and chip.name not in _said(chip.toolTip()):
+        yield f"{chip.name!r} is cut without a tooltip"
+    if chip.height() < chip.fontMetrics().height():
+        yield f"{number} needs {chip.fontMetrics().height()} of height and has {chip.height()}"
 
 
 def _items(view: QListWidget) -> Iterator[str]:
@@ -268,7 +283,7 @@ def _outside(widget: QWidget) -> str:
 
 
 def _texts(widget: QWidget) -> bool:
-    return (
+    return isinstance(widget, Chip) or (
         isinstance(widget, QLabel | QAbstractButton | QComboBox | QLineEdit)
         and bool(widget.currentText() if isinstance(widget, QComboBox) else widget.text())
         and not isinstance(widget.parent(), QHeaderView)
