@@ -52,12 +52,11 @@ _EDIT_INSET = 4  # of a text in its line, at both sides together
 def clipped(window: QWidget) -> list[str]:
     """Return what is cut of the texts that a window shows, one description for each."""
     shown = [window, *(widget for widget in window.findChildren(QWidget) if widget.isVisible())]
-    return [f"{_where(widget)}: {found}" for widget in shown for found in _faults(widget)]
+    faults = ((widget, found) for widget in shown for found in chain(_outside(widget), _faults(widget)))
+    return [f"{_where(widget)}: {found}" for widget, found in faults]
 
 
 def _faults(widget: QWidget) -> Iterator[str]:
-    if (found := _outside(widget)) and _texts(widget):
-        yield found
     match widget:
         case ElidedLabel():
             if widget.shown_text() != widget.text() and widget.text() not in _said(widget.toolTip()):
@@ -265,21 +264,21 @@ def _smaller(text: str, needs: QSize, room: QSize, tooltip: str) -> Iterator[str
             yield f"{text!r} needs {need} of {way} and has {has}"
 
 
-def _outside(widget: QWidget) -> str:
-    """Return how much of a widget its ancestors cut off, where nothing scrolls to it."""
+def _outside(widget: QWidget) -> Iterator[str]:
+    """Yield how much of a widget with a text its ancestors cut off, where nothing scrolls to it."""
     inside, ancestor = widget.rect(), widget
-    while (parent := ancestor.parentWidget()) is not None and not ancestor.isWindow():
+    while _texts(widget) and (parent := ancestor.parentWidget()) is not None and not ancestor.isWindow():
         inside.translate(ancestor.pos())
         scrolls = parent.parentWidget()
         if isinstance(scrolls, QAbstractScrollArea) and scrolls.viewport() is parent:
             off = scrolls.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
             if off and (inside.right() > parent.width() or inside.left() < 0):
-                return f"{inside.getRect()} is not all in {parent.width()} pixels, to which nothing scrolls"
-            return ""
+                yield f"{inside.getRect()} is not all in {parent.width()} pixels, to which nothing scrolls"
+            return
         if not parent.rect().adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK).contains(inside):
-            return f"{inside.getRect()} is not all in {_where(parent)} of {parent.size().toTuple()}"
+            yield f"{inside.getRect()} is not all in {_where(parent)} of {parent.size().toTuple()}"
+            return
         ancestor = parent
-    return ""
 
 
 def _texts(widget: QWidget) -> bool:
