@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,9 +148,13 @@ class _Running:
 
     def on(self, place: str) -> bool:
         """Run all plans on one dataset; return whether it was stopped."""
+        # Plans of one protocol share the data: they are divided, and prepared for methods, only once.
+        divided = groupby(self.comparison.plans(place), key=lambda plan: plan.protocol)
+        return any(self._on(list(plans)) for _, plans in divided)
+
+    def _on(self, plans: Sequence[Plan]) -> bool:
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
-        plans = self.comparison.plans(place)
         try:
             dataset = open_data(plans[0])
             check_measured(plans[0], dataset)

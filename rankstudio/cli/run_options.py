@@ -92,7 +92,8 @@ def _add_places(where: Any) -> None:
     where.add_argument(
         "--protocol",
         help='protocol: "given" (default), "10-fold", "leave-query-out", "split 60/20/20" or "nested 20" '
-        '(percent); with inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"',
+        '(percent); with inner cross-validation, "nested 5-fold" or "10-fold, nested 5-fold"; with a share '
+        'of the training queries, "train 20%%" or "10-fold, train 20%%"',
     )
     where.add_argument(
         "--groups",

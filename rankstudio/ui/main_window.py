@@ -207,6 +207,7 @@ class MainWindow(QMainWindow):
             model.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
+        self.sections.tray.pointedAt.connect(self.status.hint)
         self.open_controller.noted.connect(self.messages.note)
         for teller in (self.open_controller, self.study_files, self.menus, self.names):
             teller.warned.connect(self.say_warning)

@@ -21,6 +21,7 @@ from rankstudio.engine.analysis.significance import (
     pin_effects,
 )
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import TextTable, p_text, range_text, save_csv
 from rankstudio.engine.methods.catalog import Kind, Method
@@ -85,7 +86,14 @@ def plan_text(plan: Plan) -> str:
     if plan.entry.given:
         return plan.title
     method = method_text(plan.entry, plan.parameters)
-    return f"{method}, then {method_text(ranker, plan.ranker_parameters)}" if ranker else method
+    methods = f"{method}, then {method_text(ranker, plan.ranker_parameters)}" if ranker else method
+    return f"{methods}{_share_text(plan)}"
+
+
+def _share_text(plan: Plan) -> str:
+    """Return what is added to the method of a run on a share of the training queries."""
+    train = parse_protocol(plan.protocol).train
+    return f", train {train}%" if train < 100 else ""
 
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
@@ -268,7 +276,12 @@ def _rows(
     plan, average = result.plan, result.average
     ours = [f"{average[name]:.4f}{'*' if average[name] == best[name] else ' '}" for name in names]
     ranker = method_text(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""
-    head = [method_text(plan.entry, plan.parameters), ranker, range_text(result.sizes), *ours]
+    head = [
+        f"{method_text(plan.entry, plan.parameters)}{_share_text(plan)}",
+        ranker,
+        range_text(result.sizes),
+        *ours,
+    ]
     sources = {(p.label, p.source) for of_measure in printed.values() for p in of_measure}
     if not sources:
         return [[*head, *[""] * (2 * len(compared) + 1)]]

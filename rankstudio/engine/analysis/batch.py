@@ -13,11 +13,13 @@ from rankstudio.engine.analysis.significance import RunComparison, by_dataset, c
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.plan.toml import plan_from_dict, read_toml
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
 
+_SEVERAL = ("protocol", "method", "ranker")  # of which a run may have a list
 _OWN = ("title", "data", "runs", "parameters", "against")
 
 
@@ -31,8 +33,8 @@ class Comparison:
     data : tuple of str
         Data files or folders.
     runs : tuple of Mapping
-        Each has "method", optionally "ranker" (a key or a list of keys; every pair is a plan), and optionally
-        its own "parameters" and "ranker_parameters".
+        Each has "method", optionally "ranker" and "protocol" (each one or a list; every combination is a
+        plan), and optionally its own "parameters" and "ranker_parameters".
     parameters : Mapping
         Parameters by method, applied wherever the method occurs, as selector or as ranker.
     protocol : Mapping
@@ -57,22 +59,23 @@ class Comparison:
         PlanError, ParameterError
             If an entry is not a valid plan.
         """
-        return tuple(self._plan(data, run, *pair) for run in self.runs for pair in _pairs(run))
+        return tuple(self._plan(data, run, *named) for run in self.runs for named in _combined(run))
 
-    def _plan(self, data: str, run: Mapping[str, Any], key: str, ranker: str) -> Plan:
+    def _plan(self, data: str, run: Mapping[str, Any], protocol: str, key: str, ranker: str) -> Plan:
         own = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {**self.protocol, "data": data, "method": key, "parameters": own}
         if ranker:
             ranked = {**self.parameters.get(ranker, {}), **run.get("ranker_parameters", {})}
             values |= {"ranker": ranker, "ranker_parameters": ranked}
+        if protocol:
+            values["protocol"] = protocol
         return plan_from_dict(values)
 
 
-def _pairs(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield every method of a run with every ranker."""
-    several = [
-        value if isinstance(value, list) else [value] for value in (run["method"], run.get("ranker", ""))
-    ]
+def _combined(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield every protocol of a run with every method and ranker, as plans of one protocol share the data."""
+    named = (run.get(name, "") for name in _SEVERAL)
+    several = [value if isinstance(value, list) else [value] for value in named]
     yield from product(*several)
 
 
@@ -119,7 +122,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     runs, data = values.get("runs"), values.get("data", [])
     if not _tables(runs) or not runs or not all(run.get("method") for run in runs):
         raise PlanError(tr('runs: expected tables [[runs]], each with a line like method = "gas".'))
-    for name in ("method", "ranker"):
+    for name in _SEVERAL:
         if not all(_texts(given) and given != [] for run in runs if (given := run.get(name)) is not None):
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
@@ -170,7 +173,9 @@ def folder_name(plan: Plan) -> str:
         for p in plan.entry.parameters
         if p not in plan.entry.grids and plan.parameters[p.name] != p.default
     ]
-    return "-".join([plan.method, *([plan.ranker] if plan.ranker else []), *fixed]).replace("@", "-at-")
+    share = parse_protocol(plan.protocol).train
+    names = [plan.method, plan.ranker, *fixed, f"train-{share}" if share < 100 else ""]
+    return "-".join(filter(None, names)).replace("@", "-at-")
 
 
 def tests_of(comparison: Comparison, results: Sequence[RunResult]) -> tuple[RunComparison, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,13 +18,17 @@ from rankstudio.engine.analysis.tried_models import (
 )
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.mean_intervals import mean_intervals
 
-By = Literal["size", "cost", "seconds"]
+By = Literal["size", "cost", "train", "seconds"]
+
+_ONE_MODEL: tuple[By, ...] = ("train", "seconds")  # what a run has one value of
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,26 @@ class RunCurve:
     unpaired: str = ""
 
 
+def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
+    """Return the positions of plans that differ only in the share of the training queries, in its order.
+
+    A plan without such a partner is alone.
+    """
+    shares = [parse_protocol(plan.protocol) for plan in plans]
+    whole = [
+        plan.changed(protocol=str(replace(share, train=100)))
+        for plan, share in zip(plans, shares, strict=True)
+    ]
+    found: list[list[int]] = []
+    for position, plan in enumerate(whole):
+        group = next((group for group in found if whole[group[0]] == plan), None)
+        if group is None:
+            found.append([position])
+        else:
+            group.append(position)
+    return [sorted(group, key=lambda position: shares[position].train) for group in found]
+
+
 def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
     """Return feature costs by id, from the first run that has costs; otherwise {}."""
     for run in runs:
@@ -84,9 +108,10 @@ def run_curves(
         Position of the reference run.
     data : sequence of FoldedDataset
         Data of each run; without documents the curves have no intervals.
-    by : {"size", "cost", "seconds"}
-        x axis: number of features, their cost (1 by default), or the run time; a curve over time has only the
-        best model.
+    by : {"size", "cost", "train", "seconds"}
+        x axis: number of features, their cost (1 by default), the percentage of the training queries, or the
+        run time. Over the last two a run has only its best model. Over the training queries there are no
+        intervals; runs that `learning_curves` puts together are the points of a learning curve.
 
     Returns
     -------
@@ -95,6 +120,8 @@ def run_curves(
     """
     costs = costs_of(runs)
     tried = _spread(by, [_curve(run, name, by, costs) for run in runs])
+    if by == "train":  # intervals between points of several runs would hide the curves; the tests have them
+        return tuple(one and _bare(run, *one) for run, one in zip(runs, tried, strict=True))
     against = tried[reference]
     worth = _by_query(runs[reference], data[reference], against[1], name) if against else None
     found: list[RunCurve | None] = []
@@ -129,8 +156,9 @@ def _curve(run: RunResult, name: str, by: By, costs: Mapping[int, float]) -> _Tr
     if not paths:
         return None
     models = best_of_sizes([max(paths, key=lambda path: _greatest(sign * path.means))], name)
-    if by == "seconds":
-        return np.array([run.seconds]), [max(models, key=lambda model: sign * model.mean)]
+    if by in _ONE_MODEL:
+        of_run = float(parse_protocol(run.plan.protocol).train) if by == "train" else run.seconds
+        return np.array([of_run]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
         return np.array([model.size for model in models]), models
     x = np.array([_cost(model, run.feature_ids, costs) for model in models])
@@ -141,7 +169,7 @@ def _curve(run: RunResult, name: str, by: By, costs: Mapping[int, float]) -> _Tr
 def _spread(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
     """Give rankings without features every x that models have: there is none of their own."""
     sized = [x for x, models in filter(None, tried) if models[0].steps[0].learned]
-    if by == "seconds" or not sized:
+    if by in _ONE_MODEL or not sized:
         return tried
     every = np.unique(np.concatenate(sized))
     return [

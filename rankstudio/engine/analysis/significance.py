@@ -6,7 +6,7 @@ With the tests that are one family for Holm's correction, and the runs that are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from rankstudio.engine.errors import PlanError, shown
 from rankstudio.engine.experiment.plan.difference import differences, only_pins_differ, pins_of
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, counting_plan
-from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT
+from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
@@ -451,12 +451,13 @@ def _what_differs(run: RunResult, reference: RunResult) -> str:
 
 
 def _dealt(plan: Plan) -> str:
-    """Return how the folds came about."""
-    if plan.protocol == GIVEN:
+    """Return how the test parts came about, whatever share of the training queries is used."""
+    protocol = str(replace(parse_protocol(plan.protocol), train=100))
+    if protocol == GIVEN:
         return tr("as in the files")
-    if plan.protocol == LEAVE_QUERY_OUT:
-        return plan.protocol
-    return tr("{protocol}, seed {seed}").format(protocol=plan.protocol, seed=plan.seed)
+    if protocol == LEAVE_QUERY_OUT:
+        return protocol
+    return tr("{protocol}, seed {seed}").format(protocol=protocol, seed=plan.seed)
 
 
 def _numbers(run: RunResult) -> tuple[int, ...]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
+import numpy as np
 from PySide6.QtCore import Signal, Slot
 
-from rankstudio.engine.analysis.run_curves import RunCurve
+from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
@@ -22,12 +23,16 @@ _NOTHING = tr("Validation curves of the ticked runs appear here.")
 _ABOUT = {
     "size": tr("features of the model, k"),
     "cost": tr("cost of the features of the model"),
+    "train": tr("share of the training queries in percent"),
     "seconds": tr("run time in seconds"),
 }
 
+_Point = tuple[int, RunCurve, int]
+"""Number of a run, its curve, and the position of a point on it."""
+
 
 class CurvesView(Panel):
-    """Validation measure over size, cost or time, one curve a run.
+    """Validation measure over size, cost, share of the queries or time, one curve a run.
 
     Parameters
     ----------
@@ -48,7 +53,7 @@ class CurvesView(Panel):
         super().__init__(theme, tr("Curves"))
         self.setObjectName("curves-view")
         self.keep_title()
-        self._found: tuple[tuple[int, RunCurve], ...] = ()
+        self._points: tuple[tuple[_Point, ...], ...] = ()  # of each curve that is drawn
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
@@ -57,15 +62,20 @@ class CurvesView(Panel):
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
-        self.offer(costs=False)
+        self.offer(costs=False, shares=False)
 
-    def offer(self, *, costs: bool) -> None:
-        """Offer what x can be; the cost only where features have one."""
-        offered = ("size", *(["cost"] if costs else []), "seconds")
+    def offer(self, *, costs: bool, shares: bool) -> None:
+        """Offer what x can be; the cost only where features have one, shares only where runs differ in it."""
+        offered = ("size", *(["cost"] if costs else []), *(["train"] if shares else []), "seconds")
         if offered != self._offered:
             kept = self.by.value()
             self._offered = offered
-            labels = {"size": tr("by k"), "cost": tr("by cost"), "seconds": tr("by time")}
+            labels = {
+                "size": tr("by k"),
+                "cost": tr("by cost"),
+                "train": tr("by queries"),
+                "seconds": tr("by time"),
+            }
             self.by.set_options([(key, labels[key]) for key in offered])
             self.by.select(kept)
 
@@ -90,7 +100,12 @@ class CurvesView(Panel):
             Of the measure.
         """
         by = str(self.by.value())
-        self._found = tuple((key, one) for key, one in zip(runs, found, strict=True) if one is not None)
+        there = [(key, one) for key, one in zip(runs, found, strict=True) if one is not None]
+        groups = learning_curves([runs[key][1] for key, _ in there]) if by == "train" else None
+        self._points = tuple(
+            tuple((*there[at], point) for at in group for point in range(there[at][1].x.size))
+            for group in groups or [[at] for at in range(len(there))]
+        )
         self.plot.set_axes(
             replace(
                 self.plot.axes,
@@ -99,29 +114,31 @@ class CurvesView(Panel):
                 integer_x=by == "size",
             )
         )
-        self.plot.set_curves([_overlaid(key, *runs[key], one, key == reference) for key, one in self._found])
+        self.plot.set_curves([_overlaid(points, runs, reference) for points in self._points])
         self.set_caption(self._said(by))
 
     def mark(self, key: int | None, values: tuple[float, ...] | None, place: int | None) -> None:
         """Mark the current choice where a curve has it; tells nobody."""
-        for number, (run, curve) in enumerate(self._found):
-            if run == key and values == curve.values and place in curve.places:
-                self.plot.select((number, curve.places.index(place)))
-                return
-        self.plot.select(None)
+        marked = (
+            (number, position)
+            for number, points in enumerate(self._points)
+            for position, (run, curve, point) in enumerate(points)
+            if (run, curve.values, curve.places[point]) == (key, values, place)
+        )
+        self.plot.select(next(marked, None))
 
     def _said(self, by: str) -> str:
-        if not self._found:
+        if not self._points:
             return ""
-        if by == "seconds":
-            return tr("best model of each run · click a point to select it")
-        if len(self._found) > 1 and any(not one.unpaired for _, one in self._found):
+        if by in ("train", "seconds"):
+            return tr("best model of each run · click a point")
+        if len(self._points) > 1 and any(not points[0][1].unpaired for points in self._points):
             return tr("mean over folds, bands: paired difference · click a point")
         return tr("mean over folds · click a point to select it")
 
     @Slot(int, int)
-    def _pick(self, number: int, point: int) -> None:
-        key, curve = self._found[number]
+    def _pick(self, number: int, position: int) -> None:
+        key, curve, point = self._points[number][position]
         self.picked.emit(key, curve.values, curve.places[point])
 
 
@@ -129,12 +146,28 @@ def _size(size: float) -> str:
     return tr("no features") if isnan(size) else f"k = {plain(size)}"
 
 
-def _overlaid(key: int, label: str, plan: Plan, curve: RunCurve, reference: bool) -> OverlaidCurve:
-    combination = combination_label(plan.axes, curve.values)
-    notes = tuple(
-        " · ".join(part for part in (_size(float(size)), combination, curve.unpaired) if part)
-        for size in curve.sizes
-    )
+def _overlaid(
+    points: Sequence[_Point], runs: Mapping[int, tuple[str, Plan]], reference: int | None
+) -> OverlaidCurve:
+    """Return the curve through some points, in the looks of the last one's run."""
+    key = points[-1][0]
+    values = np.array([[of[at] for of in (c.x, c.mean, c.difference, c.half)] for _, c, at in points]).T
+    notes = tuple(_note(runs[run][1], curve, point) for run, curve, point in points)
     return OverlaidCurve(
-        key, f"{key} {label}", curve.x, curve.mean, notes, curve.difference, curve.half, reference
+        key,
+        f"{key} {runs[key][0]}",
+        values[0],
+        values[1],
+        notes,
+        values[2],
+        values[3],
+        key == reference,
+    )
+
+
+def _note(plan: Plan, curve: RunCurve, point: int) -> str:
+    """Return what is said of a point besides its values."""
+    combination = combination_label(plan.axes, curve.values)
+    return " · ".join(
+        part for part in (_size(float(curve.sizes[point])), combination, curve.unpaired) if part
     )

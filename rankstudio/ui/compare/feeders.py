@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.conventions import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, run_curves
+from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
@@ -224,7 +224,9 @@ class CurvesFeeder(Controller):
 
     def _key(self) -> Key | None:
         reference, runs = self._compared()
-        self._view.offer(costs=bool(costs_of(list(runs.values()))))
+        plans = [run.plan for run in runs.values()]
+        shares = any(len(group) > 1 for group in learning_curves(plans))
+        self._view.offer(costs=bool(costs_of(list(runs.values()))), shares=shares)
         records = [self._runs.record(key) for key in runs]
         measured = tuple((key, id(run)) for key, run in runs.items())
         shown = tuple((record.title, id(record.dataset)) for record in records)

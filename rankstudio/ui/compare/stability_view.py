@@ -70,6 +70,7 @@ class StabilityView(View):
         self.table = self.add_table(
             "stability", tr("Features by fold"), about, said, lambda row: row.feature, name
         )
+        self.table.feature_of = lambda row: row.feature
         self.facts = KeyValue()
         self.warning = named(PlainLabel(), role="caption")
         self._lay_out()

@@ -275,6 +275,7 @@ class StatisticsPanel(Panel):
         super().__init__(theme, tr("Statistics"), padding=0)
         self.setObjectName("statistics-panel")
         self.table = TableView(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id)
+        self.table.feature_of = lambda row: int(row.feature_id)
         self.table.setAccessibleName(tr("Statistics of the features"))
         self.table.placeholder = NOTHING
         self.sizes = HistogramPlot(theme, tr("queries"), tr("documents in the query"))

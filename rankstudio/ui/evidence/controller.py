@@ -292,7 +292,7 @@ class EvidenceController(Controller):
         final = self.evidence.progress(Package.STOP) is not Progress.RUNNING
         found = self._known("stop", "significance", "repeated", final, self.evidence.whole)
         if found is not None:
-            self.stop.show_stop(found, whole=self.evidence.whole, final=final)
+            self.stop.show_stop(found, self._columns[0], whole=self.evidence.whole, final=final)
 
     def _show_chance(self) -> None:
         """Show what the permutation test of the whole path says."""

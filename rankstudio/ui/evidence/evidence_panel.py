@@ -536,6 +536,7 @@ class EvidencePanel(Panel):
         self.setObjectName("evidence-panel")
         self.table = EvidenceTable(theme)
         self.table.setAccessibleName(tr("Evidence"))
+        self.table.feature_of = lambda row: row.feature
         about = tr("Evidence for each selected feature, with its verdict.")
         self.table.shared = Shared("evidence", tr("Evidence"), about, always=True)
         self.work = WorkRow(

@@ -44,6 +44,7 @@ class ProbabilityPanel(Panel):
             "probability-plot",
         )
         self.plot.decimals = 2
+        self.plot.feature_at = lambda feature, _: feature
         self.plot.shared = Shared("probability", tr("Selection probability"))
         self.plot.placeholder = tr("The share of the halves that select each feature appears here.")
         self.set_content(self.plot)

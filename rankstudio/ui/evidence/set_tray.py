@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +16,26 @@ from PySide6.QtGui import (
     QDropEvent,
     QEnterEvent,
     QMouseEvent,
+    QPainter,
+    QPaintEvent,
     QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.support.number_format import fixed, percent, signed
+from rankstudio.engine.support.number_format import fixed, percent
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.controller import EvidenceController
+from rankstudio.ui.evidence.set_sentences import SAME, FeatureChange, signed_percent
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.select.fields import Chip
+from rankstudio.ui.style.fonts import TINY, font
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
@@ -45,7 +51,7 @@ EVIDENCE = "evidence"
 
 FEATURE = "application/x-rankstudio-feature"
 """Type of a drag that carries the id of a feature."""
-_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set
+_CHIP = "application/x-rankstudio-chip"  # of a drag of a chip of the set, with the id of its feature
 _OFFERED = 10
 """Changes in a menu, the best ones first."""
 _MOST_NAMED, _MOST_CHIPS = 3, 16
@@ -53,7 +59,6 @@ _MOST_NAMED, _MOST_CHIPS = 3, 16
 _MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
 _NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
 _AIR, LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the error
-_SAME = 5e-6  # share of the error, up to which two are the same
 
 
 @dataclass(frozen=True)
@@ -68,11 +73,14 @@ class ShownSet:
         Whether it is not the selection any more.
     said : str
         On its error, or on the feature that is looked at.
+    swaps : mapping of int to float
+        Of members, by their ids: relative change of the error if the feature under the mouse replaces them.
     """
 
     features: tuple[tuple[int, str], ...]
     edited: bool
     said: str
+    swaps: Mapping[int, float] = field(default_factory=dict)
 
 
 class SetChip(Chip):
@@ -90,6 +98,7 @@ class SetChip(Chip):
     menuAsked = Signal(int, QPoint)
 
     feature_id, name, _shows_name = 0, "", False  # until it is built: Qt may change the font before
+    _swap: float | None = None
 
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
         super().__init__(theme, feature_id, name, shows_name=shows_name)
@@ -108,6 +117,27 @@ class SetChip(Chip):
         wide = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED)
         numbered = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED)
         self.setFixedWidth(wide if self._shows_name else numbered)
+
+    def show_swap(self, share: float | None) -> None:
+        """Show how the error changes if the feature under the mouse replaces this one; None for none."""
+        if share != self._swap:
+            self._swap = share
+            self._cross.setVisible(share is None)
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the chip, or the change of a swap in it."""
+        if self._swap is None:
+            super().paintEvent(event)
+            return
+        colors, painter = self._theme.colors, QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(colors.q("accent"))
+        painter.setBrush(colors.q("panel"))
+        painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5)
+        painter.setFont(font(TINY))
+        painter.setPen(colors.q("error" if self._swap >= SAME else "ok" if self._swap <= -SAME else "text"))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, signed_percent(self._swap))
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """Tell what is under the pointer."""
@@ -138,11 +168,10 @@ class SetChip(Chip):
         self._pressed = None
         drag, data = QDrag(self), QMimeData()
         data.setText(f"{self.feature_id} {self.name}")
-        data.setData(_CHIP, b"")
+        data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
-        if drag.exec(Qt.DropAction.MoveAction) is not Qt.DropAction.MoveAction:
-            self.removed.emit(self.feature_id)  # let go outside of the tray
+        drag.exec(Qt.DropAction.MoveAction)  # what comes of it is up to where the chip is let go
 
 
 class SetTray(QFrame):
@@ -201,6 +230,8 @@ class SetTray(QFrame):
         if before is None or before.features != shown.features:
             self._make_chips(shown.features)
         self.said.setText(shown.said)
+        for chip in self.chips:
+            chip.show_swap(shown.swaps.get(chip.feature_id))
         self.undo.setEnabled(undoable)
         for button in (self.reset, self.run):
             button.setEnabled(shown.edited)
@@ -219,7 +250,7 @@ class SetTray(QFrame):
         """Put a feature into the set, or leave a chip where it was."""
         event.acceptProposedAction()
         if event.mimeData().hasFormat(FEATURE):
-            self.dropped.emit(int(event.mimeData().data(FEATURE).toStdString()))
+            self.dropped.emit(_carried(event.mimeData(), FEATURE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many chips as fit."""
@@ -283,7 +314,17 @@ class SetTrayController(Controller):
     models : Models
     evidence : EvidenceController
         Which runs sets.
+
+    Attributes
+    ----------
+    pointedAt : Signal(str)
+        What the feature under the mouse changes, on pages without a tray; "" where the mouse has left it.
+    known : Signal()
+        The changes of the set are computed.
     """
+
+    pointedAt = Signal(str)
+    known = Signal()
 
     def __init__(
         self, theme: Theme, models: Models, evidence: EvidenceController, parent: QObject | None = None
@@ -295,6 +336,7 @@ class SetTrayController(Controller):
         self._of: object = None
         self._changes: SetChanges | None = None
         self._pointed, self._looked_at = 0, 0
+        self._told = ""  # of the feature under the mouse, where no tray is seen
         self._menu: QMenu | None = None
         self._tab = EVIDENCE
         self.trays = SetTray(theme, "features-set"), SetTray(theme, "evidence-set", shares_line=True)
@@ -382,10 +424,45 @@ class SetTrayController(Controller):
         action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
         return [action]
 
-    def serve(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
-        """Say what the feature under the mouse would change, and let the rows of a table be dragged here."""
+    def surround(self, area: QWidget) -> None:
+        """Let chips that are let go over an area, the trays in it apart, be removed.
+
+        Only a drop there removes a chip. Escape, and letting go outside of the window, cancel the drag: both
+        look alike to where it began.
+        """
+        area.setAcceptDrops(True)
+        area.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take chips that are dragged out of the set."""
+        if isinstance(event, QDragEnterEvent | QDropEvent) and event.mimeData().hasFormat(_CHIP):
+            event.acceptProposedAction()
+            if event.type() is QEvent.Type.Drop:
+                self.remove(_carried(event.mimeData(), _CHIP))
+            return True
+        return super().eventFilter(watched, event)
+
+    def serve(self, page: QWidget) -> None:
+        """Say what the feature under the mouse would change, in all plots and tables of a page.
+
+        Rows of its tables can be dragged into the set.
+        """
+        for plot in page.findChildren(Plot):
+            plot.about_feature = self.lines
+            plot.pointed.connect(self._point)
+            self.known.connect(plot.say_again)
+        for table in page.findChildren(TableView):
+            if table.feature_of is not None:
+                self._serve_table(table, table.feature_of)
+
+    def _serve_table(self, table: TableView, feature_of: Callable[[Any], int]) -> None:
         table.pointed.connect(lambda row: self._point(0 if row is None else feature_of(row)))
         table.dragged = lambda row: feature_data(feature_of(row))
+
+    def lines(self, feature: int) -> list[Line]:
+        """Return what a box says of a feature: what it changes, and each swap."""
+        change = self._change_of(feature)
+        return [] if change is None else change.lines(lambda column: str(self._id(column)))
 
     @Slot(int)
     def look_at(self, feature: int) -> None:
@@ -426,79 +503,78 @@ class SetTrayController(Controller):
         on_features, on_evidence = self.trays
         on_features.setVisible(self._possible)
         on_evidence.setVisible(self._possible and self._tab == EVIDENCE)
+        if self._possible and (self._pointed or any(tray.isVisible() for tray in self.trays)):
+            self._computed.update()
+        self._tell_elsewhere()
         if not self._possible or dataset is None:
             return
-        if any(tray.isVisible() for tray in self.trays):
-            self._computed.update()
         names = dataset.feature_names
         features = tuple((int(dataset.feature_ids[c]), names[c]) for c in self._columns)
-        shown = ShownSet(features, self.edited, self._sentence())
+        change = self._change_of(self._pointed)
+        swaps = {self._id(c): share for c, share in change.swaps} if change and not change.inside else {}
+        shown = ShownSet(features, self.edited, self._sentence(), swaps)
         for tray in self.trays:
             tray.show_set(shown, undoable=bool(self._before))
 
     def _sentence(self) -> str:
-        model, found = self._evidence.evidence.model, self._changes
-        if model is None or found is None or set(found.features) != set(self._columns):
+        model, found = self._evidence.evidence.model, self._found
+        if model is None or found is None:
             return tr("Computing …") if self._computed.busy else ""
-        feature = self._pointed or self._looked_at
-        column = self._column(feature) if feature else None
-        if self._pointed and column in found.features:
-            return self._without(found, found.features.index(column), feature)
-        if column is not None and column not in found.features:
-            return self._with(found, column, feature)
+        change = self._change_of(self._pointed or self._looked_at)
+        if change is not None and (self._pointed or not change.inside):
+            return self._in_words(change)
         error = tr("left-out error {error} per document").format(
             error=fixed(found.criterion / model.path.divisor, 5)
         )
         own = model.step.criterion
         if not self.edited or not own:
             return error
-        change = found.criterion / own - 1
-        if abs(change) < _SAME:
+        above = found.criterion / own - 1
+        if abs(above) < SAME:
             return error
         text = (
             tr("{error}, {share} above the selection")
-            if change > 0
+            if above > 0
             else tr("{error}, {share} below the selection")
         )
-        return text.format(error=error, share=percent(abs(change)))
+        return text.format(error=error, share=percent(abs(above)))
 
-    def _with(self, found: SetChanges, column: int, feature: int) -> str:
-        """Say what a feature outside of the set would change."""
-        change = signed_percent(found.added[column] / found.criterion - 1)
-        best = int(np.argmin(found.swapped[:, column]))
-        other = self._id(found.features[best])
-        swapped = signed_percent(found.swapped[best, column] / found.criterion - 1)
-        return tr(
-            "Adding {feature} changes the error by {change}; replacing {other} with it, by {swapped}."
-        ).format(feature=self._said(feature), change=change, other=other, swapped=swapped)
+    @property
+    def _found(self) -> SetChanges | None:
+        """The changes of the set; None where they are not known yet."""
+        found = self._changes
+        return found if found is not None and set(found.features) == set(self._columns) else None
 
-    def _without(self, found: SetChanges, place: int, feature: int) -> str:
-        """Say what a feature of the set is worth, and which other one would be best in its place."""
-        change = signed_percent(found.without[place] / found.criterion - 1)
-        if np.isnan(found.swapped[place]).all():
-            return tr("Without {feature} the error changes by {change}.").format(
-                feature=self._said(feature), change=change
-            )
-        best = int(np.nanargmin(found.swapped[place]))
-        swapped = signed_percent(found.swapped[place, best] / found.criterion - 1)
-        return tr(
-            "Without {feature} the error changes by {change}, with {other} in its place by {swapped}."
-        ).format(
-            feature=self._said(feature), change=change, other=self._said(self._id(best)), swapped=swapped
-        )
+    def _change_of(self, feature: int) -> FeatureChange | None:
+        """Return what a feature changes, by its id; None where that is not known."""
+        found, column = self._found, self._column(feature) if feature else None
+        return None if found is None or column is None else FeatureChange.of(found, column)
+
+    def _in_words(self, change: FeatureChange) -> str:
+        return change.sentence(lambda column: str(self._id(column)))
+
+    def _tell_elsewhere(self) -> None:
+        """Say what the feature under the mouse changes where no tray says it: in the line of the window."""
+        unseen = self._pointed and not any(tray.isVisible() for tray in self.trays)
+        change = self._change_of(self._pointed) if unseen else None
+        told = "" if change is None else self._in_words(change)
+        if told != self._told:
+            self._told = told
+            self.pointedAt.emit(told)
 
     @Slot(int)
     def _point(self, feature: int) -> None:
-        self._pointed = feature
-        self._ask()
+        if feature != self._pointed:
+            self._pointed = feature
+            self._ask()
 
     # Menus
 
     @Slot(QPoint)
     def _offer(self, place: QPoint) -> None:
         """Offer features to add, the best ones first."""
-        menu, found = self._new_menu(), self._changes
-        if found is not None and set(found.features) == set(self._columns):
+        menu, found = self._new_menu(), self._found
+        if found is not None:
             for column in _best(found.added):
                 change = signed_percent(found.added[column] / found.criterion - 1)
                 action = menu.addAction(f"{self._said(self._id(column))}\t{change}")
@@ -510,9 +586,9 @@ class SetTrayController(Controller):
     @Slot(int, QPoint)
     def _show_menu(self, feature: int, place: QPoint) -> None:
         """Offer what can be done with a feature of the set."""
-        menu, found, column = self._new_menu(), self._changes, self._column(feature)
+        menu, found, column = self._new_menu(), self._found, self._column(feature)
         menu.addAction(tr("Remove from the set"), lambda: self.remove(feature))
-        if found is not None and column in found.features and set(found.features) == set(self._columns):
+        if found is not None and column in found.features:
             row = found.swapped[found.features.index(column)]
             inner = menu.addMenu(tr("Replace with"))
             for other in _best(row):
@@ -557,6 +633,7 @@ class SetTrayController(Controller):
     def _take(self, found: SetChanges | None) -> None:
         self._changes = found
         self._ask()
+        self.known.emit()
 
     def _column(self, feature: int) -> int | None:
         dataset = self._session.dataset
@@ -584,11 +661,9 @@ def feature_data(feature: int) -> QMimeData:
     return data
 
 
-def signed_percent(share: float) -> str:
-    """Return a change in percent with its sign: "+1.30 %", "−0.21 %", "±0 %"."""
-    if abs(share) < _SAME:
-        return "±0 %"
-    return f"{signed(100 * share)} %"
+def _carried(data: QMimeData, kind: str) -> int:
+    """Return the id of the feature that a drag carries."""
+    return int(data.data(kind).toStdString())
 
 
 def _best(errors: Floats) -> list[int]:

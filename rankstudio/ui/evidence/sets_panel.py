@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.maps.set_matrix import (
@@ -85,43 +86,31 @@ class SetsPanel(Panel):
             unproved = best is not None and bool(best.sizes) and not best.sizes[-1].proved
             self.clear(_UNPROVED if unproved else NOTHING)
             return
-        best_of_all = near.best.criterion
-        own = frozenset(int(ids[column]) for column in found.selected)
         column_of = {int(feature): column for column, feature in enumerate(ids)}
-        required = [column_of[feature] for feature, state in wanted.items() if state == REQUIRED]
-        excluded = [column_of[feature] for feature, state in wanted.items() if state == EXCLUDED]
-        sets = near.containing(required, excluded)
-
-        def row(criterion: float, columns: Iterable[int], label: str = "") -> MatrixRow:
+        required, excluded = (
+            [column_of[feature] for feature, state in wanted.items() if state == asked]
+            for asked in (REQUIRED, EXCLUDED)
+        )
+        sets, lowest = near.containing(required, excluded), near.best.criterion
+        listed = [(one.criterion, one.features) for one in sets]
+        if constrained is not None and constrained.features and not sets:
+            listed = [(constrained.criterion, constrained.features)]
+        elif not wanted and all(set(columns) != set(found.selected) for _, columns in listed):
+            listed.append((criterion, found.selected))  # last, as it is not as good as the best
+        own = frozenset(int(ids[column]) for column in found.selected)
+        rows = []
+        for at, (error, columns) in enumerate(listed):
             features = frozenset(int(ids[column]) for column in columns)
-            mark = label or (tr("selection") if features == own else "")
-            return MatrixRow(criterion / best_of_all - 1, features, mark, features == own)
-
-        rows = [row(one.criterion, one.features, tr("best") if not at else "") for at, one in enumerate(sets)]
-        if not wanted and not any(one.own for one in rows):
-            rows.append(row(criterion, found.selected))
-        if wanted and constrained is not None and constrained.features and not sets:
-            rows = [row(constrained.criterion, constrained.features, tr("best"))]
+            label = tr("selection") if features == own else ""
+            first = tr("best", "set") if not at else label
+            rows.append(MatrixRow(error / lowest - 1, features, first, features == own))
         shares = np.zeros(len(ids))
         for one in sets:
             shares[list(one.features)] += 1 / len(sets)
         always = {*found.selected, *required, *excluded, *(constrained.features if constrained else ())}
-        columns = [
-            MatrixColumn(
-                int(ids[column]),
-                names[column],
-                float(shares[column]),
-                column in found.selected,
-                wanted.get(int(ids[column]), FREE),
-            )
-            for column in (-shares).argsort(kind="stable").tolist()
-            if shares[column] > 0 or column in always
-        ]
-        # What is asked for stands first, so that it can be taken back where it is in no set.
-        columns.sort(key=lambda column: column.wanted == FREE)
-        self.plot.show_sets(columns, rows, len(sets))
+        self.plot.show_sets(_columns(shares, always, found.selected, ids, names, wanted), rows, len(sets))
         self.set_caption(tr("click a feature to require it, again to exclude it"))
-        self._say(constrained, best_of_all, len(sets), bool(wanted))
+        self._say(constrained, lowest, len(sets), bool(wanted))
 
     def _say(self, constrained: SizedSubset | None, best: float, n_sets: int, asked: bool) -> None:
         text = ""
@@ -147,3 +136,29 @@ class SetsPanel(Panel):
         self.set_caption("")
         self.sentence.setText("")
         self.sentence.hide()
+
+
+def _columns(
+    shares: Floats,
+    always: Collection[int],
+    selected: Collection[int],
+    ids: Sequence[int],
+    names: Sequence[str],
+    wanted: Mapping[int, int],
+) -> list[MatrixColumn]:
+    """Return the features that are in some set or always shown, the most frequent first.
+
+    What is asked for stands before all, so that it can be taken back where it is in no set.
+    """
+    columns = [
+        MatrixColumn(
+            int(ids[column]),
+            names[column],
+            float(shares[column]),
+            column in selected,
+            wanted.get(int(ids[column]), FREE),
+        )
+        for column in (-shares).argsort(kind="stable").tolist()
+        if shares[column] > 0 or column in always
+    ]
+    return sorted(columns, key=lambda column: column.wanted == FREE)

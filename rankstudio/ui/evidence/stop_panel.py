@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,15 +84,20 @@ class StopPanel(Panel):
         fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps, (self._path, 1))
         self.body.setSpacing(4)
         self._whole = True
+        self._path_ids: tuple[int, ...] = ()
+        for plot in (self.p_plot, self.curve):
+            plot.feature_at = self._selected_at
         self.view.chosen.connect(self._show_view)
         self.clear()
 
-    def show_stop(self, found: SelectionEvidence, *, whole: bool, final: bool) -> None:
+    def show_stop(self, found: SelectionEvidence, ids: Sequence[int], *, whole: bool, final: bool) -> None:
         """Show what is known of the steps.
 
         Parameters
         ----------
         found : SelectionEvidence
+        ids : sequence of int
+            Of the data's columns.
         whole : bool
             Whether there is something to know: of other methods than greedy RankRLS there is not.
         final : bool
@@ -99,6 +105,7 @@ class StopPanel(Panel):
         """
         self.show_steps(whole)
         tests, repeated = found.significance, found.repeated
+        self._path_ids = tuple(int(ids[column]) for column in found.selected)
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
@@ -138,6 +145,10 @@ class StopPanel(Panel):
         self.optimism.setText("")
         self.set_caption("")
         self._show_view()
+
+    def _selected_at(self, _: int, step: int) -> int:
+        """Return the feature that a step selects, as far as the selection goes."""
+        return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
     def _show_view(self) -> None:
         shown = self.view.value() if self._whole else CHANCE

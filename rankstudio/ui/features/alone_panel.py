@@ -298,6 +298,10 @@ class AlonePlot(Plot):
             lines.append(Line(tr("small values first")))
         return [*lines, Line(tr("in the model"))] if self._selected[column] else lines
 
+    def feature_of(self, column: int) -> int:
+        """Return the id of a feature."""
+        return int(self._ids[column])
+
     def pick(self, column: int) -> None:
         """Pick a feature."""
         self.picked.emit(column)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
 from rankstudio.engine.analysis.features.candidate_map import CandidateMap
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.export.figures.values import FigureAxis, MapFigure
 from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.support.number_format import significant
@@ -66,6 +67,7 @@ class CandidateMapPlot(HeatMapPlot):
         self._whole: CandidateMap | None = None
         self.shown: CandidateMap | None = None  # the part of it for which there is room
         self._all_names: Sequence[str] = ()
+        self._ids: Sequence[int] | Ints = ()
         self._feature: int | None = None
         self._place: int | None = None
         self._score: CandidateScore | None = None
@@ -81,6 +83,7 @@ class CandidateMapPlot(HeatMapPlot):
         names: Sequence[str],
         score: CandidateScore | None,
         steps: str = "step",
+        ids: Sequence[int] | Ints = (),
     ) -> None:
         """Show other scores.
 
@@ -93,9 +96,11 @@ class CandidateMapPlot(HeatMapPlot):
         score : CandidateScore or None
         steps : str
             What one column is called: "step", "iteration".
+        ids : sequence of int
+            Of all features; without them nothing is said of the feature under the mouse.
         """
         self.set_names("", steps)
-        self._whole, self._score, self._all_names = shown, score, names
+        self._whole, self._score, self._all_names, self._ids = shown, score, names, ids
         self._apply()
 
     def set_ranked(self, ranked: bool) -> None:
@@ -172,6 +177,12 @@ class CandidateMapPlot(HeatMapPlot):
             *lines,
             Line(tr("rank"), tr("{ranks:.0f} of {of}").format(ranks=self.shown.ranks[row, column], of=of)),
         ]
+
+    def feature_of(self, cell: tuple[int, int]) -> int:
+        """Return the feature of a cell's row."""
+        if self.shown is None or not len(self._ids):
+            return 0
+        return int(self._ids[self.shown.features[self._from_below(cell[0])]])
 
     def figure(self) -> MapFigure:
         """Return the part of the map that is shown; outlined is what each step took."""

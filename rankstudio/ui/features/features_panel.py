@@ -357,6 +357,7 @@ class FeaturesPanel(Panel):
         self._stepwise = True
         self.table = TableView(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id)
         self.table.setAccessibleName(tr("Features of the path"))
+        self.table.feature_of = lambda row: int(row.feature_id)
         self.table.placeholder = NO_PATH
         self.table.row_actions = self._actions
         self.offered: Callable[[int], Sequence[QAction]] = lambda _: ()

@@ -16,6 +16,7 @@ from rankstudio.engine.analysis.features.candidate_map import (
     margins,
 )
 from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP, Alternative, ChoiceContext
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import CandidateScore, StepKind
 from rankstudio.engine.support.number_format import percent
@@ -210,10 +211,11 @@ class WhyPanel(Panel):
         names: Sequence[str],
         score: CandidateScore | None,
         steps: str = "step",
+        ids: Sequence[int] | Ints = (),
     ) -> None:
         """Show a path's candidates; see :meth:`CandidateMapPlot.set_map`."""
         self.plot.placeholder = NO_CANDIDATES if score is None else _UNKNOWN
-        self.plot.set_map(shown, names, score, steps)
+        self.plot.set_map(shown, names, score, steps, ids)
         self.plot.setAccessibleName(tr(score.title) if score and shown else tr("Candidates at each step"))
         self.set_caption(tr(score.title) if shown and score else "")
 
@@ -322,11 +324,12 @@ class WhyController(Controller):
         assert model is not None and model.plan.candidate_score is not None  # as the key says
         self._leads = {}
         path, score, candidates = model.path, model.plan.candidate_score, self._candidates(model)
+        path_ids = self._session.dataset.feature_ids if self._session.dataset is not None else ()
 
         def show(found: Picture) -> None:
             shown, leads = found
             steps = tr("step") if path.step_kind is StepKind.FEATURES else tr(path.step_kind.value)
-            self.panel.show_map(shown, candidates.names, score, steps)
+            self.panel.show_map(shown, candidates.names, score, steps, path_ids)
             model = self._current.model
             if model is not None:
                 self._mark(model)

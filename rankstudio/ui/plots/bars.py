@@ -182,6 +182,11 @@ class BarsPlot(Plot):
             lines.append(Line(tr("behind the longest by"), f"{first.value - bar.value:.2g}"))
         return lines
 
+    def feature_of(self, number: int) -> int:
+        """Return the feature of a bar, where bars are those of features."""
+        bar_id = self.shown()[number].id
+        return bar_id if isinstance(bar_id, int) else 0
+
     def pick(self, number: int) -> None:
         """Pick a bar, by its number."""
         self.picked.emit(self.shown()[number].id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -164,10 +164,15 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         How it is listed among what can be exported; not at all by itself.
     under_mouse : object
         What :meth:`hit_test` finds under the mouse; None for nothing.
+    pointed : Signal(int)
+        Id of the feature that the mouse came to; 0 where it left the last one.
+    about_feature : callable
+        Of the id of a feature: lines that the box adds on it.
     """
 
     failed = Signal(str)
     figureAsked = Signal()
+    pointed = Signal(int)
 
     def __init__(self, theme: Theme, axes: Axes) -> None:
         super().__init__(background=theme.colors.panel)
@@ -176,6 +181,9 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.placeholder = ""
         self.shared = NOT_SHARED
         self.under_mouse: Any = None
+        self.about_feature: Callable[[int], Sequence[Line]] = lambda _: ()
+        self._feature_pointed = 0
+        self._said_at = QPointF()
         self.setCentralItem(None)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -239,6 +247,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Return what the box says of something that :meth:`hit_test` found."""
         return []
 
+    def feature_of(self, found: Any) -> int:
+        """Return the id of the feature that something is that :meth:`hit_test` found; 0 for no feature."""
+        return 0
+
     def hover(self, at: QPointF | None) -> None:
         """Show what is under the mouse, at a pixel, and let it stand out; None where the mouse has left."""
         found = None if at is None else self.hit_test(at)
@@ -247,8 +259,27 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.redraw()
         if found is None or at is None:
             self.box.silence()
+            self._point(0)
         else:
-            self.box.say(self.readout(found), at)
+            self.say(found, at)
+
+    def say(self, found: Any, at: QPointF) -> None:
+        """Show in the box what is at a pixel, and as much on its feature as has room: a line at least."""
+        feature, own, self._said_at = self.feature_of(found), self.readout(found), at
+        more = self.about_feature(feature) if feature else ()
+        self.box.say([*own, *more[: max(1, self.box.room_for() - len(own))]], at)
+        self._point(feature)
+
+    @Slot()
+    def say_again(self) -> None:
+        """Show in the box what is known of the feature under the mouse by now."""
+        if self._feature_pointed and self.under_mouse is not None and self.box.lines():
+            self.say(self.under_mouse, self._said_at)
+
+    def _point(self, feature: int) -> None:
+        if feature != self._feature_pointed:
+            self._feature_pointed = feature
+            self.pointed.emit(feature)
 
     def click(self, at: QPointF) -> None:
         """Pick what is at a pixel."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,13 +80,13 @@ class StepCurvesPlot(Plot):
     title, x_label : str
     limits : tuple of float, optional
         Of the y axis; else what the curves ask for.
-    written : callable
-        Returns how a value is written.
 
     Attributes
     ----------
     picked : Signal(int, int)
         Key of the curve and step that were clicked.
+    feature_at : callable
+        Of the key of a curve and a step: the id of the feature that the point is of, 0 for none.
     """
 
     picked = Signal(int, int)
@@ -98,6 +98,7 @@ class StepCurvesPlot(Plot):
         self.level: StepLevel | None = None
         self.step_shown: int | None = None
         self.decimals = 4
+        self.feature_at: Callable[[int, int], int] = lambda key, step: 0
         self._limits = limits
         self._marked: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
@@ -205,6 +206,11 @@ class StepCurvesPlot(Plot):
             Line(f"k = {curve.x[found[1]]:.0f}"),
         ]
 
+    def feature_of(self, found: Point) -> int:
+        """Return the feature of a point."""
+        curve = self.curves[found[0]]
+        return self.feature_at(curve.key, int(curve.x[found[1]]))
+
     def pick(self, found: Point) -> None:
         """Pick a curve."""
         curve = self.curves[found[0]]
@@ -222,7 +228,7 @@ class StepCurvesPlot(Plot):
         self.under_mouse = (number, at)
         curve = self.curves[number]
         place = self.frame().point(float(curve.x[at]), float(curve.y[at]))
-        self.box.say(self.readout((number, at)), place)
+        self.say((number, at), place)
         self.redraw()
         return True
 

@@ -79,6 +79,7 @@ class AblationPanel(Panel):
         self._shown = ("", False)
         self._largest = 0.0
         self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
+        self.table.feature_of = lambda row: row.feature
         named(self.table, said=tr("Effect of leaving out each feature"))
         about = tr("Effect of retraining A without each feature.")
         self.table.shared = Shared("ablation", tr("Features left out"), about)

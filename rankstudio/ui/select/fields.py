@@ -54,6 +54,7 @@ _USUAL = (
     "nested 20",
     "nested 5-fold",
     "5-fold, nested 5-fold",
+    "train 50%",
 )
 """The protocols that the field for folds offers; any other can be typed."""
 
@@ -488,8 +489,9 @@ def _protocol() -> Parameter:
                 "the test part once. “leave-query-out”: each query is tested by all others. "
                 "“split 60/20/20”: percentages for train, validation and test. “nested 20”: a "
                 "fold without validation part takes that percentage of its training queries. "
-                "“10-fold, nested 5-fold”: inner folds of each training part validate. Queries "
-                "are never divided."
+                "“10-fold, nested 5-fold”: inner folds of each training part validate. “train "
+                "50%”: half of the training queries, for a learning curve. Queries are never "
+                "divided."
             )
         ),
         choices=tuple((protocol, protocol) for protocol in _USUAL),

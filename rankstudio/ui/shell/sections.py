@@ -78,15 +78,16 @@ class Sections(QObject):
         self.select.grown.connect(self.features.show_growing)
         for path in (self.features.features, self.features.path):
             path.offered = self.tray.actions
-            self.tray.serve(path.table, lambda row: int(row.feature_id))
         judged = self.evidence.panel.table
         judged.row_actions = lambda row: [
             *self.evidence.actions(row.feature),
             *self.tray.actions(row.feature),
         ]
-        self.tray.serve(judged, lambda row: int(row.feature))
         self.evidence.queriesAsked.connect(self._list_queries)
         self.workspace = self._lay_out()
+        self.tray.surround(self.workspace)
+        for page in self.pages.values():
+            self.tray.serve(page)
 
     @Slot(int, object)
     def _list_queries(self, fold: int, positions: tuple[int, ...]) -> None:

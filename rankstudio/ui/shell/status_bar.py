@@ -64,6 +64,11 @@ class StatusBar(QStatusBar):
         """Show a sentence."""
         self._work.setText(text)
 
+    @Slot(str)
+    def hint(self, text: str) -> None:
+        """Show a sentence on what is under the mouse, over what is said; "" takes it away."""
+        self.showMessage(text)
+
     def text(self) -> str:
         """Return what is said."""
         return self._work.text()

@@ -41,10 +41,14 @@ _ANCHORS = np.array([list(bytes.fromhex(color)) for color in VIRIDIS], dtype=np.
 
 
 def category(colors: Colors, index: int) -> Category:
-    """Return colour, dash and marker of category ``index``, counted from 0; they repeat after seven."""
+    """Return colour, dash and marker of category ``index``, counted from 0.
+
+    Colours repeat after seven, with the next dash and marker, so that 49 categories differ.
+    """
     found = _ON_DARK if colors.dark else CATEGORIES
     i = index % len(found)
-    return Category(QColor(found[i]), DASHES[i], MARKERS[i])
+    shifted = (i + index // len(found)) % len(found)
+    return Category(QColor(found[i]), DASHES[shifted], MARKERS[shifted])
 
 
 def viridis(values: Floats) -> Bytes:

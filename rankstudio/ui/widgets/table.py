@@ -193,6 +193,8 @@ class TableView(QTableView):
         How it is listed among what can be exported; not at all by itself.
     row_actions : callable or None
         Of a row object: further actions for its context menu.
+    feature_of : callable or None
+        Of a row object: the id of its feature, where rows are features.
     dragged : callable or None
         Of a row object: what a drag of its row carries. Without it, rows are not dragged.
     """
@@ -216,6 +218,7 @@ class TableView(QTableView):
         self.placeholder = ""
         self.shared = NOT_SHARED
         self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
+        self.feature_of: Callable[[Row], int] | None = None
         self.dragged: Callable[[Row], QMimeData] | None = None
         self._pressed: QPoint | None = None  # where a drag would begin
         self.hovered_row = -1

@@ -9,7 +9,7 @@ import pytest
 from experiment.small import dataset, ended
 from wording import naming
 
-from rankstudio.engine.analysis.batch import comparison_table, is_comparison, load_comparison
+from rankstudio.engine.analysis.batch import comparison_table, folder_name, is_comparison, load_comparison
 from rankstudio.engine.analysis.published import everything, published
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -172,3 +172,16 @@ def test_what_no_reader_of_toml_takes_is_told(text: str, file: Path) -> None:
     assert not is_comparison(file)
     with pytest.raises(PlanError, match=naming("TOML")):
         load_plan(file)
+
+
+def test_a_run_may_have_several_protocols_for_a_learning_curve(tmp_path: Path) -> None:
+    file = tmp_path / "curve.toml"
+    file.write_text('data = "d"\n[[runs]]\nmethod = ["gas", "fsmrank"]\nprotocol = ["train 20%", "given"]\n')
+    plans = load_comparison(file).plans("d")
+    assert [(plan.method, plan.protocol) for plan in plans] == [
+        ("gas", "train 20%"),
+        ("fsmrank", "train 20%"),
+        ("gas", "given"),
+        ("fsmrank", "given"),
+    ]
+    assert len({folder_name(plan) for plan in plans}) == 4

@@ -9,7 +9,7 @@ import pytest
 from experiment.small import dataset, ended
 from scipy.stats import ttest_rel
 
-from rankstudio.engine.analysis.run_curves import costs_of, run_curves
+from rankstudio.engine.analysis.run_curves import costs_of, learning_curves, run_curves
 from rankstudio.engine.analysis.tried_models import tried_models, validation_values
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -111,3 +111,23 @@ def test_what_cannot_be_paired_has_a_curve_and_says_why_there_is_no_interval(run
     without = run_curves([runs[0], runs[1]], "MAP", 0, [bare, DATA])
     assert without[1].unpaired == "no validation documents"
     assert run_curves(runs, "P@3", 0, [DATA] * 3) == (None, None, None)
+
+
+def test_runs_that_differ_only_in_the_share_of_the_queries_are_a_learning_curve() -> None:
+    plan = Plan("small", "single-feature", {"n_features_to_select": 2})
+    plans = [
+        plan,
+        plan.changed(protocol="train 50%"),
+        plan.changed(protocol="train 50%", seed=1),
+        plan.changed(method="gas", parameters={}),
+        plan.changed(protocol="train 60%"),
+    ]
+    assert learning_curves(plans) == [[1, 4, 0], [2], [3]]
+    runs = [ended(run(one, DATA)) for one in (plans[0], plans[4])]
+    whole, part = run_curves(runs, "MAP", 0, [DATA] * 2, "train")
+    assert whole is not None and part is not None
+    assert (whole.x.tolist(), part.x.tolist()) == ([100.0], [60.0])
+    assert part.unpaired == "" and np.isnan(part.half).all()
+    assert part.mean == pytest.approx(
+        max(float(m.mean) for path in tried_models(runs[1], "MAP") for m in path)
+    )

@@ -7,7 +7,7 @@ from statistics import mean, stdev
 
 import numpy as np
 import pytest
-from compare_page import look, paired, run_with, three_runs, views
+from compare_page import look, paired, press, run_with, three_runs, views
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn
@@ -120,6 +120,26 @@ def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> Non
     settle(window)
     assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in window.runs.records]
     assert "seconds" in plot.axes.x_label
+
+
+def test_runs_on_shares_of_the_queries_are_one_curve_whose_points_choose_runs(
+    window: MainWindow,
+) -> None:
+    whole = run_with(window)
+    window.session.change("folds", protocol="train 60%")
+    settle(window)  # the data are divided anew
+    part = run_with(window)
+    look(window, "pareto")
+    view = window.sections.compare.curves
+    press(view.by, "by queries")
+    settle(window)
+    (curve,) = view.plot.curves
+    assert (list(curve.x), curve.key) == ([60.0, 100.0], whole.key)
+    for position, record in enumerate((part, whole)):
+        view.plot.picked.emit(0, position)
+        settle(window)
+        assert window.runs.shown.key == record.key
+        assert view.plot.chosen == (0, position)
 
 
 def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:

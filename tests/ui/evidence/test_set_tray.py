@@ -7,15 +7,26 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from clipped_text import clipped
+from evidence_page import rest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QAction, QDrag, QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from waiting import wait_until
 from windows import finish, settle
 
 from rankstudio.engine import RankRLS, set_changes
-from rankstudio.ui.evidence.set_tray import LEAST_SAID, SetTray, SetTrayController, ShownSet, signed_percent
+from rankstudio.ui.evidence.set_sentences import signed_percent
+from rankstudio.ui.evidence.set_tray import LEAST_SAID, SetTray, SetTrayController, ShownSet
+from rankstudio.ui.features.alone_panel import AlonePlot
+from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
+from rankstudio.ui.features.inspector_panel import CANDIDATES
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.plots import BarsPlot
+from rankstudio.ui.plots.base import Plot
+from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot
+from rankstudio.ui.plots.maps.set_matrix import SetMatrixPlot
+from rankstudio.ui.plots.step_curves import StepCurvesPlot
 from rankstudio.ui.shell.workspace import ESTIMATES
 from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.theme import Theme
@@ -168,6 +179,126 @@ def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
     nothing.ignore()
     first.dragEnterEvent(nothing)
     assert not nothing.isAccepted()
+
+
+def drop(data: QMimeData, target: QWidget) -> bool:
+    """Let a drag go over a widget, as Qt does: by the first widget around it that takes it."""
+    move, button, key = Qt.DropAction.MoveAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    entered = QDragEnterEvent(QPoint(5, 5), move, data, button, key)
+    entered.ignore()
+    QApplication.sendEvent(target, entered)
+    if entered.isAccepted():
+        QApplication.sendEvent(target, QDropEvent(QPointF(5, 5), move, data, button, key))
+    return entered.isAccepted()
+
+
+def drag(monkeypatch: pytest.MonkeyPatch, tray: SetTrayController, target: QWidget | None) -> None:
+    """Drag the first chip to a widget, or press Escape on the way."""
+    chip = tray.trays[0].chips[0]
+    dragged: list[bool] = []
+
+    def let_go(self: QDrag, *_: object) -> Qt.DropAction:
+        taken = target is not None and drop(self.mimeData(), target)
+        dragged.append(taken)
+        return Qt.DropAction.MoveAction if taken else Qt.DropAction.IgnoreAction
+
+    monkeypatch.setattr(QDrag, "exec", let_go)
+    QTest.mousePress(chip, Qt.MouseButton.LeftButton, pos=QPoint(8, 12))
+    QTest.mouseMove(chip, QPoint(8 + 2 * QApplication.startDragDistance(), 12))
+    assert dragged == [target is not None]
+
+
+def test_only_a_chip_that_is_let_go_outside_of_the_tray_is_removed(
+    window: MainWindow, tray: SetTrayController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selected = tray.features
+    drag(monkeypatch, tray, None)
+    assert tray.features == selected
+    drag(monkeypatch, tray, tray.trays[0])
+    assert tray.features == selected
+    drag(monkeypatch, tray, window.sections.features.path.table.viewport())
+    assert tray.features == selected[1:]
+    wait_until(lambda: len(tray.trays[0].chips) == len(selected) - 1)
+    drag(monkeypatch, tray, window.sections.why.panel.findChild(CandidateMapPlot).viewport())
+    assert tray.features == selected[2:]
+
+
+def hovered_features(plot: Plot) -> dict[int, QPointF]:
+    """Features that the mouse comes to on a way over a plot, with a place of each."""
+    places: dict[int, QPointF] = {}
+    for x in range(1, plot.width(), 5):
+        for y in range(1, plot.height(), 5):
+            found = plot.hit_test(QPointF(x, y))
+            feature = 0 if found is None else plot.feature_of(found)
+            if feature:
+                places.setdefault(feature, QPointF(x, y))
+    return places
+
+
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("data", AlonePlot),
+        ("select", BarsPlot),
+        ("features", CandidateMapPlot),
+        ("features", FeatureMapPlot),
+        ("evidence", StepCurvesPlot),
+        ("evidence", SetMatrixPlot),
+    ],
+)
+def test_every_plot_of_features_says_the_exact_changes(
+    window: MainWindow, tray: SetTrayController, page: str, kind: type[Plot]
+) -> None:
+    window.workspace.show_page(page)
+    if page == "select":
+        window.sections.features.inspector.switch.select(CANDIDATES)
+        window.sections.features.inspector.switch.chosen.emit(CANDIDATES)
+    plot = window.sections.pages[page].findChild(kind)
+    if page == "evidence":
+        rest(window)
+    wait_until(lambda: not window.models.task_worker.jobs)
+    settle(window)
+    wait_until(lambda: not plot.is_empty())
+    settle(window)
+    places = hovered_features(plot)
+    members = set(tray.features)
+    assert len(set(places) - members) >= 1 or page in ("select", "evidence")
+    for feature, at in list(places.items())[:6]:
+        plot.hover(at)
+        known(tray)
+        settle(window)
+        found, column = exact(window, tray), tray._column(feature)
+        said = {line.text: line.value for line in plot.box.lines()}
+        inside = feature in members
+        alone = found.without[found.features.index(column)] if inside else found.added[column]
+        assert signed_percent(alone / found.criterion - 1) in said.values()
+        seen = [one.said.text() for one in tray.trays if one.isVisible()]
+        (told,) = seen or [window.status.currentMessage()]
+        assert f"{feature} " in told
+        if not inside:
+            best = np.nanmin(found.swapped[:, column]) / found.criterion - 1
+            assert signed_percent(best) in told
+    plot.hover(None)
+    settle(window)
+    assert not window.status.currentMessage()
+    assert not any("%" in one.said.text() for one in tray.trays if one.isVisible())
+
+
+def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_place(
+    window: MainWindow, tray: SetTrayController
+) -> None:
+    table, chips = window.sections.features.path.table, tray.trays[0].chips
+    found = exact(window, tray)
+    other = next(at for at, row in enumerate(table.rows()) if row.feature_id not in tray.features)
+    column = tray._column(table.rows()[other].feature_id)
+    table._hover(other)
+    settle(window)
+    for chip in chips:
+        place = found.features.index(tray._column(chip.feature_id))
+        assert chip._swap == pytest.approx(found.swapped[place, column] / found.criterion - 1, abs=1e-9)
+    table._hover(-1)
+    settle(window)
+    assert all(chip._swap is None for chip in chips)
 
 
 NAMES = tuple((i * 7 + 3, f"LMIR.DIR of the whole document, variant {i}") for i in range(30))

@@ -95,7 +95,9 @@ def test_categories_differ_in_colour_dash_and_marker(colors):
         assert a.color != b.color
         assert a.dash != b.dash
         assert a.marker != b.marker
-    assert category(colors, 7) == category(colors, 0)
+    assert category(colors, 7).color == category(colors, 0).color
+    drawn = [(look.color.name(), look.dash) for look in (category(colors, i) for i in range(49))]
+    assert len(set(drawn)) == 49
 
 
 @BOTH

@@ -1,4 +1,4 @@
-"""About how few queries decide the steps of a filter, by the margins of its scores in each query."""
+"""About how few queries decide the steps of a selector, by what each query adds to the scores it compares."""
 
 from __future__ import annotations
 
@@ -7,104 +7,87 @@ from collections.abc import Generator
 import numpy as np
 
 from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
-from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.analysis.evidence.query_parts import (
+    ComparedByQuery,
+    compared_by_query,
+    divides_by_query,
+)
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.base import Selector
-from rankstudio.engine.methods.selection.expected_divergence import ExpectedDivergence
-from rankstudio.engine.methods.selection.gas import GAS, MEASURES
-from rankstudio.engine.methods.selection.single_feature import SingleFeatureRanking, measuring_features
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
-from rankstudio.engine.metrics.evaluator import Evaluator
-from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress, finish
+from rankstudio.engine.support.work import WorkProgress
 
 _WHAT = "comparing queries by margins"
-_RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
 _TIE = 1e-12  # of a score
-
-
-def has_margins(estimator: LinearRanker) -> bool:
-    """Return whether the scores by which a method selects are means over queries, but for a constant."""
-    if isinstance(estimator, SingleFeatureRanking | ExpectedDivergence) and len(estimator.groups) > 0:
-        return False
-    return isinstance(estimator, GAS | SingleFeatureRanking | ExpectedDivergence)
+_AT_ONCE = 4_000_000  # leads of rivals in queries
 
 
 def margin_steps(
-    estimator: Selector, data: GivenData
+    estimator: Selector, data: GivenData, n_features: int | None = None
 ) -> Generator[WorkProgress, None, tuple[DecidedStep, ...]]:
-    """Find for each step of a filter about how few queries have to go for it to select another feature.
+    """Find for each step of a selector about how few queries have to go for it to select another feature.
 
     Parameters
     ----------
-    estimator : GAS, SingleFeatureRanking or ExpectedDivergence
-        Not fitted here.
+    estimator : Selector
+        Not fitted here; one of those that
+        :func:`rankstudio.engine.analysis.evidence.query_parts.divides_by_query` knows.
     data : QueryData or TrainingData
+        Of any size.
+    n_features : int, optional
+        Number of features whose steps are looked at; by default those that the estimator selects.
 
     Returns
     -------
     tuple of DecidedStep
-        One a step. Nothing is learned again without the queries.
+        One per feature; features that a step selects together have the same queries. Nothing is learned again
+        without the queries.
 
     Notes
     -----
-    A filter compares features by the mean over queries of a measure of each feature alone, and by what is no
-    such mean: GAS by similarities to the features before, FS-ED by divergences. The latter is taken to stay
-    as it is without some queries, and so is the better direction of a feature. For rankings by single
-    features in one direction nothing else counts, and the numbers are exact for the rival.
+    A step compares scores, and each query has a part in them; see
+    :mod:`rankstudio.engine.analysis.evidence.query_parts`. The queries go first that favour the selected
+    feature most over a rival, until the parts of the others add up to less for it than for the rival. For
+    rankings by single features in one direction, whose scores are means over queries, the numbers are exact;
+    for other methods they are right to first order.
     """
-    if not has_margins(estimator):
-        raise ParameterError("estimator", type(estimator).__name__, "a filter that measures single features")
-    rows: QueryData = training_data(data).whole("Deciding queries")
-    steps: list[Step] = []
-    for told in estimator.work(rows):
-        if isinstance(told, Step):
-            steps.append(told)
-        else:
+    if not divides_by_query(estimator):
+        expected = "a selector whose scores are divided among the queries"
+        raise ParameterError("estimator", type(estimator).__name__, expected)
+    rows = training_data(data)
+    n = rows.X.shape[1]
+    wanted = getattr(estimator, "n_features_to_select", None) if n_features is None else n_features
+    most = n if wanted is None else min(wanted, n)
+    found: list[DecidedStep] = []
+    for told in compared_by_query(estimator, rows, most):
+        if isinstance(told, WorkProgress):
             yield told
-    scores = _scores_by_query(estimator, rows)
-    found = []
-    for place, step in enumerate(steps):
-        yield WorkProgress(_WHAT, place / len(steps))
-        found.append(_decided(step.selected[place], step.selected[:place], step.candidates, scores))
+            continue
+        found += _decided(told)
+        yield WorkProgress(_WHAT, min(1.0, len(found) / most))
     return tuple(found)
 
 
-def _scores_by_query(estimator: Selector, data: QueryData) -> Floats:
-    """Return the measure of each feature alone in each query, the greater the better, shape (n, Q)."""
-    both = not isinstance(estimator, ExpectedDivergence)
-    match estimator:
-        case GAS():
-            name = MEASURES[estimator.importance]
-        case SingleFeatureRanking():
-            name, both = estimator.measure, estimator.direction == "best"
-        case _:
-            name = "NDCG@10"
-    convention = estimator.convention  # type: ignore[attr-defined] # all three have one
-    _, directions = finish(measuring_features(training_data(data), name, convention, both))
-    evaluator = Evaluator(data.y, data.ptr, convention, [name], grading=data.grading)
-    measure = find_measure(name)
-    ranked = np.ascontiguousarray((data.X * directions).T)
-    values: Floats = evaluator.per_query_many(ranked)[measure.name]
-    return values if measure.higher_is_better else 1.0 - values
-
-
-def _decided(winner: int, before: tuple[int, ...], compared: Floats, scores: Floats) -> DecidedStep:
-    """Return the fewest queries without which one of the best rivals is ahead of the winner."""
-    best = DecidedStep(winner, (), None)
-    rivals = np.flatnonzero(~np.isnan(compared))
-    rivals = rivals[~np.isin(rivals, [winner, *before])]
-    for rival in rivals[np.argsort(-compared[rivals], kind="stable")][:_RIVALS].tolist():
-        lead = scores[winner] - scores[rival]
-        there = np.flatnonzero(~np.isnan(lead))
-        constant = compared[winner] - compared[rival] - lead[there].mean()
-        order = there[np.argsort(-lead[there], kind="stable")]
-        removed = np.arange(1, order.size - 1)
-        rest = lead[there].sum() - np.cumsum(lead[order])[: removed.size]
-        behind = np.flatnonzero(rest / (order.size - removed) + constant < -_TIE)
-        if behind.size and (not best.queries or behind[0] + 1 < len(best.queries)):
-            best = DecidedStep(winner, tuple(order[: behind[0] + 1].tolist()), rival)
-    return best
+def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
+    """Return the fewest queries without which a rival is ahead of what a step selects."""
+    winner, scores, parts = compared.winners[0], compared.scores, compared.parts
+    rivals = np.setdiff1d(np.flatnonzero(~np.isnan(scores)), compared.winners)
+    rivals = rivals[np.argsort(-scores[rivals], kind="stable")]
+    counted = np.flatnonzero(compared.counted)
+    queries, instead = np.empty(0, dtype=np.int64), None
+    step = max(1, _AT_ONCE // max(1, counted.size))
+    if np.isnan(scores[winner]) or counted.size < 3:
+        rivals = rivals[:0]
+    for first in range(0, rivals.size, step):
+        part = rivals[first : first + step]
+        lead = parts[winner, counted] - parts[np.ix_(part, counted)]
+        whole = scores[winner] - scores[part]
+        lead += ((whole - lead.sum(axis=1)) / counted.size)[:, None]
+        order = np.argsort(-lead, axis=1, kind="stable")
+        rest = whole[:, None] - np.cumsum(np.take_along_axis(lead, order, axis=1), axis=1)
+        behind = rest[:, : counted.size - 2] < -_TIE * max(1.0, abs(scores[winner]))
+        needed = np.where(behind.any(axis=1), behind.argmax(axis=1) + 1, counted.size)
+        best = int(needed.argmin())
+        if needed[best] < (queries.size or counted.size):
+            queries, instead = counted[order[best, : needed[best]]], int(part[best])
+    return [DecidedStep(one, tuple(queries.tolist()), instead) for one in compared.winners]

@@ -90,7 +90,7 @@ class SelectionEvidence:
     deciding : tuple of DecidedStep or None
         Deciding queries of each selected feature's step.
     deciding_by_margins : bool
-        Whether these are approximate: by margins, of a filter.
+        Whether these are approximate: by margins, of other methods than greedy RankRLS.
     best : BestSubset or None
         Best set of each size up to k.
     exchanges : mapping or None

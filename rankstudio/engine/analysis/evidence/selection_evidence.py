@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
-from rankstudio.engine.analysis.evidence.deciding_by_margins import has_margins, margin_steps
+from rankstudio.engine.analysis.evidence.deciding_by_margins import margin_steps
 from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
 from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.query_parts import divides_by_query
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
 from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
@@ -270,7 +271,7 @@ class _Evidence:
             return self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
         if not labelled or n_queries < 3:
             return False
-        if part == "deciding" and has_margins(method):
+        if part == "deciding" and divides_by_query(method):
             return k > 0
         if not isinstance(method, GreedyRankRLS) or method.pairs != "query":
             return False
@@ -322,10 +323,13 @@ class _Evidence:
             yield told
 
     def _deciding(self) -> Work:
-        path, by_margins = _sized(self._path, self.found.k), has_margins(self._path)
-        steps = yield from (margin_steps if by_margins else deciding_steps)(path, self._data)
-        if tuple(step.feature for step in steps) == self.found.selected:
-            self._keep(deciding=steps, deciding_by_margins=by_margins)
+        k, by_margins = self.found.k, divides_by_query(self._path)
+        if by_margins:
+            steps = yield from margin_steps(self._estimator, self._data, k)
+        else:
+            steps = yield from deciding_steps(_sized(self._path, k), self._data)
+        if tuple(step.feature for step in steps[:k]) == self.found.selected:
+            self._keep(deciding=steps[:k], deciding_by_margins=by_margins)
 
     def _best(self) -> Work:
         began, share, compiled = inf, 0.0, list[str]()

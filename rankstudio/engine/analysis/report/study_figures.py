@@ -18,12 +18,13 @@ from rankstudio.engine.analysis.figures.run_figures import (
 )
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
-from rankstudio.engine.analysis.run_curves import By, RunCurve, run_curves
+from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
@@ -43,9 +44,13 @@ Named = tuple[int, str]
 
 def over(by: By) -> FigureAxis:
     """Return the x axis of curves of runs."""
-    if by == "size":
-        return FigureAxis(tr("features of the model, k"), whole=True)
-    return FigureAxis(tr("cost of the features")) if by == "cost" else FigureAxis(tr("run time"), "s")
+    axes = {
+        "size": FigureAxis(tr("features of the model, k"), whole=True),
+        "cost": FigureAxis(tr("cost of the features")),
+        "train": FigureAxis(tr("share of the training queries"), "%"),
+        "seconds": FigureAxis(tr("run time"), "s"),
+    }
+    return axes[by]
 
 
 def run_label(number: int, called: str) -> str:
@@ -74,7 +79,7 @@ def run_curves_figure(
         Number of the reference run.
     name : str
         Name of the measure.
-    by : {"size", "cost", "seconds"}
+    by : {"size", "cost", "train", "seconds"}
     """
     series = []
     for (number, called), one in zip(runs, found, strict=True):
@@ -105,6 +110,32 @@ def run_curves_figure(
         FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
         bands=band if banded else "",
+    )
+
+
+def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+    """Return a measure by the share of the training queries; None unless runs differ in that alone."""
+    series = []
+    for group in learning_curves([run.plan for run in runs]):
+        if len(group) > 1:
+            points = [runs[at] for at in group]
+            shares = tuple(float(parse_protocol(run.plan.protocol).train) for run in points)
+            last = points[-1]
+            means = tuple(run.result.average[name] for run in points)
+            series.append(Series(run_label(last.number, last.title), shares, means, number=last.number - 1))
+    if not series:
+        return None
+    part = runs[0].part
+    return CurvesFigure(
+        "learning",
+        tr("{data}: {part} {name} by training queries").format(data=data, part=part, name=name),
+        tr(
+            "{data}: {name} on the {part} part, mean over folds, by the share of the training queries. "
+            "Each run chose its own parameters and size."
+        ).format(data=data, name=name, part=part),
+        over("train"),
+        FigureAxis(f"{part} {name}"),
+        tuple(series),
     )
 
 
@@ -292,6 +323,8 @@ def _of_dataset(
 
     kept = runs[:_MOST_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)
+    if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
+        yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
     yield figure("front", f"size against validation {name}", _front_of, kept)
     if not source.sealed and len(runs) > 1:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)

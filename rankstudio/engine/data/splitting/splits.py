@@ -192,6 +192,52 @@ def _inner(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
     return replace(fold, train=replace(train, warnings=data.warnings), vali=vali)
 
 
+def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
+    """Keep a share of the training queries of each fold, for a learning curve; other parts stay unchanged.
+
+    The queries of a smaller share are among those of a larger one with the same seed. An existing validation
+    part stays whole, unless it joins the training part for inner folds (`for_inner_folds`).
+
+    Parameters
+    ----------
+    dataset : FoldedDataset
+    share : int
+        Percentage of the training queries (documents of one ranking) to keep, 1 to 100.
+    seed : int
+        Seed of the choice, from 0 up; each fold is drawn independently.
+
+    Raises
+    ------
+    ParameterError
+        For a share or a seed out of range.
+    DatasetError
+        If no training query would be left.
+
+    Notes
+    -----
+    O(mn) per fold.
+    """
+    if not 0 < share <= PERCENT:
+        raise ParameterError("share", share, tr("a whole number from 1 to {percent}").format(percent=PERCENT))
+    folds = tuple(_reduced(dataset, fold, share, seed) for fold in dataset.folds)
+    return replace(dataset, folds=folds, divided_by=f"train {share}%, seed {seed}")
+
+
+def _reduced(dataset: FoldedDataset, fold: Fold, share: int, seed: int) -> Fold:
+    data = fold.train
+    n = _n_dealt(dataset, data)
+    kept = n * share // PERCENT
+    if not kept:
+        few = (
+            tr("{name}: found {n} training documents, too few to keep {share} %. Choose a larger share.")
+            if is_one_ranking(dataset)
+            else tr("{name}: found {n} training queries, too few to keep {share} %. Choose a larger share.")
+        )
+        raise DatasetError(few.format(name=dataset.name, share=share, n=n))
+    train = dealt(data, shuffled(n, seed, fold.number)[:kept])
+    return replace(fold, train=replace(train, warnings=data.warnings))
+
+
 def whole(dataset: FoldedDataset) -> RankingDataset:
     """Return all documents of a dataset, each once.
 

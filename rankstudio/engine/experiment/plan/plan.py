@@ -94,8 +94,8 @@ class Plan:
     protocol : str
         Protocol of the folds: "given" as in the files, "10-fold", "leave-query-out", "split 60/20/20"
         (percentages of train, vali and test) or "nested 20" (percentage of the training queries, for folds
-        without a validation part), or with an inner cross-validation, "5-fold, nested 4-fold"; see
-        `rankstudio.engine.experiment.plan.protocol`.
+        without a validation part), or with an inner cross-validation, "5-fold, nested 4-fold", or with a
+        share of the training queries, "5-fold, train 20%"; see `rankstudio.engine.experiment.plan.protocol`.
     rule : str
         Selection rule: "best"; "smallest" for the smallest model on the path of the best one that is not
         significantly worse; "one-se" for the smallest one on that path within one standard error of the best;
@@ -179,7 +179,12 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """Description of the method: "GAS, then RankSVM"."""
+        """Description of the method: "GAS, then RankSVM", or "GAS, train 20%" on a share of the queries."""
+        train = parse_protocol(self.protocol).train
+        return self._methods if train == 100 else f"{self._methods}, train {train}%"
+
+    @property
+    def _methods(self) -> str:
         ranker = self.ranker_entry
         if self.scores:
             given = tr("{name} (model)") if self.method == GIVEN_MODEL.key else tr("{name} (given scores)")

@@ -13,13 +13,14 @@ from rankstudio.engine.language import tr, translatable
 GIVEN = "given"
 LEAVE_QUERY_OUT = "leave-query-out"
 _PROTOCOLS = translatable(
-    '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20", or '
-    'one of these with an inner cross-validation, "5-fold, nested 4-fold"'
+    '"given", "5-fold" (or another number from 2 up), "leave-query-out", "split 60/20/20" or "nested 20", '
+    'with inner folds or a share of training queries, "5-fold, nested 4-fold, train 20%"'
 )
 _K_FOLD = re.compile(r"(\d{1,6})[- ]?folds?")
 _SPLIT = re.compile(r"split (\d{1,3}) ?/ ?(\d{1,3}) ?/ ?(\d{1,3})")
 _INNER = re.compile(r"nested (\d{1,6})[- ]?folds?")
 _NESTED = re.compile(r"nested (\d{1,3}) ?%?")
+_TRAIN = re.compile(r"train (\d{1,3}) ?%?")
 
 BEST = "best"
 ONE_SE = "one-se"
@@ -43,18 +44,22 @@ class Protocol:
     inner : int
         Number of inner folds that select the model, see `rankstudio.engine.data.splitting.splits`; 0 for
         none.
+    train : int
+        Percentage of the training queries that each fold keeps; 100 for all of them. Runs that differ only
+        in it are the points of a learning curve.
     """
 
     kind: Literal["given", "k-fold", "leave-query-out", "split", "nested"] = "given"
     numbers: tuple[int, ...] = ()
     inner: int = 0
+    train: int = 100
 
     def __str__(self) -> str:
         numbers = "/".join(map(str, self.numbers))
         outer = f"{numbers}-fold" if self.kind == "k-fold" else f"{self.kind} {numbers}".strip()
-        if not self.inner:
-            return outer
-        return f"{outer}, nested {self.inner}-fold".removeprefix(f"{GIVEN}, ")
+        inner = f", nested {self.inner}-fold" if self.inner else ""
+        train = f", train {self.train}%" if self.train < 100 else ""
+        return f"{outer}{inner}{train}".removeprefix(f"{GIVEN}, ")
 
     @property
     def validates(self) -> bool:
@@ -95,11 +100,15 @@ class Protocol:
                 text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
         divided = self._outer(dataset, seed)
-        if not self.inner:
+        if not self.inner and self.train == 100:
             return divided
-        from rankstudio.engine.data.splitting.splits import for_inner_folds  # noqa: PLC0415 - as below
+        from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - as below
 
-        return for_inner_folds(divided, self.inner, seed)
+        if self.train < 100:
+            divided = splits.training_share(divided, self.train, seed)
+        if self.inner:
+            divided = splits.for_inner_folds(divided, self.inner, seed)
+        return replace(divided, divided_by=how)
 
     def _outer(self, dataset: FoldedDataset, seed: int) -> FoldedDataset:
         from rankstudio.engine.data.splitting import splits  # noqa: PLC0415 - most runs are on the given folds
@@ -121,6 +130,7 @@ def parse_protocol(text: str) -> Protocol:
     """Parse "given", "10-fold", "leave-query-out", "split 60/20/20", "nested 20" or "nested 5-fold".
 
     "nested 5-fold" may follow any other protocol except "nested 20", after a comma: "10-fold, nested 5-fold".
+    "train 20%" may follow any protocol except "leave-query-out": "10-fold, train 20%".
 
     Raises
     ------
@@ -129,9 +139,13 @@ def parse_protocol(text: str) -> Protocol:
     """
     said = " ".join(text.lower().split())
     outer, comma, last = said.rpartition(",")
+    if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
+        found = parse_protocol(outer) if comma else Protocol()
+        if found.train == 100 and found.kind != LEAVE_QUERY_OUT:
+            return replace(found, train=int(match[1]))
     if match := _INNER.fullmatch(last.strip()):
         found = parse_protocol(outer) if comma else Protocol()
-        if int(match[1]) > 1 and found.kind != "nested" and not found.inner:
+        if int(match[1]) > 1 and found.kind != "nested" and not found.inner and found.train == 100:
             return replace(found, inner=int(match[1]))
     if said == GIVEN:
         return Protocol()

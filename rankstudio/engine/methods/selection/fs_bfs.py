@@ -121,7 +121,7 @@ class FSBFS(PathSelector):
         most = self._most(data.X.shape[1])
         regularization = self.checked("regularization")
         nodes: list[Node] = []
-        for node in self._nodes(data, most):
+        for node in self.nodes(data, most):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
@@ -136,8 +136,8 @@ class FSBFS(PathSelector):
             compared[list(node.reached)] = list(node.reached.values())
             yield Step(len(nodes), features, weights[-1] @ combinations, float(errors[-1]), compared)
 
-    def _nodes(self, data: TrainingData, most: int) -> Iterator[Node | WorkProgress]:
-        """Yield the subsets that these data are known to have, then find the others.
+    def nodes(self, data: TrainingData, most: int | None = None) -> Iterator[Node | WorkProgress]:
+        """Yield the subsets that these data are known to have, then find the others, with progress events.
 
         Each is kept as soon as it is found: a path ends before constant features, and never asks whether
         there is another subset. The search depends on its seed alone and finds the known ones again.
@@ -236,12 +236,15 @@ class Node:
     reached : Mapping of int to float
         For the final node of a search: the best measure of any node in which a feature had weight, for each
         remaining feature.
+    combinations : Mapping of int to ndarray of shape (n,)
+        The combinations of those nodes.
     """
 
     features: tuple[int, ...]
     coef: Floats
     value: float
     reached: Mapping[int, float] = field(default_factory=dict)
+    combinations: Mapping[int, Floats] = field(default_factory=dict)
 
 
 class BestFirstSearch:
@@ -299,7 +302,7 @@ class BestFirstSearch:
         queue = [(-singles[f].value, next(turn), singles[f]) for f in left]
         heapq.heapify(queue)
         best, fruitless = queue[0][2], 0
-        reached = {f: singles[f].value for f in left}
+        reached = {f: singles[f] for f in left}
         seen = {frozenset(node.features) for _, _, node in queue}
         while queue and fruitless < self._patience:
             node = heapq.heappop(queue)[2]
@@ -315,11 +318,12 @@ class BestFirstSearch:
                 grown = yield from self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
                 for member in (f for f in grown.features if grown.coef[f] != 0):
-                    reached[member] = max(reached[member], grown.value)
+                    reached[member] = max(reached[member], grown, key=lambda node: node.value)
                 if grown.value > best.value:
                     best, fruitless = grown, 0
         used = tuple(feature for feature in best.features if best.coef[feature] != 0)
-        return Node(used, best.coef, best.value, reached)
+        values = {f: node.value for f, node in reached.items()}
+        return Node(used, best.coef, best.value, values, {f: node.coef for f, node in reached.items()})
 
     def _grow(self, node: Node, feature: int) -> Generator[WorkProgress | None, None, Node]:
         """Add a feature to a subset and learn its combination, from that of the subset on."""

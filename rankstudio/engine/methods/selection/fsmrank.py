@@ -139,7 +139,7 @@ class FSMRank(Selector):
         tol = self.checked("tol")
         max_iter = self.checked("max_iter")
         solver = self.checked("solver")
-        penalties = yield from self._penalties(data)
+        penalties = yield from self.penalties(data)
         # numba is imported where it is needed: reading the catalog must not wait for it.
         from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective, accelerated, subgradient  # noqa: PLC0415
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415
@@ -167,7 +167,7 @@ class FSMRank(Selector):
         The data are those of :meth:`work`, which warns of similarities that are not convex.
         """
         data = training_data(data)
-        penalties = yield from _without_notes(self._penalties(data))
+        penalties = yield from _without_notes(self.penalties(data))
         from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
@@ -179,7 +179,7 @@ class FSMRank(Selector):
                 values.append((yield from objective.value(w)))
         return values
 
-    def _penalties(self, data: TrainingData) -> Waiting[tuple[Floats, Floats, float, float]]:
+    def penalties(self, data: TrainingData) -> Waiting[tuple[Floats, Floats, float, float]]:
         """Return similarity, importance, λ1 and λ2."""
         lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
         s = yield from weighing_features(data, self.checked("importance"))

@@ -94,7 +94,7 @@ class RecursiveElimination(PathSelector):
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)
         least_squares = nullcontext(_rankrls_weights(gram, right, regularization))
-        with least_squares if ranker == "rankrls" else _ranksvm_weights(data, C) as weights:
+        with least_squares if ranker == "rankrls" else ranksvm_weights(data, C) as weights:
             order, compared = yield from _eliminating(weights, squares == 0, scale, _TIES[ranker], k)
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
@@ -114,7 +114,7 @@ def _rankrls_weights(gram: Floats, right: Floats, regularization: float) -> Weig
 
 
 @contextmanager
-def _ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
+def ranksvm_weights(data: TrainingData, C: float) -> Iterator[Weights]:
     """Provide the function that learns RankSVM with some columns."""
     from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
     from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415 - numba

@@ -13,10 +13,8 @@ from rankstudio.engine.methods.catalog.selectors import MUTUAL_INFORMATION, SING
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
-from rankstudio.engine.methods.shards.training_data import (
-    TrainingData,
-    column_portions,
-)
+from rankstudio.engine.methods.shards.training_data import TrainingData, column_portions
+from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -207,16 +205,55 @@ class MutualInformation(PathSelector):
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        what, n_bins, labels = "comparing features with labels", self.checked("n_bins"), labels_of(data)
-        ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
-        edges = yield from order_statistics(data, ranks, what)
         scores = np.empty(data.X.shape[1])
+        edges, labels = yield from _edges(data, self.checked("n_bins"))
         for columns in data.portions():
-            yield WorkProgress(what, columns.start / scores.size)
+            yield WorkProgress(_COUNTING, columns.start / scores.size)
             message = columns, edges[columns], labels
-            (counts,) = yield from summed(data, what, _joint_counts, *message)
+            (counts,) = yield from summed(data, _COUNTING, _joint_counts, *message)
             scores[columns] = [_information(joint) for joint in counts]
         return Ordering(best_first(scores, k), scores, {"scores_": scores})
+
+
+_COUNTING = "comparing features with labels"
+
+
+def information_by_query(data: TrainingData, n_bins: int) -> Waiting[Floats]:
+    """Return the part of each query in the mutual information of each feature with the labels, (n, Q).
+
+    It is the sum over the query's documents of ln(p(b, l) / (p(b) p(l))) / m, for the bin b and label l of a
+    document and m documents in all: the sum over all queries is the mutual information.
+    """
+    edges, labels = yield from _edges(data, n_bins)
+    n = edges.shape[0]
+    parts = np.empty((n, data.ptr.size - 1))
+    for columns in data.portions():
+        yield WorkProgress(_COUNTING, columns.start / n)
+        message = columns, edges[columns], labels
+        (counts,) = yield from summed(data, _COUNTING, _joint_counts, *message)
+        (parts[columns],) = yield from summed(data, _COUNTING, _information_parts, *message, counts)
+    return parts
+
+
+def _edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
+    """Return the upper edges of the bins of each feature but the last, and the distinct labels."""
+    ranks = np.ceil((data.y.size - 1) * _quantiles(n_bins)).astype(np.int64)
+    return (yield from order_statistics(data, ranks, _COUNTING)), labels_of(data)
+
+
+def _information_parts(
+    data: QueryData, columns: slice, edges: Floats, labels: Floats, counts: Floats
+) -> tuple[Joined]:
+    """Return the part of each query, of some features with the documents of each bin and label in all."""
+    number = np.searchsorted(labels, data.y)
+    out = np.empty((edges.shape[0], data.ptr.size - 1))
+    for row, joint, own, values in zip(out, counts, edges, data.X[:, columns].T, strict=True):
+        p = joint / joint.sum()
+        independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
+        gain = np.log(np.where(joint > 0, p, 1.0) / np.where(joint > 0, independent, 1.0)) / joint.sum()
+        bins = np.searchsorted(np.unique(own), values, side="left")
+        row[:] = np.add.reduceat(gain[bins, number], data.ptr[:-1])
+    return (Joined(out),)
 
 
 def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats) -> tuple[Floats]:

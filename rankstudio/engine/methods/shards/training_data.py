@@ -315,6 +315,32 @@ class TrainingData:
         own = SharedResults(self.shared, tuple(columns))
         return replace(self, X=X, validation=None, source=self, columns=own.columns, sharing=own)
 
+    def taken(self, queries: Ints) -> TrainingData:
+        """Return the documents of some queries, given in ascending order, as a copy.
+
+        Those of several shards are copied shard by shard: into memory, or into an unnamed file if they are
+        mapped from one.
+
+        Raises
+        ------
+        OSError
+            If the disk is full.
+        """
+        if not self.several:
+            return training_data(self._all.taken(queries))
+        sizes = np.diff(self.ptr)[queries]
+        ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        shape = rows.size, self.X.shape[1]
+        X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
+        for index, shard in enumerate(self.shards):
+            first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
+            X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
+            self.release(index)
+            release(X[first:last])
+        of = {"executor": self.executor, "documents": self.documents, "validation": self.validation}
+        return TrainingData(X, self.y[rows], ptr, part_of=self.grading.taken(rows), **of)  # type: ignore[arg-type]
+
     def column(self, feature: int) -> Floats:
         """Return a feature of all documents, shape (m,), read shard by shard."""
         out = np.empty(self.X.shape[0])

@@ -268,6 +268,10 @@ class FeatureMapPlot(HeatMapPlot):
             Line(self.shown.columns[column]),
         ]
 
+    def feature_of(self, cell: tuple[int, int]) -> int:
+        """Return the feature of a cell's row."""
+        return self.features[self._at(cell)[0]].feature_id
+
     def pick(self, cell: tuple[int, int]) -> None:
         """Choose the cell, and with it its feature."""
         self.select(*cell)

@@ -147,6 +147,10 @@ class SetMatrixPlot(Plot):
         lines = [Line(f"{column.feature} {column.name}", bold=True), Line(said)]
         return [*lines, Line(state)] if state else lines
 
+    def feature_of(self, found: int) -> int:
+        """Return the id of a feature."""
+        return self.columns[found].feature
+
     def pick(self, found: int) -> None:
         """Ask something else of a feature."""
         self.picked.emit(self.columns[found].feature)
@@ -158,7 +162,7 @@ class SetMatrixPlot(Plot):
         at = -1 if self.under_mouse is None else int(self.under_mouse)
         self.under_mouse = min(max(at + right, 0), self._n_columns() - 1)
         place = QPointF(self._left() + (self.under_mouse + 0.5) * self._pitch(), scaled(_HEAD))
-        self.box.say(self.readout(self.under_mouse), place)
+        self.say(self.under_mouse, place)
         self.redraw()
         return True
 

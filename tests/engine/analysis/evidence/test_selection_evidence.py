@@ -271,14 +271,14 @@ def test_required_features_have_no_verdict(small) -> None:
 def test_other_selectors_have_what_applies(method, small) -> None:
     X, y, qid = small
     found = selection_evidence(method, X, y, qid=qid, n_features=2, n_halves=4)
-    by_margins = {"deciding"} if isinstance(method, SingleFeatureRanking) else set()
-    assert set(found.done) == {"stability", "alternatives"} | by_margins
+    assert set(found.done) == {"stability", "alternatives", "deciding"}
+    assert found.deciding_by_margins
     assert found.best is None and found.significance is None and found.stop is None and found.losses is None
     assert found.best_sentences(str) == ()
     assert {row.verdict for row in found.rows[:2]} <= {Verdict.SECURE, Verdict.UNCERTAIN}
 
     judged = selection_evidence(method, X, y, qid=qid, n_features=2, n_halves=4, judge=RankRLS(2.0))
-    assert set(judged.done) == {"losses", "changes", "shares", "stability", "alternatives"} | by_margins
+    assert set(judged.done) == {"losses", "changes", "shares", "stability", "alternatives", "deciding"}
     assert all(row.loss and row.share and row.smaller for row in judged.rows if row.selected)
 
 

@@ -17,7 +17,14 @@ from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.splitting import splits as protocols
-from rankstudio.engine.data.splitting.splits import k_fold, nested, select_queries, single_split, whole
+from rankstudio.engine.data.splitting.splits import (
+    k_fold,
+    nested,
+    select_queries,
+    single_split,
+    training_share,
+    whole,
+)
 from rankstudio.engine.data.synthetic import make_ranking, open_sample
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -115,6 +122,23 @@ def test_nested_validation_comes_out_of_the_training_part_alone(sizes, seed, sha
         assert abs(after.vali.n_queries - share * before.train.n_queries / 100) < 1
 
 
+@pytest.mark.parametrize("share", [10, 24, 50, 99])
+def test_a_share_of_the_training_queries_is_part_of_every_larger_one(share: int) -> None:
+    data = k_fold(open_sample(), 3, 1)
+    for seed in (0, 5):
+        made, larger = (training_share(data, percent, seed) for percent in (share, share + 1))
+        for fold, less, more in zip(data.folds, made.folds, larger.folds, strict=True):
+            n = fold.train.n_queries
+            assert less.train.n_queries == n * share // 100
+            assert set(less.train.query_ids) <= set(more.train.query_ids) <= set(fold.train.query_ids)
+            assert (less.vali, less.test) == (fold.vali, fold.test)
+            chosen = [fold.train.query_ids.index(query) for query in less.train.query_ids]
+            expected = select_queries(fold.train, np.array(chosen))
+            assert np.array_equal(less.train.X, expected.X) and np.array_equal(less.train.y, expected.y)
+    drawn = [training_share(data, 50, seed).folds[0].train.query_ids for seed in (0, 1)]
+    assert drawn[0] != drawn[1]
+
+
 def test_nested_keeps_the_validation_parts_there_are() -> None:
     given_data = k_fold(one_file([2] * 9), 3)
     assert nested(given_data, 20).folds == given_data.folds
@@ -199,6 +223,8 @@ def test_comments_are_taken_with_their_documents() -> None:
         (lambda d: single_split(d, (80, 20, 0)), ParameterError, "0 test"),
         (lambda d: single_split(d, (98, 1, 1)), DatasetError, "3 98/1/1"),
         (lambda d: nested(d, 100), ParameterError, "share 1 99 100"),
+        (lambda d: training_share(d, 0), ParameterError, "share 1 100 0"),
+        (lambda d: training_share(d, 1), DatasetError, "3 training queries 1"),
         (lambda d: nested(d, 1), DatasetError, "3 99/1"),
     ],
 )

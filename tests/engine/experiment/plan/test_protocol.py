@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from wording import naming
 
 from rankstudio.engine.analysis.published import printed_of
+from rankstudio.engine.analysis.significance import why_unpaired
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
 from rankstudio.engine.data.formats.dataset_writer import save_letor
-from rankstudio.engine.data.splitting.splits import k_fold, nested, single_split
+from rankstudio.engine.data.splitting.splits import (
+    for_inner_folds,
+    k_fold,
+    nested,
+    single_split,
+    training_share,
+)
 from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -37,6 +45,9 @@ def finished(plan: Plan, dataset: FoldedDataset | None = None) -> RunResult:
         ("7-fold", lambda d: k_fold(d, 7, 3)),
         ("split 60/20/20", lambda d: single_split(d, (60, 20, 20), 3)),
         ("nested 20", lambda d: nested(d, 20, 3)),
+        ("train 30%", lambda d: training_share(d, 30, 3)),
+        ("7-fold, train 30%", lambda d: training_share(k_fold(d, 7, 3), 30, 3)),
+        ("nested 4-fold, train 30%", lambda d: for_inner_folds(training_share(d, 30, 3), 4, 3)),
     ],
 )
 def test_data_are_opened_with_the_plans_folds_by_the_plans_seed(protocol: str, expected) -> None:
@@ -55,6 +66,35 @@ def test_a_run_is_the_same_on_data_as_given_and_on_data_already_divided() -> Non
     assert finished(plan.changed(seed=4)).average != alone.average
     (only,) = finished(plan.changed(folds=(2,))).folds
     assert dict(only.test) == dict(alone.folds[1].test)
+
+
+def test_the_share_of_the_training_queries_is_written_in_one_way() -> None:
+    for said, written in [
+        ("train 20", "train 20%"),
+        ("given, Train 20 %", "train 20%"),
+        ("5 folds, nested 4-fold, train 7%", "5-fold, nested 4-fold, train 7%"),
+        ("5-fold, train 100%", "5-fold"),
+    ]:
+        assert str(parse_protocol(said)) == written
+        assert parse_protocol(written) == parse_protocol(said)
+    for wrong in (
+        "train 0%",
+        "train 101%",
+        "leave-query-out, train 20%",
+        "train 20%, nested 3-fold",
+        "train 20%, train 30%",
+    ):
+        with pytest.raises(PlanError):
+            parse_protocol(wrong)
+
+
+def test_a_run_on_a_share_is_the_run_on_data_reduced_by_hand() -> None:
+    by_plan = finished(PLAN.changed(protocol="train 30%"))
+    by_hand = finished(PLAN, replace(training_share(open_sample(), 30, 3), divided_by=""))
+    for fold, other in zip(by_plan.folds, by_hand.folds, strict=True):
+        assert dict(fold.test) == dict(other.test)
+        assert fold.chosen.step.selected == other.chosen.step.selected
+    assert why_unpaired(by_plan, finished(PLAN), by_plan.plan.measures[0]) == ""
 
 
 def test_folds_of_another_protocol_or_seed_are_refused() -> None:

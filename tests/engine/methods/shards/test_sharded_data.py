@@ -132,3 +132,20 @@ def test_what_a_shard_raises_is_raised_by_the_sum() -> None:
     data = TrainingData(*problem(200), documents=40)
     with data.session(Broken()) as session, pytest.raises(ZeroDivisionError):
         finish(session.sum(None))
+
+
+@pytest.mark.parametrize("documents", [10, 10_000])
+def test_some_queries_are_those_of_the_whole(documents: int, tmp_path: Path) -> None:
+    """Catches rows of the shard before, and a copy in memory of what is mapped from a file."""
+    X, y, ptr = problem()
+    np.save(tmp_path / "X.npy", X)
+    queries = np.array([0, 3, 4, 11, 12, 28])
+    expected = QueryData(X, y, ptr).taken(queries)
+    for rows in (X, np.load(tmp_path / "X.npy", mmap_mode="r")):
+        data = TrainingData(rows, y, ptr, documents=documents)
+        for whole in (data, data.narrowed([3, 1])):
+            some = whole.taken(queries)
+            columns = [3, 1] if whole is not data else slice(None)
+            assert same([[some.X, some.y, some.ptr]], [[expected.X[:, columns], expected.y, expected.ptr]])
+            assert not data.several or in_file(some.X) == in_file(rows)
+            assert some.grading.greatest_grade == y.max()
