@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
 from rankstudio.engine.analysis.significance import why_unpaired
 from rankstudio.engine.analysis.tried_models import (
     TriedModel,
@@ -22,7 +23,6 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Kind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.mean_intervals import mean_intervals
 
@@ -85,15 +85,6 @@ def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     return [sorted(group, key=lambda position: shares[position].train) for group in found]
 
 
-def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
-    """Return feature costs by id, from the first run that has costs; otherwise {}."""
-    for run in runs:
-        for p in run.plan.entry.parameters:
-            if p.kind is Kind.COSTS and run.plan.parameters.get(p.name):
-                return {int(feature): float(cost) for feature, cost in run.plan.parameters[p.name]}
-    return {}
-
-
 def run_curves(
     runs: Sequence[RunResult], name: str, reference: int, data: Sequence[FoldedDataset], by: By = "size"
 ) -> tuple[RunCurve | None, ...]:
@@ -109,9 +100,10 @@ def run_curves(
     data : sequence of FoldedDataset
         Data of each run; without documents the curves have no intervals.
     by : {"size", "cost", "train", "seconds"}
-        x axis: number of features, their cost (1 by default), the percentage of the training queries, or the
-        run time. Over the last two a run has only its best model. Over the training queries there are no
-        intervals; runs that `learning_curves` puts together are the points of a learning curve.
+        x axis: number of features, their cost (see :mod:`rankstudio.engine.analysis.run_costs`), the
+        percentage of the training queries, or the run time. Over the last two a run has only its best model.
+        Over the training queries there are no intervals; runs that `learning_curves` puts together are the
+        points of a learning curve.
 
     Returns
     -------
@@ -149,7 +141,7 @@ _Tried = tuple[Floats, list[TriedModel]]
 """What the models of a run are drawn over, ascending, and these."""
 
 
-def _curve(run: RunResult, name: str, by: By, costs: Mapping[int, float]) -> _Tried | None:
+def _curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
     """Return x and models of the combination with the best mean, by ascending x."""
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -161,7 +153,7 @@ def _curve(run: RunResult, name: str, by: By, costs: Mapping[int, float]) -> _Tr
         return np.array([of_run]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
         return np.array([model.size for model in models]), models
-    x = np.array([_cost(model, run.feature_ids, costs) for model in models])
+    x = np.array([costs.of(model, run.feature_ids) if costs else model.size for model in models])
     order = np.argsort(x, kind="stable")
     return x[order], [models[i] for i in order]
 
@@ -179,12 +171,6 @@ def _spread(by: By, tried: list[_Tried | None]) -> list[_Tried | None]:
 
 def _greatest(values: Floats) -> float:
     return float(values[np.isfinite(values)].max())
-
-
-def _cost(model: TriedModel, ids: Ints, costs: Mapping[int, float]) -> float:
-    """Return what the features of a model cost, mean over the folds."""
-    totals = [sum(costs.get(int(ids[column]), 1.0) for column in step.selected) for step in model.steps]
-    return float(np.mean(totals))
 
 
 def _positions(reference: Floats, x: Floats) -> Ints:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -25,6 +25,49 @@ if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences
 
 
+@dataclass(frozen=True)
+class PairWeighting:
+    """Weights of the pairs of each query; their total over all queries is the number of pairs.
+
+    So C and other factors of a sum over pairs mean the same with any weighting.
+
+    Attributes
+    ----------
+    kind : {"size", "pairs"}
+        Each pair is divided by the number of documents, or of pairs, of its query.
+    scale : float
+        Factor of all weights.
+    """
+
+    kind: Literal["size", "pairs"]
+    scale: float
+
+    @classmethod
+    def over(cls, kind: Literal["size", "pairs"], y: Floats, ptr: Ints) -> PairWeighting:
+        """Return the weighting for all queries of some data. O(m log m)."""
+        counts = _pairs_of_queries(y, ptr)
+        shares = np.divide(counts, _divisors(kind, counts, ptr), out=np.zeros_like(counts), where=counts > 0)
+        total = float(shares.sum())
+        return cls(kind, float(counts.sum()) / total if total else 1.0)
+
+    def weights(self, y: Floats, ptr: Ints) -> Floats:
+        """Return the weight of the pairs of each document's query, shape (m,), for some of the queries."""
+        divisors = np.maximum(_divisors(self.kind, _pairs_of_queries(y, ptr), ptr), 1.0)
+        found: Floats = np.repeat(self.scale / divisors, np.diff(ptr))
+        return found
+
+
+def _divisors(kind: str, counts: Floats, ptr: Ints) -> Floats:
+    return np.diff(ptr).astype(np.float64) if kind == "size" else counts
+
+
+def _pairs_of_queries(y: Floats, ptr: Ints) -> Floats:
+    """Return the number of pairs of each query, shape (Q,)."""
+    sums = np.concatenate([[0.0], np.cumsum(Pairs(y, ptr).lower)])
+    found: Floats = np.diff(sums[ptr])
+    return found
+
+
 class Pairs(Queries):
     """All pairs of documents of one query with different labels, for any number of distinct labels.
 
@@ -32,9 +75,13 @@ class Pairs(Queries):
     ----------
     y : ndarray of shape (m,)
         Relevance labels, grouped by query. ptr, executor, workers As in :class:`Queries`.
+    weighting : PairWeighting, optional
+        Weights of the pairs; by default each counts 1.
 
     Attributes
     ----------
+    query_weight : ndarray of shape (m,) or None
+        Weight of the pairs of each document's query.
     level : ndarray of shape (m,)
         Index of each document's label among the distinct labels of its query, from 0.
     lower, higher : ndarray of shape (m,)
@@ -47,8 +94,19 @@ class Pairs(Queries):
     O(m log m) for the preparation.
     """
 
-    def __init__(self, y: Floats, ptr: Ints, executor: Executor | None = None, workers: int = 1) -> None:
+    query_weight: Floats | None = None
+
+    def __init__(
+        self,
+        y: Floats,
+        ptr: Ints,
+        executor: Executor | None = None,
+        workers: int = 1,
+        weighting: PairWeighting | None = None,
+    ) -> None:
         super().__init__(ptr, executor, workers)
+        if weighting is not None:
+            self.query_weight = weighting.weights(y, ptr)
         self.level = np.empty(y.size, dtype=np.int64)
         self.n_levels = np.empty(ptr.size - 1, dtype=np.int64)
         self.lower, self.higher = np.empty(y.size), np.empty(y.size)
@@ -59,14 +117,13 @@ class Pairs(Queries):
 
     @cached_property
     def degrees(self) -> Floats:
-        """Number of pairs of each document, violated or not, shape (m,)."""
-        degrees: Floats = self.lower + self.higher
-        return degrees
+        """Number or total weight of the pairs of each document, violated or not, shape (m,)."""
+        return self._weighed(self.lower + self.higher)
 
     @cached_property
     def n_pairs(self) -> float:
-        """Number of pairs."""
-        return int(self.lower.sum())
+        """Number of pairs, which is their total weight."""
+        return int(self.lower.sum()) if self.query_weight is None else dot(self.query_weight, self.lower)
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
         """Find the pairs with s_i - s_j < margin.
@@ -97,13 +154,17 @@ class Pairs(Queries):
             )
 
         self.spread(work)
-        return Violations(self, scores, margin, order, start, stop, counts, sums)
+        return Violations(
+            self, scores, margin, order, start, stop, self._weighed(counts), self._weighed(sums)
+        )
 
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores, shape (m,), ideally centred within each query.
 
-        Same results as :meth:`at` with a margin of 1, in half the time. O(m log m).
+        Same results as :meth:`at` with a margin of 1, in half the time for pairs without weights. O(m log m).
         """
+        if self.query_weight is not None:
+            return self.at(scores).plane()
         order = self._order = self._next_order(scores)
         slopes, violated = np.empty_like(scores), np.empty(len(self.blocks))
 
@@ -119,7 +180,10 @@ class Pairs(Queries):
     @property
     def hinge_at_zero(self) -> Hinge:
         """The hinge at equal scores: every pair is violated by its whole margin. O(m)."""
-        return Hinge(float(self.n_pairs), float(self.n_pairs), self.higher - self.lower)
+        return Hinge(float(self.n_pairs), float(self.n_pairs), self._weighed(self.higher - self.lower))
+
+    def _weighed(self, of_documents: Floats) -> Floats:
+        return of_documents if self.query_weight is None else of_documents * self.query_weight
 
     def _next_order(self, scores: Floats) -> Ints:
         """Return the order of the call before, to start from, with long queries sorted."""
@@ -171,8 +235,13 @@ class Violations:
 
     @property
     def n_violated(self) -> int:
-        """Number of violated pairs."""
+        """Number of violated pairs, or their total weight rounded down."""
         return int(self.counts[0].sum())
+
+    def plane(self) -> Hinge:
+        """Return the hinge with its plane, of a margin of 1."""
+        slopes, offset = self.counts[1] - self.counts[0], float(self.counts[0].sum())
+        return Hinge(offset + dot(slopes, self.scores), offset, slopes)
 
     def hinge(self) -> tuple[float, Floats]:
         """Return sum of (margin - s_i + s_j) over the violated pairs, and a subgradient in s, shape (m,).
@@ -209,11 +278,15 @@ class Violations:
             last,
             out,
         )
+        if of.query_weight is not None:
+            rows = slice(int(of.ptr[first]), int(of.ptr[last]))
+            out[rows] *= of.query_weight[rows]
 
     @cached_property
     def _degrees(self) -> Floats:
+        """Number of violated pairs of each document, without weights as the kernel counts partners."""
         degrees: Floats = self.counts[0] + self.counts[1]
-        return degrees
+        return degrees if self.pairs.query_weight is None else np.rint(degrees / self.pairs.query_weight)
 
 
 class PreferencePairs(Pairs):
@@ -271,10 +344,7 @@ class PreferencePairs(Pairs):
 
     def hinge(self, scores: Floats) -> Hinge:
         """Return the hinge at some scores; see :meth:`Pairs.hinge`. O(m + l)."""
-        found = self.at(scores)
-        slopes = found.counts[1] - found.counts[0]
-        offset = float(found.counts[0].sum())
-        return Hinge(offset + dot(slopes, scores), offset, slopes)
+        return self.at(scores).plane()
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from math import isnan
 import numpy as np
 from PySide6.QtCore import Signal, Slot
 
+from rankstudio.engine.analysis.run_costs import RunCosts
 from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
@@ -20,6 +21,7 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
 _NOTHING = tr("Validation curves of the ticked runs appear here.")
+PER_QUERY = tr("milliseconds per query for the features of the model")
 _ABOUT = {
     "size": tr("features of the model, k"),
     "cost": tr("cost of the features of the model"),
@@ -62,11 +64,14 @@ class CurvesView(Panel):
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
-        self.offer(costs=False, shares=False)
+        self._milliseconds = False
+        self.offer(None, shares=False)
 
-    def offer(self, *, costs: bool, shares: bool) -> None:
+    def offer(self, costs: RunCosts | None, *, shares: bool) -> None:
         """Offer what x can be; the cost only where features have one, shares only where runs differ in it."""
-        offered = ("size", *(["cost"] if costs else []), *(["train"] if shares else []), "seconds")
+        self._milliseconds = costs is not None and costs.milliseconds
+        priced = [] if costs is None else ["cost"]
+        offered = ("size", *priced, *(["train"] if shares else []), "seconds")
         if offered != self._offered:
             kept = self.by.value()
             self._offered = offered
@@ -110,7 +115,7 @@ class CurvesView(Panel):
             replace(
                 self.plot.axes,
                 title=tr("validation {name}").format(name=name),
-                x_label=_ABOUT[by],
+                x_label=PER_QUERY if by == "cost" and self._milliseconds else _ABOUT[by],
                 integer_x=by == "size",
             )
         )

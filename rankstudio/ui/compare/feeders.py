@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.conventions import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, learning_curves, run_curves
+from rankstudio.engine.analysis.run_costs import costs_of
+from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
@@ -226,7 +227,7 @@ class CurvesFeeder(Controller):
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares = any(len(group) > 1 for group in learning_curves(plans))
-        self._view.offer(costs=bool(costs_of(list(runs.values()))), shares=shares)
+        self._view.offer(costs_of(list(runs.values())), shares=shares)
         records = [self._runs.record(key) for key in runs]
         measured = tuple((key, id(run)) for key, run in runs.items())
         shown = tuple((record.title, id(record.dataset)) for record in records)
@@ -281,7 +282,7 @@ class ViewFeeder(Controller):
             "conventions": self._compare_conventions,
             "published": self._show_published,
         }
-        others = views.viewChosen, views.folds.scope.chosen, self._runs.removed
+        others = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen, self._runs.removed
         self._demand = OnDemand(
             scope.worker,
             self._key,
@@ -305,7 +306,8 @@ class ViewFeeder(Controller):
 
     def _key(self) -> Key | None:
         looked_at = self._session.measure, self._session.convention, self._session.sealed
-        asked = (looked_at, self._scope.marks.reference, self._views.folds.scope.value())
+        chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
+        asked = (looked_at, self._scope.marks.reference, chosen)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
         return self._views.key(), asked, self._shown_state(), finished
 
@@ -359,12 +361,13 @@ class ViewFeeder(Controller):
         paired = self._scope.paired(runs, anchor) if anchor is not None else {}
         plans = [(key, run.plan) for key, run in paired.items()]
         data = [self._runs.record(key).dataset for key in paired]
+        by = self._views.pareto.offer(costs_of(list(paired.values())))
 
         def show(found: ParetoFront | None) -> None:
             self._views.pareto.show_pareto_front(plans, found, name)
             self._mark()
 
-        given = tuple(paired.values()), name, data
+        given = tuple(paired.values()), name, data, by
         return computation(tr("Computing the Pareto front"), show, pareto_front_of, *given)
 
     def _show_published(self) -> None:

@@ -92,7 +92,7 @@ class WorkRow(QWidget):
             self.button.setText(timed)
         states = {
             Progress.RUNNING: doing,
-            Progress.STOPPED: tr("Stopped. Showing the values so far."),
+            Progress.STOPPED: tr("Partial result"),
             Progress.WAITING: tr("Waiting …"),
         }
         self.status.setText(states.get(progress, ""))

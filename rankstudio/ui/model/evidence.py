@@ -55,7 +55,7 @@ class Package(Enum):
 
 PARTS = {
     Package.FEATURES: ("losses", "changes", "shares", "stability", "deciding", "alternatives"),
-    Package.BEST: ("best", "alternatives"),
+    Package.BEST: ("changes", "best", "alternatives"),
     Package.NEAR: ("near_best",),
     Package.STOP: ("significance", "repeated"),
 }
@@ -523,10 +523,13 @@ class Evidence(QObject):
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Return how long a method takes that learns anew on each half, by how long the run took."""
         record = self._current.shown.record
-        if record is None or not record.units_done or not record.clock.seconds:
+        if record is None or not record.paths or not record.clock.seconds:
             return inf
+        # A selection that several models of a ranker share was made once.
+        own = [repr(sorted(one.parameters.items())) for one in record.plan.combinations]
+        selections = {(fold, own[position]) for fold, position in record.paths}
         left = N_HALVES - _n_halves(self.found)
-        return left * record.clock.seconds / record.units_done / 2
+        return left * record.clock.seconds / len(selections) / 2
 
     def _key_now(self) -> _Key | None:
         dataset, model = self._session.dataset, self._current.model

@@ -31,8 +31,8 @@ from rankstudio.ui.widgets.panel import WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
 
-SCATTER, SORTED = "scatter", "sorted"
-"""The two ways of drawing."""
+SCATTER, SORTED, LENGTH = "scatter", "sorted", "length"
+"""The ways of drawing."""
 BAR = 8.0  # pixels: how high a bar in a cell is
 _REACH = 10.0  # pixels from a point in which the mouse means it
 _DRAG = 5.0  # pixels that a drag is wide or high at least
@@ -45,7 +45,7 @@ PART_NAMES = {"test": tr("test"), "vali": tr("validation"), "train": tr("trainin
 
 
 class QueryPlot(Plot):
-    """One point a query: A to the right, B upwards; or B less A, the greatest loss first.
+    """One point a query: A to the right, B upwards; or B less A, the greatest loss first or by length.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class QueryPlot(Plot):
         Position of the query, in the comparison's order, that was clicked or moved to by the arrow keys.
     brushed : Signal(object)
         Positions of the queries that a drag selected, ascending (a tuple); empty for all. A drag draws a free
-        line around points, or a band over sorted differences; Esc gives it up, or lists all again.
+        line around points, or a band over differences; Esc gives it up, or lists all again.
     kept : ndarray of bool
         Which queries are listed; the others fade.
     """
@@ -115,6 +115,8 @@ class QueryPlot(Plot):
             return np.zeros(0), np.zeros(0)
         if self.mode == SCATTER:
             return found.a, found.b
+        if self.mode == LENGTH:
+            return np.array([float(query.n_documents) for query in found.queries]), found.b - found.a
         return np.arange(1.0, found.a.size + 1), found.b - found.a
 
     # Plot
@@ -129,7 +131,10 @@ class QueryPlot(Plot):
             both = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
             return both, both
         far = float(np.abs(ys).max()) or 1.0
-        return (0.5, xs.max() + 0.5), padded(float(min(ys.min(), -far / 10)), float(max(ys.max(), far / 10)))
+        first = xs.min() - 0.5 if self.mode == LENGTH else 0.5
+        return (float(first), float(xs.max()) + 0.5), padded(
+            float(min(ys.min(), -far / 10)), float(max(ys.max(), far / 10))
+        )
 
     def is_empty(self) -> bool:
         """Return whether there is no query with a value."""
@@ -138,8 +143,8 @@ class QueryPlot(Plot):
     def figure(self) -> CurvesFigure:
         """Return the queries as points, or their differences as bars."""
         xs, ys = (floats(values[self._known]) for values in self.points)
-        scatter = self.mode == SCATTER
-        one = Series("" if scatter else self.axes.title, xs, ys, kind="points" if scatter else "bars")
+        scatter, bars = self.mode == SCATTER, self.mode == SORTED
+        one = Series(self.axes.title if bars else "", xs, ys, kind="bars" if bars else "points")
         x, y = FigureAxis(self.axes.x_label, whole=not scatter), FigureAxis(self.axes.title)
         return CurvesFigure("figure", tr("A against B"), "", x, y, (one,), square=scatter)
 
@@ -166,8 +171,9 @@ class QueryPlot(Plot):
             ),
             Line("A", f"{query.a:.4f}"),
             Line("B", f"{query.b:.4f}"),
+            Line(trn("{n} document", "{n} documents", query.n_documents).format(n=query.n_documents)),
         ]
-        others = len(self._at(position)) - 1 if self.mode == SCATTER else 0
+        others = len(self._at(position)) - 1
         more = trn("and {n} more query here", "and {n} more queries here", others).format(n=others)
         return [*lines, Line(more)] if others else lines
 
@@ -191,7 +197,7 @@ class QueryPlot(Plot):
         if position is None:
             self.brushed.emit(())
             return
-        same = self._at(position) if self.mode == SCATTER else [position]
+        same = self._at(position)
         again = same.index(self.chosen) + 1 if self.chosen in same else 0
         self.picked.emit(same[again % len(same)])
 
@@ -270,8 +276,8 @@ class QueryPlot(Plot):
         self.redraw()
 
     def _extend(self, began: QPointF, to: QPointF) -> None:
-        """Let the outline reach to a pixel: a free line for points, a band from top to bottom for bars."""
-        if self.mode == SORTED:
+        """Let the outline reach to a pixel: a free line in the scatter, else a band from top to bottom."""
+        if self.mode != SCATTER:
             area = self.frame().area
             left, right = sorted((began.x(), to.x()))
             self.outline = QPolygonF(QRectF(left, area.top(), right - left, area.height()))
@@ -281,7 +287,7 @@ class QueryPlot(Plot):
             self.outline.append(to)
 
     def _at(self, position: int) -> list[int]:
-        """Return the queries that lie where one does."""
+        """Return the queries that lie where one does; sorted ones lie apart."""
         xs, ys = self.points
         return [int(i) for i in np.flatnonzero((xs == xs[position]) & (ys == ys[position]))]
 
@@ -300,13 +306,8 @@ class QueryPlot(Plot):
                 )
             )
         else:
-            self.set_axes(
-                Axes(
-                    tr("{measure} of B − A").format(measure=found.measure),
-                    tr("queries, largest loss first"),
-                    integer_x=True,
-                )
-            )
+            x = tr("documents in the query") if self.mode == LENGTH else tr("queries, largest loss first")
+            self.set_axes(Axes(tr("{measure} of B − A").format(measure=found.measure), x, integer_x=True))
         self.setAccessibleName(tr("A against B"))
 
     def summary(self) -> str:
@@ -389,11 +390,12 @@ def _shares(plot: QueryPlot, colors: Colors) -> list[tuple[Bools, QColor]]:
 
 def draw_points(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw the line on which both models are equal, and a point a query."""
-    if plot.comparison is None or plot.is_empty() or plot.mode != SCATTER:
+    if plot.comparison is None or plot.is_empty() or plot.mode == SORTED:
         return
     low, high = frame.x_range
+    ends = (low, high) if plot.mode == SCATTER else (0.0, 0.0)
     painter.setPen(pen(colors.q("muted", 0.7), 1.0, (3.0, 3.0)))
-    painter.drawLine(frame.point(low, low), frame.point(high, high))
+    painter.drawLine(frame.point(low, ends[0]), frame.point(high, ends[1]))
     px, py = frame.pixels(*plot.points)
     for which, color in _shares(plot, colors):
         painter.setPen(
@@ -481,7 +483,7 @@ def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:
 
 
 class ComparisonPanel(Panel):
-    """The queries as points or as sorted differences.
+    """The queries as points, as sorted differences, or by their numbers of documents.
 
     Attributes
     ----------
@@ -496,9 +498,12 @@ class ComparisonPanel(Panel):
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
         self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
         self.mode = named(
-            Segmented([(SCATTER, tr("scatter")), (SORTED, tr("differences"))], tr("plot type")),
+            Segmented(
+                [(SCATTER, tr("scatter")), (SORTED, tr("differences")), (LENGTH, tr("length"))],
+                tr("plot type"),
+            ),
             "query-plot-mode",
-            tip=tr("One point per query, or sorted differences"),
+            tip=tr("One point per query, sorted differences, or differences by number of documents"),
         )
         self.tools.addWidget(self.mode)
         fill(self.body, (self.plot, 1), self.sentence, spacing=4)

@@ -19,6 +19,7 @@ from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.choices import choice_box, set_choices
 from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _HINT = tr("largest loss first · draw around points to list some")
 _NUMBER = 62  # pixels for a difference
+_WINNER = 14  # characters of the choice of queries by who wins
+_ALL, _BETTER, _WORSE, _EQUAL = "all", "better", "worse", "equal"
 
 
 class QueryListPanel(Panel):
@@ -73,6 +76,15 @@ class QueryListPanel(Panel):
         self.field.setClearButtonEnabled(True)
         self.field.setFixedWidth(128)
         self.field.textChanged.connect(self._list)
+        self.winner = named(
+            choice_box(()),
+            "query-winner",
+            tr("Better model"),
+            tr("Show only queries in which B is better, worse or equal"),
+        )
+        self.winner.setMinimumContentsLength(_WINNER)
+        self.winner.currentIndexChanged.connect(self._list)
+        self.tools.addWidget(self.winner)
         self.tools.addWidget(self.select_for)
         self.tools.addWidget(self.all)
         self.tools.addWidget(self.field)
@@ -87,6 +99,7 @@ class QueryListPanel(Panel):
     def show_comparison(self, found: QueryComparison) -> None:
         """List other queries."""
         self._comparison, self._brushed = found, ()
+        self._offer_winners(found)
         self._places = {_identity(query): i for i, query in enumerate(found.queries)}
         gains = found.gain[~np.isnan(found.gain)]
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
@@ -97,6 +110,7 @@ class QueryListPanel(Panel):
     def clear(self, why: str) -> None:
         """List nothing, and say why."""
         self._comparison, self._brushed, self._places = None, (), {}
+        self.winner.hide()
         self.table.placeholder = why
         self.all.hide()
         self.select_for.hide()
@@ -104,8 +118,10 @@ class QueryListPanel(Panel):
         self.table.set_rows(())
 
     def brush(self, positions: tuple[int, ...]) -> None:
-        """List some of the queries; all where there is none."""
+        """List some of the queries, as far as the chosen model wins them; all where there is none."""
         self._brushed = positions
+        if not positions:
+            self.winner.setCurrentIndex(0)
         self._list()
 
     def listed(self) -> tuple[ComparedQuery, ...]:
@@ -120,6 +136,7 @@ class QueryListPanel(Panel):
             return
         if not self._listed()[position]:
             self._brushed = ()
+            self.winner.setCurrentIndex(0)
             self.field.clear()
             self._list()
         self.table.select(self._comparison.queries[position])
@@ -132,10 +149,29 @@ class QueryListPanel(Panel):
         if self._brushed:
             listed[:] = False
             listed[list(self._brushed)] = True
+        gain = self._comparison.gain
+        won = {_BETTER: gain > 0, _WORSE: gain < 0, _EQUAL: gain == 0}.get(self.winner.currentData())
+        if won is not None:
+            listed &= won
         text = self.field.text().strip()
         if text:
             listed &= np.array([text in query.query_id for query in queries], dtype=np.bool_)
         return listed
+
+    def _offer_winners(self, found: QueryComparison) -> None:
+        """Offer the queries that one of the two wins; what was chosen stays chosen."""
+        chosen, counts = self.winner.currentIndex(), found.counts
+        options = (
+            (_ALL, tr("all queries")),
+            (_BETTER, tr("B better ({n:,})").format(n=counts.wins)),
+            (_WORSE, tr("B worse ({n:,})").format(n=counts.losses)),
+            (_EQUAL, tr("equal ({n:,})").format(n=counts.ties)),
+        )
+        self.winner.blockSignals(True)
+        set_choices(self.winner, options)
+        self.winner.setCurrentIndex(max(0, chosen))
+        self.winner.blockSignals(False)
+        self.winner.show()
 
     @Slot()
     def _list(self) -> None:
@@ -146,7 +182,7 @@ class QueryListPanel(Panel):
         self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
         n = int(np.count_nonzero(listed))
         some = tr("{n:,} of {size:,}").format(n=n, size=listed.size) if n < listed.size else _HINT
-        self.all.setVisible(bool(self._brushed))
+        self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
         self.select_for.setVisible(2 <= n <= listed.size - 2)
         self.set_caption(some)
         self.filtered.emit(listed)

@@ -9,7 +9,8 @@ import pytest
 from experiment.small import dataset, ended
 from scipy.stats import ttest_rel
 
-from rankstudio.engine.analysis.run_curves import costs_of, learning_curves, run_curves
+from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
+from rankstudio.engine.analysis.run_curves import learning_curves, run_curves
 from rankstudio.engine.analysis.tried_models import tried_models, validation_values
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -84,8 +85,8 @@ def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
 
 
 def test_costs_are_those_that_a_plan_gives_and_1_for_the_others(runs: list[RunResult]) -> None:
-    assert costs_of(runs) == dict(COSTS)
-    assert costs_of(runs[1:]) == {}
+    assert costs_of(runs) == RunCosts(dict(COSTS), False)
+    assert costs_of(runs[1:]) is None
     curve = run_curves(runs, "MAP", 0, [DATA] * 3, "cost")[0]
     number = [c.values for c in runs[0].plan.combinations].index(curve.values)
     path = {model.place: model for model in tried_models(runs[0], "MAP")[number]}

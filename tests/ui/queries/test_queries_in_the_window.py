@@ -71,6 +71,27 @@ def test_a_drag_on_the_plot_lists_what_it_catches(window: MainWindow) -> None:
     assert len(table.rows()) == everything
 
 
+def test_the_queries_that_one_model_wins_are_listed_and_selected_for(window: MainWindow) -> None:
+    page = two_runs(window)
+    winner, table = page.list.winner, page.list.table
+    gain = page.comparison.plot.comparison.gain
+    for at, won in ((1, gain > 0), (2, gain < 0), (3, gain == 0), (0, np.ones(gain.size, dtype=bool))):
+        winner.setCurrentIndex(at)
+        assert str(won.sum()) in winner.currentText() or not at
+        listed = {(row.fold, row.position) for row in table.rows()}
+        assert listed == {(q.fold, q.position) for q, one in zip(page.queries, won, strict=True) if one}
+        assert (page.comparison.plot.kept == won).all()
+        assert page.list.all.isVisible() is bool(at)
+    winner.setCurrentIndex(1)
+    positive, negative = int(np.flatnonzero(gain > 0)[0]), int(np.flatnonzero(gain < 0)[0])
+    page.list.brush((positive, negative))
+    assert [(row.fold, row.position) for row in table.rows()] == [
+        (page.queries[positive].fold, page.queries[positive].position)
+    ]
+    page.list.all.click()
+    assert winner.currentIndex() == 0 and len(table.rows()) == gain.size
+
+
 def drag(plot: QueryPlot, line: list[QPointF]) -> None:
     view = plot.viewport()
     left = Qt.MouseButton.LeftButton

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -11,7 +13,7 @@ from wording import naming
 
 from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 from rankstudio.ui.plots import export_plot
-from rankstudio.ui.queries.comparison_panel import SCATTER, SORTED, QueryPlot, inside_polygon
+from rankstudio.ui.queries.comparison_panel import LENGTH, SCATTER, SORTED, QueryPlot, inside_polygon
 
 NAN = float("nan")
 QUERIES = tuple(
@@ -98,6 +100,22 @@ def test_a_drag_over_the_sorted_differences_is_a_band(plot, told):
     assert told["brushed"] == [(0, 1, 2)]
 
 
+def test_a_drag_over_lengths_catches_the_queries_with_so_many_documents(plot, told):
+    sizes = [3, 9, 4, 9, 12, 7]
+    queries = tuple(replace(q, n_documents=n) for q, n in zip(QUERIES, sizes, strict=True))
+    plot.set_comparison(QueryComparison("test", "MAP", "letor4", queries))
+    plot.set_mode(LENGTH)
+    plot.flush()
+    for low, high in ((3, 9), (4, 8), (9, 9), (10, 20)):
+        area, frame = plot.frame().area, plot.frame()
+        left, right = frame.x_px(low - 0.4), min(frame.x_px(high + 0.4), area.right() - 1)
+        drag(plot, QPointF(left, area.top() + 5), QPointF(right, area.bottom() - 5))
+        known = [i for i, q in enumerate(queries) if low <= q.n_documents <= high and not np.isnan(q.a)]
+        assert told["brushed"][-1] == tuple(known)
+    plot.hover(at(plot, 4))
+    assert any(naming("12 documents").search(line.text) for line in plot.box.lines())
+
+
 def test_escape_gives_up_the_line_then_the_selection_and_is_nobody_else_s(plot, told):
     view, left, first = plot.viewport(), Qt.MouseButton.LeftButton, at(plot, 2)
     QTest.mousePress(view, left, pos=first.toPoint())
@@ -126,7 +144,8 @@ def test_a_query_without_a_value_is_never_met(plot, told):
 def test_the_exact_values_are_read_and_exported(plot, tmp_path):
     plot.hover(at(plot, 4))
     lines = [(line.text, line.value) for line in plot.box.lines()]
-    assert lines == [("query q4: B − A", "+0.6000"), ("A", "0.3000"), ("B", "0.9000")]
+    assert lines[:3] == [("query q4: B − A", "+0.6000"), ("A", "0.3000"), ("B", "0.9000")]
+    assert [naming("5 documents").search(text) is not None for text, _ in lines[3:]] == [True]
     header, rows = plot.numbers()
     assert header[-1] == "B - A"
     assert [row[1] for row in rows] == [query.query_id for query in QUERIES]

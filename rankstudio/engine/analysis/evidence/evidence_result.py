@@ -209,26 +209,27 @@ class SelectionEvidence:
         near = self.near_best_of_k
         if near is not None:
             others = len(near.sets) - 1
-            sentences.append(
-                trn(
-                    "{n} other set ({share} %) is not significantly different from the best.",
-                    "{n} other sets ({share} %) are not significantly different from the best.",
-                    others,
-                ).format(n=f"{others:,}", share=_percent(others / max(best.n_sets, 1)))
-            )
+            text = trn(
+                "{n} other set ({share} %) is not significantly different from the best.",
+                "{n} other sets ({share} %) are not significantly different from the best.",
+                others,
+            ).format(n=f"{others:,}", share=_percent(others / max(best.n_sets, 1)))
+            sentences.append(text if others else tr("Every other set is significantly worse than the best."))
         return tuple(sentences)
 
     def _above(self, above: float, proved: bool, gap: float) -> str:
-        if not proved and gap > _USELESS:
-            return tr(
-                "The selection is {above} % above the lowest left-out error found so far. How much lower an "
-                "error can be is not known yet."
-            ).format(above=_percent(above))
         if not proved:
-            return tr(
-                "The selection is {above} % above the lowest left-out error found so far, which may be up to "
-                "{gap} % too high."
-            ).format(above=_percent(above), gap=_percent(gap))
+            known = (
+                tr("No set with a lower left-out error has been found so far.")
+                if above < _ROUNDING
+                else tr("The selection is {above} % above the lowest left-out error found so far.")
+            ).format(above=_percent(above))
+            least = (
+                tr("How much lower an error can be is not known yet.")
+                if gap > _USELESS
+                else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
+            )
+            return f"{known} {least}"
         if above < _ROUNDING:
             return trn(
                 "No other single feature has a lower left-out error.",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, isnan
+from typing import Literal
 
 from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
 from rankstudio.engine.analysis.figures.run_figures import (
@@ -18,6 +19,7 @@ from rankstudio.engine.analysis.figures.run_figures import (
 )
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
+from rankstudio.engine.analysis.run_costs import costs_of
 from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
@@ -37,13 +39,16 @@ from rankstudio.engine.export.figures.values import (
     Series,
 )
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import significant
 
 Named = tuple[int, str]
 """A run by its number and what it is called."""
 
 
-def over(by: By) -> FigureAxis:
-    """Return the x axis of curves of runs."""
+def over(by: By, *, milliseconds: bool = False) -> FigureAxis:
+    """Return the x axis of curves of runs, of which costs may be milliseconds."""
+    if by == "cost" and milliseconds:
+        return FigureAxis(tr("time for the features, per query"), "ms")
     axes = {
         "size": FigureAxis(tr("features of the model, k"), whole=True),
         "cost": FigureAxis(tr("cost of the features")),
@@ -158,7 +163,7 @@ def pareto_figure(
     series = [
         Series(
             tr("models on the Pareto front"),
-            tuple(model.size for model in front),
+            tuple(model.x for model in front),
             tuple(model.mean for model in front),
             kind="steps",
             number=6,
@@ -167,34 +172,45 @@ def pareto_figure(
     for at, (number, called, _) in enumerate(runs):
         models = [model for model in found.models if model.run == at]
         if models:
-            x, y = tuple(m.size for m in models), tuple(m.mean for m in models)
+            x, y = tuple(m.x for m in models), tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
     best, enough = found.models[found.best], found.models[found.suggested]
 
     def said(model_name: str, position: int) -> str:
         model = found.models[position]
         values = values_label(runs[model.run][2], model.values)
-        return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", values]))
+        cost = tr("{number} ms").format(number=significant(model.x)) if found.by == "milliseconds" else ""
+        return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", cost, values]))
 
-    marks = [Mark(said(tr("best"), found.best), best.size, best.mean)]
+    marks = [Mark(said(tr("best"), found.best), best.x, best.mean)]
     rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
         "combination of each size and run. The line joins the Pareto-optimal models. Marked: the best "
         "model, and the smallest model {rule}."
     )
+    if found.by != "size":
+        caption = tr(
+            "{data}: cost of the features against mean {name} on the validation part, for the models that no "
+            "other of their run beats. The line joins the Pareto-optimal models. Marked: the best model, and "
+            "the cheapest model {rule}."
+        )
     if found.suggested != found.best:
         short = (
             tr("smallest not significantly worse")
             if found.paired
             else tr("smallest within one standard error")
         )
-        marks.append(Mark(said(short, found.suggested), enough.size, enough.mean))
+        marks.append(Mark(said(short, found.suggested), enough.x, enough.mean))
+    title = tr("{data}: size against validation {name}")
+    if found.by != "size":
+        title = tr("{data}: cost against validation {name}")
+    milliseconds = found.by == "milliseconds"
     return CurvesFigure(
-        "front",
-        tr("{data}: size against validation {name}").format(data=data, name=name),
+        "front" if found.by == "size" else "cost-front",
+        title.format(data=data, name=name),
         caption.format(data=data, name=name, rule=rule),
-        over("size"),
+        over("size" if found.by == "size" else "cost", milliseconds=milliseconds),
         FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
         marks=tuple(marks),
@@ -326,6 +342,8 @@ def _of_dataset(
     if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
     yield figure("front", f"size against validation {name}", _front_of, kept)
+    if costs_of([run.result for run in kept]) is not None:
+        yield figure("cost-front", f"cost against validation {name}", partial(_front_of, by="cost"), kept)
     if not source.sealed and len(runs) > 1:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
@@ -356,10 +374,12 @@ def differences_of(
     return differences_figure(data, against, tested, called, name, reference.part)
 
 
-def _front_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+def _front_of(
+    data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
+) -> CurvesFigure | None:
     documents = [run.data for run in runs if run.data is not None]
     found = pareto_front_of(
-        [run.result for run in runs], name, documents if len(documents) == len(runs) else ()
+        [run.result for run in runs], name, documents if len(documents) == len(runs) else (), by
     )
     if found is None:
         return None

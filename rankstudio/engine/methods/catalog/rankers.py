@@ -114,6 +114,7 @@ RANKSVM = Method(
             basic=False,
             choices=(("squared_hinge", "squared hinge"), ("hinge", "hinge")),
         ),
+        replace(WEIGHTING, default="none", source="Cao et al. 2006; Airola 2011, section 4.2.1"),
         Parameter(
             name="solver",
             label="solver",
@@ -278,6 +279,7 @@ LAMBDAMART = Method(
     measured=True,
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
+    library=("costs",),
     module="lightgbm",
     greatest_label=30,  # LightGBM's table of gains, 2^l - 1, ends here
     candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),

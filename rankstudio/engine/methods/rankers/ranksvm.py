@@ -12,6 +12,7 @@ from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, K
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import ConvergingRanker
 from rankstudio.engine.methods.catalog.rankers import RANKSVM
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
@@ -48,6 +49,10 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         Weight of a pair's loss relative to the squared norm, greater than 0.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         p = 2 or p = 1.
+    weighting : {"none", "size", "pairs"}, default "none"
+        Divides the losses of a query by its number of documents (Cao et al. 2006) or of pairs (thesis,
+        section 4.2.1); "none" lets every pair count the same. All losses together are scaled so that the
+        weights of all pairs add up to their number: C keeps its meaning. Preferences have their own weights.
     solver : {"auto", "newton", "bundle"}, default "auto"
         "newton" uses truncated Newton steps; for the hinge, on smoothed versions of it whose width decreases
         with the duality gap. "bundle" is the cutting-plane method of the thesis, only for the hinge; it needs
@@ -103,6 +108,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
 
     C: float = 1.0
     loss: str = "squared_hinge"
+    weighting: str = "none"
     solver: str = "auto"
     tol: float = 1e-6
     max_iter: int = 1000
@@ -155,10 +161,14 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int
     ) -> Iterator[OptimizerState | WorkProgress]:
-        minimise = self._minimiser()
+        minimise, kind = self._minimiser(), self.checked("weighting")
+        from rankstudio.engine.arithmetic.pairs import PairWeighting  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
-        with pairs_of(data) as problem:
+        if kind != "none" and data.preferring:
+            raise ParameterError("weighting", kind, tr("none, as preferences have their own weights"))
+        weighting = None if kind == "none" else PairWeighting.over(kind, data.y, data.ptr)
+        with pairs_of(data, weighting) as problem:
             yield from minimise(problem, C, tol, max_iter)
 
     def _minimiser(self) -> Callable[..., Iterator[OptimizerState | WorkProgress]]:

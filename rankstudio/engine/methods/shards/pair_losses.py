@@ -19,7 +19,7 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import (
     gram_or_diagonal,
 )
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
-from rankstudio.engine.arithmetic.pairs import Hinge, Pairs, PreferencePairs
+from rankstudio.engine.arithmetic.pairs import Hinge, Pairs, PairWeighting, PreferencePairs
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS
@@ -138,18 +138,20 @@ class PairWork:
     A state caches its pairs and its last loss only to save time: its results depend on the message alone.
     """
 
+    weighting: PairWeighting | None = None
+
     replayed: ClassVar[bool] = False
 
     def begin(self, data: QueryData, scratch: Scratch) -> _PairState:
         """Return an empty state."""
-        return _PairState(scratch, scratch.keeps(PAIRS * data.y.size))
+        return _PairState(scratch, scratch.keeps(PAIRS * data.y.size), self.weighting)
 
 
 class _Pairs(Pairs):
     """Pairs whose sums do not depend on the calls before, not even in their last bits."""
 
-    def __init__(self, y: Floats, ptr: Ints) -> None:
-        super().__init__(y, ptr)
+    def __init__(self, y: Floats, ptr: Ints, weighting: PairWeighting | None) -> None:
+        super().__init__(y, ptr, weighting=weighting)
         self._first = self._order
 
     def hinge_and_order(self, scores: Floats) -> tuple[Hinge, Ints]:
@@ -177,15 +179,15 @@ class _LinearPairs(LinearPairs):
 
 
 class _PairState:
-    def __init__(self, scratch: Scratch, keeps: bool) -> None:
-        self._scratch, self._keeps = scratch, keeps
+    def __init__(self, scratch: Scratch, keeps: bool, weighting: PairWeighting | None) -> None:
+        self._scratch, self._keeps, self._weighting = scratch, keeps, weighting
         self._pairs: _Pairs | None = None
         self._last: tuple[Any, Smooth] | None = None
         self._room: Floats | None = None
         self._line: tuple[Any, _LineScores] | None = None
 
     def step(self, data: QueryData, message: _Message) -> tuple[Any, ...]:
-        pairs = self._pairs or _Pairs(data.y, data.ptr)
+        pairs = self._pairs or _Pairs(data.y, data.ptr, self._weighting)
         answer = message.of(self, _LinearPairs(data.X, pairs))
         if self._keeps:
             self._pairs = pairs
@@ -354,21 +356,23 @@ class _HingeLine:
 
 
 @contextmanager
-def pairs_of(data: TrainingData) -> Iterator[PairProblem]:
+def pairs_of(data: TrainingData, weighting: PairWeighting | None = None) -> Iterator[PairProblem]:
     """Provide the pairs of some data: on threads for one shard, as sums for several shards.
+
+    Preferences have weights of their own, so they take no weighting.
 
     Both have the same interface for a minimiser. A single shard caches the scores of its documents, so that a
     line search does not read the features again; for several shards the scores of all documents would be
     needed.
     """
     if data.several:
-        with data.session(PairWork()) as session:
+        with data.session(PairWork(weighting)) as session:
             yield ShardedPairs(session, data.X.shape[1])
         return
     rows = data.whole("Learning from pairs")
     with pool() as (executor, workers):
         if rows.preferences is None:
-            pairs = Pairs(rows.y, rows.ptr, executor, workers)
+            pairs = Pairs(rows.y, rows.ptr, executor, workers, weighting)
         else:
             pairs = PreferencePairs(rows.preferences, rows.ptr, executor, workers)
         yield LocalPairs(LinearPairs(rows.X, pairs))

@@ -12,6 +12,7 @@ from pair_oracles import (
     hinge_objective,
     least_hinge,
     least_squared_hinge,
+    pair_weights,
     squared_hinge_objective,
 )
 from sklearn.exceptions import ConvergenceWarning
@@ -62,6 +63,46 @@ def test_hinge_reaches_the_minimum_on_explicit_pairs(problem: Problem, exponent:
     # The oracle's minimum is from above, and less accurate than the gap.
     assert least <= reached * (1 + 1e-4) + 1e-9
     assert fitted.objective_ - fitted.gap_ <= least * (1 + 1e-7) + 1e-12
+
+
+@given(problems(), EXPONENTS, st.sampled_from(["size", "pairs"]), st.sampled_from(["squared_hinge", "hinge"]))
+def test_weighted_losses_reach_the_minimum_on_explicit_pairs(
+    problem: Problem, exponent: int, weighting: str, loss: str
+) -> None:
+    X, y, qid, _ = problem
+    D, C = differences(X, y, qid), 2.0**exponent * pair_weights(y, qid, weighting)
+    objective, oracle, tol = {
+        "squared_hinge": (squared_hinge_objective, least_squared_hinge, 1e-10),
+        "hinge": (hinge_objective, least_hinge, 1e-7),
+    }[loss]
+    fitted = RankSVM(C=2.0**exponent, loss=loss, weighting=weighting, tol=tol).fit(X, y, qid=qid)
+    reached, least = objective(D, C, fitted.coef_), oracle(D, C)
+    assert fitted.objective_ == pytest.approx(reached, rel=1e-9, abs=1e-12)
+    assert reached <= least * (1 + 1e-6) + 1e-12
+    # The oracle's minimum is from above, and less accurate than the gap.
+    assert least <= reached * (1 + 1e-4) + 1e-9
+    assert fitted.objective_ - fitted.gap_ <= least * (1 + 1e-7) + 1e-12
+
+
+def test_a_weighted_query_counts_as_much_as_another_however_long_it_is() -> None:
+    X, y, qid = ranking(200, 4, 5)
+    long = np.concatenate([np.arange(200), np.flatnonzero(qid == 0)])  # each document of a query twice
+    again, expected = (
+        RankSVM(weighting="pairs", tol=1e-12).fit(X[rows], y[rows], qid=qid[rows]).coef_
+        for rows in (long, np.arange(200))
+    )
+    # C multiplies the total weight, which is the number of pairs: four times those of the first query.
+    of_query = differences(X[qid == 0], y[qid == 0], qid[qid == 0]).shape[0]
+    p = differences(X, y, qid).shape[0]
+    scaled = RankSVM(C=(p + 3 * of_query) / p, weighting="pairs", tol=1e-12).fit(X, y, qid=qid).coef_
+    assert again == pytest.approx(scaled, abs=1e-6)
+    assert again != pytest.approx(expected, abs=1e-6)
+
+
+def test_preferences_have_their_own_weights() -> None:
+    X, _, qid = ranking(20, 3, 2)
+    with pytest.raises(ParameterError, match="preferences"):
+        RankSVM(weighting="size").fit(X, preferences=[(0, 1)], qid=qid)
 
 
 def ranking(m: int, n: int, queries: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -30,14 +30,19 @@ from rankstudio.engine.support.work import finish
 
 RANKERS: list[ConvergingRanker] = [
     RankSVM(C=0.5, tol=1e-9),
+    RankSVM(C=0.5, weighting="pairs", tol=1e-9),
     RankSVM(C=1e-3, loss="hinge", tol=1e-6),
+    RankSVM(C=0.5, loss="hinge", weighting="size", tol=1e-6),
     RankSVM(C=0.5, loss="hinge", solver="newton", tol=1e-6),
     RankSVM(C=0.1, loss="hinge", solver="bundle", tol=1e-4),
     SVMMAP(C=5.0),
 ]
 EVERY_RANKER = pytest.mark.parametrize(
     "method",
-    [pytest.param(m, marks=() if m in (RANKERS[0], RANKERS[-1]) else pytest.mark.thorough) for m in RANKERS],
+    [
+        pytest.param(m, marks=() if m in (RANKERS[0], RANKERS[1], RANKERS[-1]) else pytest.mark.thorough)
+        for m in RANKERS
+    ],
     ids=str,
 )
 
