@@ -127,6 +127,8 @@ class MainWindow(QMainWindow):
         Overlay(centre, self.notice, self.loading, foot=STRIP_HEIGHT + 2 * GAP)
         self._close_notice = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         self._close_notice.activated.connect(self.notice.close_newest)
+        self.notice.keptChanged.connect(self.status.show_messages)
+        self.status.messages.clicked.connect(self.notice.show_kept)
         self.toolbar.order_tabs()
         self.welcome.setFocus()
 

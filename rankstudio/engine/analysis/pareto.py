@@ -14,7 +14,7 @@ from rankstudio.engine.analysis.tried_models import (
     best_of_sizes,
     can_measure,
     tried_models,
-    validation_values,
+    values_by_query,
 )
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -199,7 +199,7 @@ def _paired_half(
     found: dict[int, list[Floats]] = {}
     for number in numbers:
         steps = [model.steps for of, model in front if of == number]
-        rows = validation_values(runs[number], data[number], list(zip(*steps, strict=True)), name)
+        rows = values_by_query(runs[number], data[number], list(zip(*steps, strict=True)), name)
         places = [place for place, (of, _) in enumerate(front) if of == number]
         for row, place in enumerate(places):
             found[place] = [fold[row] for fold in rows]

@@ -20,6 +20,7 @@ from rankstudio.engine.analysis.significance import (
     compared_runs,
     why_unpaired,
 )
+from rankstudio.engine.analysis.tried_models import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -219,16 +220,20 @@ class CurvesFeeder(Controller):
         reference = self._scope.reference(finished)
         return reference, self._scope.paired(finished, reference) if reference is not None else {}
 
-    def _by(self) -> By:
-        by: By = self._view.by.value()  # type: ignore[assignment] # those that are offered
-        return by
+    def _by(self) -> tuple[By, Part]:
+        by = self._view.by.value()
+        if by == "test":
+            return "size", "test"
+        return by, "vali"  # type: ignore[return-value] # those that are offered
 
     def _key(self) -> Key | None:
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares = any(len(group) > 1 for group in learning_curves(plans))
-        self._view.offer(costs_of(list(runs.values())), shares=shares)
         records = [self._runs.record(key) for key in runs]
+        tested = any(record.dataset.folds[0].test is not None for record in records)
+        test = tested and not self._session.sealed
+        self._view.offer(costs_of(list(runs.values())), shares=shares, test=test)
         measured = tuple((key, id(run)) for key, run in runs.items())
         shown = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, shown
@@ -246,7 +251,7 @@ class CurvesFeeder(Controller):
             show(())
             return None
         data = [self._runs.record(key).dataset for key in runs]
-        given = list(runs.values()), name, list(runs).index(reference), data, self._by()
+        given = list(runs.values()), name, list(runs).index(reference), data, *self._by()
         return computation(tr("Comparing the curves of runs"), show, run_curves, *given)
 
     @Slot()
@@ -402,7 +407,9 @@ class ViewFeeder(Controller):
     def _show_tests(self) -> None:
         self._tests.update()
         self._views.tests.set_runs(self._tests.titles, self._scope.marks.reference)
-        self._views.tests.show_rows(self._tests.rows, self._session.measure)
+        rows = self._tests.rows
+        plan = self._runs.record(rows[0].key).plan if rows else None
+        self._views.tests.show_rows(rows, self._session.measure, plan)
 
     @Slot()
     def _tell_tests(self) -> None:

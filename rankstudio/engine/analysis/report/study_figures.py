@@ -23,6 +23,7 @@ from rankstudio.engine.analysis.run_costs import costs_of
 from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.engine.analysis.tried_models import Part
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -70,8 +71,9 @@ def run_curves_figure(
     reference: int,
     name: str,
     by: By = "size",
+    part: Part = "vali",
 ) -> CurvesFigure | None:
-    """Return the validation curves of runs, with bands for paired runs.
+    """Return the curves of runs, with bands for paired runs.
 
     Parameters
     ----------
@@ -85,6 +87,8 @@ def run_curves_figure(
     name : str
         Name of the measure.
     by : {"size", "cost", "train", "seconds"}
+    part : {"vali", "test"}
+        Part of the measure.
     """
     series = []
     for (number, called), one in zip(runs, found, strict=True):
@@ -102,17 +106,23 @@ def run_curves_figure(
     bands = tr("The bands are as wide as the 95 % interval of the paired difference to run {number}.").format(
         number=reference
     )
-    said = tr(
-        "{data}: {name} on the validation part by {over}, mean over folds, with the best "
-        "parameters at each point."
-    ).format(data=data, name=name, over=over(by).title)
+    about = (
+        tr("{data}: {name} on the test part by {over}, mean over folds. Validation selected the parameters.")
+        if part == "test"
+        else tr(
+            "{data}: {name} on the validation part by {over}, mean over folds, with the best "
+            "parameters at each point."
+        )
+    )
+    said = about.format(data=data, name=name, over=over(by).title)
+    measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
     band = tr("band: paired 95 % interval to run {number}").format(number=reference)
     return CurvesFigure(
         "curves",
-        tr("{data}: validation {name} of the runs").format(data=data, name=name),
+        tr("{data}: {measured} of the runs").format(data=data, measured=measured),
         f"{said} {bands}" if banded else said,
         over(by),
-        FigureAxis(tr("validation {name}").format(name=name)),
+        FigureAxis(measured),
         tuple(series),
         bands=band if banded else "",
     )
@@ -339,6 +349,8 @@ def _of_dataset(
 
     kept = runs[:_MOST_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)
+    if not source.sealed and all(run.data is not None for run in kept):
+        yield figure("test-curves", f"test {name} of the runs by size", test_curves_of, kept)
     if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
     yield figure("front", f"size against validation {name}", _front_of, kept)
@@ -354,13 +366,17 @@ def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Fi
     return figure and replace(figure, caption=f"{figure.caption} {said()}")
 
 
-def curves_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
-    """Return the validation curves of runs, compared with the best one."""
+def curves_of(data: str, runs: Sequence[ReportedRun], name: str, part: Part = "vali") -> CurvesFigure | None:
+    """Return the curves of runs on a part, compared with the best one."""
     stand_in = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(list(runs), name)
-    found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in)
+    found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
     named = [(run.number, run.title) for run in runs]
-    return run_curves_figure(data, named, found, reference.number, name)
+    return run_curves_figure(data, named, found, reference.number, name, part=part)
+
+
+test_curves_of = partial(curves_of, part="test")
+"""Figures 1 to 3 of Lai et al. 2013: the measure of the test part by the number of features."""
 
 
 def differences_of(
