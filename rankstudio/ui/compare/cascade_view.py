@@ -87,7 +87,7 @@ class CascadeView(View):
         self.budget.setRange(0.0, _MOST)
         self.budget.setDecimals(3)
         self.budget.setSingleStep(0.1)
-        self.budget.setSuffix(tr(" ms"))
+        self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))
         self.budget.valueChanged.connect(self._choose)
         self.plot.picked.connect(self._look_at)
