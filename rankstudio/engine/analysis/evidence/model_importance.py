@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +26,43 @@ N_REPEATS = 10
 """How often each feature is permuted, unless it is said."""
 
 Importance = Generator[WorkProgress, None, PermutationImportance]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredImportance:
+    """Permutation importance of a run's model, as a study keeps it.
+
+    Attributes
+    ----------
+    found : PermutationImportance
+    part : str
+        Part of the fold with the documents: "validation", or "training" without one.
+    convention : str
+        Convention of the measure.
+    n_features : int
+        Number of features of the model.
+    """
+
+    found: PermutationImportance
+    part: str
+    convention: str
+    n_features: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """0-based columns of the features, greatest loss first."""
+        mean = self.found.mean
+        order = sorted(range(mean.size), key=lambda at: (-mean[at], at))
+        return tuple(self.found.groups[at][0] for at in order)
+
+    def place(self, model: str) -> str:
+        """Return the key under which a study keeps it, for a model named by its run."""
+        return importance_place(self.part, self.found.measure.name, self.convention, model)
+
+
+def importance_place(part: str, measure: str, convention: str, model: str) -> str:
+    """Return the key of :meth:`MeasuredImportance.place`."""
+    return f"importance:{part}:{measure}:{convention}:{model}"
 
 
 def step_importance(
