@@ -460,8 +460,9 @@ class Evidence(QObject):
         study, record, model = self._study_store.study, self._current.shown.record, self._current.model
         if study is None or record is None or record.stored is None or model is None or model.live:
             return None
-        columns = ",".join(map(str, model.step.selected))
-        return study, record.stored, model.fold.number, f"{model.key}:{columns}"
+        from rankstudio.engine.analysis.evidence.model_importance import model_place  # noqa: PLC0415 - brings kernels
+
+        return study, record.stored, model.fold.number, model_place(model.key, model.step.selected)
 
     def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
         """Store what is known of a selection, where it is of a stored run and measured as its plan says."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,11 @@ def importance_place(part: str, measure: str, convention: str, model: str) -> st
     return f"importance:{part}:{measure}:{convention}:{model}"
 
 
+def model_place(position: int | str, selected: Sequence[int]) -> str:
+    """Return what a study calls a model of a run's fold, by its combination and its columns."""
+    return f"{position}:{','.join(map(str, selected))}"
+
+
 def step_importance(
     step: Step,
     part: RankingDataset,
@@ -88,14 +93,24 @@ def step_importance(
     ------
     WorkProgress
     """
+    return _importance(*_of_step(step, part), measure, convention, n_repeats, seed)
+
+
+def step_losses(step: Step, part: RankingDataset, measure: Measure, convention: str) -> Importance:
+    """Measure what a model of a run loses without each feature that it uses, as :func:`model_losses` does."""
+    score, documents, used = _of_step(step, part)
+    return loss_steps(score, _documents(documents), measure, used, convention)
+
+
+def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return what scores documents by the columns of the data, the data, and the columns that count."""
     if not step.learned:
         raise ParameterError("model", type(step).__name__, "a model that was learned from features")
 
     def score(X: Floats) -> Floats:
         return step.scores(np.ascontiguousarray(X.T))
 
-    used = tuple(sorted(step.selected))
-    return _importance(score, part, used, measure, convention, n_repeats, seed)
+    return score, part, tuple(sorted(step.selected))
 
 
 def model_importance(
