@@ -156,6 +156,8 @@ def _open(
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     own = replace(dataset, feature_groups=notes.groups)
+    if notes.costs is not None and set(own.feature_ids.tolist()) <= set(notes.costs.per_query):
+        own = replace(own, costs=notes.costs)
     if notes.feature_set is not None:
         with suppress(DatasetError):  # the user has taken other columns since
             own = with_feature_set(own, notes.feature_set)

@@ -16,7 +16,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData, group, several_qu
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import SizeSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem

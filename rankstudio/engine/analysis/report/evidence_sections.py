@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.evidence_table import (
+    column_milliseconds,
     evidence_sentences,
     evidence_text,
     importance_text,
@@ -34,7 +35,8 @@ def _of_selection(run: ReportedRun, fold: int, found: SelectionEvidence, drawn: 
     names = _Names(run)
     title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
     selected = [row for row in found.rows if row.selected]
-    yield evidence_text(title, found, selected, names.id, names.full)
+    milliseconds = column_milliseconds(run.plan.feature_costs, run.result.feature_ids.tolist())
+    yield evidence_text(title, found, selected, names.id, names.full, milliseconds)
     sentences = evidence_sentences(found, names.id)
     if sentences:
         yield Paragraph(" ".join(sentences))

@@ -17,10 +17,10 @@ from rankstudio.engine.arithmetic.query_data import QueryData, centre, query_gra
 from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls import _solved_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State, products
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import KEPT_ROWS, delay, kept_statistics
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.selected_rows import (

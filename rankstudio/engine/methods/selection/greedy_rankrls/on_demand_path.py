@@ -12,13 +12,13 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, weights_with
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
     Comparison,
     GramProducts,
     OnDemandSearch,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
     SubsetProblem,
     check_room,
