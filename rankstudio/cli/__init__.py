@@ -27,6 +27,7 @@ COMMANDS = (
     "permute",
     "evidence",
     "importance",
+    "cascade",
     "lab",
     "evaluate",
     "predict",

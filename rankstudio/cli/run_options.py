@@ -21,6 +21,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.streams import input_file, is_standard
 from rankstudio.cli.worker_options import add_worker_options
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
 from rankstudio.engine.errors import ParameterError, PlanError, shown
@@ -78,6 +79,17 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_costs(parser: Any) -> None:
+    """Add the option of what features cost."""
+    parser.add_argument(
+        "--costs",
+        metavar="FILE",
+        help="milliseconds of each feature: a CSV file with the columns feature, per_document and per_query, "
+        "the same as JSON, or profiles of Elasticsearch or OpenSearch; by default costs.csv or costs.json "
+        "next to the data. They change the selection with --by-cost milliseconds",
+    )
+
+
 def _add_places(where: Any) -> None:
     """Add where the data come from, and where the results go."""
     where.add_argument(
@@ -101,6 +113,7 @@ def _add_places(where: Any) -> None:
         help='feature groups, each selected as a whole: a CSV file with lines "feature,group", or ids as in '
         '"BM25: 21, 22; TF: 1, 2"',
     )
+    add_costs(where)
     add_feature_set_option(where, "names and definitions are stored in the study")
     add_preferences(where)
     where.add_argument(
@@ -225,7 +238,7 @@ METAVARS = {
     Kind.INTEGER: "K",
     Kind.NUMBER: "X",
     Kind.FEATURES: "FEATURES",
-    Kind.COSTS: "FEATURE:COST",
+    Kind.COSTS: "COSTS",
     Kind.CHOICE: "NAME",
     Kind.SWITCH: "YES/NO",
     Kind.MEASURE: "MEASURE",
@@ -303,6 +316,7 @@ def plan_from(args: argparse.Namespace) -> Plan:
     changes = _data(args) | _fields(args)
     where = {name: changes[name] for name in ("data", "columns") if name in changes}
     names = _names_of(plan.changed(**where))
+    costs = costs_from(args, plan.changed(**where))
     given, ranked = _given(args, "parameter_", names), _given(args, "ranker_parameter_", names)
     for key, own, dest, prefix in (
         ("method", given, "parameters", "--"),
@@ -311,7 +325,22 @@ def plan_from(args: argparse.Namespace) -> Plan:
         wanted = changes.get(key, getattr(plan, key))
         _check_known(wanted, own, prefix)
         changes[dest] = {**(getattr(plan, dest) if wanted == getattr(plan, key) else {}), **own}
+    if costs is not None:
+        changes["costs"] = costs.plain()
     return plan.changed(**changes)
+
+
+def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:
+    """Return the costs of features in the file, or the text, that an option names; None without it."""
+    text: str | None = getattr(args, "costs", None)
+    if text is None:
+        return None
+    if ":" in text and not Path(text).is_file():
+        return FeatureCosts.parsed(text)
+    from rankstudio.engine.data.cost_files import read_costs
+    from rankstudio.engine.experiment.runner import open_data
+
+    return read_costs(Path(text), open_data(plan))
 
 
 def _data(args: argparse.Namespace) -> dict[str, Any]:

@@ -127,6 +127,8 @@ class MainWindow(QMainWindow):
         Overlay(centre, self.notice, self.loading, foot=STRIP_HEIGHT + 2 * GAP)
         self._close_notice = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
         self._close_notice.activated.connect(self.notice.close_newest)
+        self.notice.keptChanged.connect(self.status.show_messages)
+        self.status.messages.clicked.connect(self.notice.show_kept)
         self.toolbar.order_tabs()
         self.welcome.setFocus()
 
@@ -165,6 +167,7 @@ class MainWindow(QMainWindow):
             open_model=self.rankers.ask,
             open_preferences=self.preferences.ask,
             import_feature_set=self.names.ask_set,
+            import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
             left_out=self.models.left_out.toggle,
@@ -224,6 +227,7 @@ class MainWindow(QMainWindow):
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
         self.open_controller.featureSetAsked.connect(lambda path: self.names.read_set(Path(path)))
+        self.open_controller.costsAsked.connect(lambda path: self.names.read_costs(Path(path)))
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)

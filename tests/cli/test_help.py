@@ -73,6 +73,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kind = "org.apache.solr.ltr.feature.FieldValueFeature"
     store = [{"name": f"f{i}", "class": kind, "params": {"field": f"f{i}"}} for i in range(1, 60)]
     (root / "store.json").write_text(json.dumps(store))
+    costs = "".join(f"{i},0.01,{i % 3}\n" for i in range(1, 60))
+    for place in (root / "costs.csv", root / "MQ2008" / "costs.csv"):
+        place.write_text(f"feature,per_document,per_query\n{costs}")
     scores = "".join(f"{value}\n" for value in test.X[:, 0])
     for name in ("Fold1.test.score", "my.scores"):
         (root / name).write_text(scores)

@@ -11,11 +11,14 @@ from fuzzer import Fuzz, Outcome, refusal
 from mutations import mutated, mutated_value
 from test_model_files import trees
 
+from rankstudio.engine.data.cost_files import holds_costs, read_costs
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_sets import is_rank_feature, parsed_feature_set, read_feature_set
 from rankstudio.engine.data.formats.data_file import load_logs
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.export.foreign.foreign_files import foreign_model
+from rankstudio.engine.support.escaping import one_line
 
 FOREIGN = Path(__file__).parents[1] / "data" / "foreign"
 
@@ -122,6 +125,51 @@ def test_feature_logs(fuzz: Fuzz) -> None:
         return Outcome.READ
 
     fuzz("feature logs", attempt, 700)
+
+
+BREAKDOWN = {"create_weight": 900, "build_scorer": 100, "score": 40, "score_count": 8, "next_doc_count": 9}
+TERMS = [{"type": "TermQuery", "time_in_nanos": 1040, "breakdown": BREAKDOWN} for _ in range(2)]
+LTR = {"type": "RankerQuery", "breakdown": BREAKDOWN, "children": TERMS}
+COSTS: tuple[object, ...] = (
+    {"title": {"per_document": 0.5, "per_query": 3}, HOSTILE: {"per_document": 0}},
+    [{"feature": 1, "per_query": 2.5}, {"feature": HOSTILE, "per_document": "1e-3", "per_query": ""}],
+    {"took": 1, "profile": {"shards": [{"searches": [{"query": [LTR, {"type": "x", "children": [LTR]}]}]}]}},
+)
+COST_TABLES = (
+    b"feature,per_document,per_query\ntitle,0.5,3\n2,1e-3,\n",
+    b"\xef\xbb\xbffeature;per_query\r\n1;2.5\r\n\r\n2;0\r\n",
+)
+PRICED = FoldedDataset.of(
+    RankingDataset.from_arrays(
+        np.arange(6.0).reshape(3, 2), [0, 1, 2], [1, 1, 2], feature_names=("title", one_line(HOSTILE))
+    )
+)
+
+
+def test_costs_of_features(fuzz: Fuzz) -> None:
+    sound = (*map(as_bytes, COSTS), *COST_TABLES)
+
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / rng.choice(("costs.csv", "costs.json"))
+        which = rng.random() < 0.5
+        content = (
+            as_bytes(mutated_value(rng, rng.choice(COSTS)))
+            if which
+            else mutated(rng, rng.choice(sound), sound)
+        )
+        path.write_bytes(content)
+        holds_costs(path)
+        try:
+            found = read_costs(path, PRICED)
+        except DataError as error:
+            return refusal(error, path)
+        assert [i for i, _, _ in found.features] == [1, 2] and found.documents == 1.5
+        assert all(0 <= cost < np.inf for _, *costs in found.features for cost in costs)
+        assert all(0 < price < np.inf for price in found.prices().values())
+        assert FeatureCosts.of(found.plain()) == found == FeatureCosts.parsed(found.text())
+        return Outcome.READ
+
+    fuzz("costs of features", attempt, 700)
 
 
 MODELS = {

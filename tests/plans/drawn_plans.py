@@ -66,6 +66,11 @@ def drawn_plan(rng: Random, data: DrawnData) -> dict[str, Any]:
     if len(data.folds) > 1 and values["protocol"] == "given" and rng.random() < 0.3:
         values["folds"] = sorted(rng.sample(range(1, 4), rng.randint(1, 2)))
     values["parameters"] = drawn_parameters(rng, entry, data.n_features)
+    if rng.random() < 0.2:
+        times = [[i, rng.choice((0.0, 0.01)), rng.choice((0, 0.5, 2))] for i in range(1, data.n_features + 1)]
+        values["costs"] = {"documents": 8.5, "features": times}
+        if "costs" in values["parameters"]:
+            values["parameters"]["costs"] = "milliseconds"
     rankers = [m for m in methods() if not m.selects]
     if entry.selects and rng.random() < 0.35:
         ranker = rng.choice(rankers)

@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 
 from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.axes import cut_texts
+from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.fonts import BASE, SMALL, font
 from rankstudio.ui.widgets import ElidedLabel, TableView
 from rankstudio.ui.widgets.columns import PAD, ProgressCell
@@ -44,18 +45,18 @@ _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 _PADDING = {"segment": 10, "primary": 30, "quiet": 12, "link": 12, "disclosure": 7, "page-button": 2}
 _ARROW = 14  # pixels of the arrow of a button with a menu, beside the padding
 _INDICATOR = 24  # pixels of the box beside a text
+_CHIP_PADDING = 8  # left of the id
 _EDIT_INSET = 4  # of a text in its line, at both sides together
 
 
 def clipped(window: QWidget) -> list[str]:
     """Return what is cut of the texts that a window shows, one description for each."""
     shown = [window, *(widget for widget in window.findChildren(QWidget) if widget.isVisible())]
-    return [f"{_where(widget)}: {found}" for widget in shown for found in _faults(widget)]
+    faults = ((widget, found) for widget in shown for found in chain(_outside(widget), _faults(widget)))
+    return [f"{_where(widget)}: {found}" for widget, found in faults]
 
 
 def _faults(widget: QWidget) -> Iterator[str]:
-    if (found := _outside(widget)) and _texts(widget):
-        yield found
     match widget:
         case ElidedLabel():
             if widget.shown_text() != widget.text() and widget.text() not in _said(widget.toolTip()):
@@ -68,7 +69,7 @@ def _faults(widget: QWidget) -> Iterator[str]:
             yield from _combo(widget)
         case QAbstractSpinBox():
             yield from _compared(widget.text(), widget.fontMetrics(), widget.findChild(QLineEdit).width() - 2)
-        case QLineEdit() if not isinstance(widget.parent(), QComboBox | QAbstractSpinBox):
+        case QLineEdit():
             yield from _line(widget)
         case QGroupBox():
             yield from _compared(widget.title(), widget.fontMetrics(), widget.width() - 20)
@@ -82,6 +83,8 @@ def _faults(widget: QWidget) -> Iterator[str]:
             yield from _table(widget)
         case Plot():
             yield from _axes(widget)
+        case Chip():
+            yield from _chip(widget)
 
 
 def _label(label: QLabel) -> Iterator[str]:
@@ -139,6 +142,8 @@ def _combo(box: QComboBox) -> Iterator[str]:
 
 
 def _line(line: QLineEdit) -> Iterator[str]:
+    if isinstance(line.parent(), QComboBox | QAbstractSpinBox):
+        return  # it is the box that is looked at
     room = line.width() - 20 - _EDIT_INSET
     if not line.text():
         yield from _compared(line.placeholderText(), line.fontMetrics(), room, line.toolTip())
@@ -204,6 +209,15 @@ def _placeholder(table: TableView) -> Iterator[str]:
         yield from _smaller(table.placeholder, needs, room.size(), table.toolTip())
 
 
+def _chip(chip: Chip) -> Iterator[str]:
+    number = f"{chip.feature_id}"
+    yield from _compared(number, chip.fontMetrics(), chip.findChild(QToolButton).x() - _CHIP_PADDING)
+    if chip.shown_name() != chip.name and chip.name not in _said(chip.toolTip()):
+        yield f"{chip.name!r} is cut without a tooltip"
+    if chip.height() < chip.fontMetrics().height():
+        yield f"{number} needs {chip.fontMetrics().height()} of height and has {chip.height()}"
+
+
 def _items(view: QListWidget) -> Iterator[str]:
     room = view.viewport().width()
     for number in range(view.count()):
@@ -250,25 +264,25 @@ def _smaller(text: str, needs: QSize, room: QSize, tooltip: str) -> Iterator[str
             yield f"{text!r} needs {need} of {way} and has {has}"
 
 
-def _outside(widget: QWidget) -> str:
-    """Return how much of a widget its ancestors cut off, where nothing scrolls to it."""
+def _outside(widget: QWidget) -> Iterator[str]:
+    """Yield how much of a widget with a text its ancestors cut off, where nothing scrolls to it."""
     inside, ancestor = widget.rect(), widget
-    while (parent := ancestor.parentWidget()) is not None and not ancestor.isWindow():
+    while _texts(widget) and (parent := ancestor.parentWidget()) is not None and not ancestor.isWindow():
         inside.translate(ancestor.pos())
         scrolls = parent.parentWidget()
         if isinstance(scrolls, QAbstractScrollArea) and scrolls.viewport() is parent:
             off = scrolls.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
             if off and (inside.right() > parent.width() or inside.left() < 0):
-                return f"{inside.getRect()} is not all in {parent.width()} pixels, to which nothing scrolls"
-            return ""
+                yield f"{inside.getRect()} is not all in {parent.width()} pixels, to which nothing scrolls"
+            return
         if not parent.rect().adjusted(-_SLACK, -_SLACK, _SLACK, _SLACK).contains(inside):
-            return f"{inside.getRect()} is not all in {_where(parent)} of {parent.size().toTuple()}"
+            yield f"{inside.getRect()} is not all in {_where(parent)} of {parent.size().toTuple()}"
+            return
         ancestor = parent
-    return ""
 
 
 def _texts(widget: QWidget) -> bool:
-    return (
+    return isinstance(widget, Chip) or (
         isinstance(widget, QLabel | QAbstractButton | QComboBox | QLineEdit)
         and bool(widget.currentText() if isinstance(widget, QComboBox) else widget.text())
         and not isinstance(widget.parent(), QHeaderView)

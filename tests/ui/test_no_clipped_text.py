@@ -12,6 +12,7 @@ from processes import started
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from rankstudio.ui.select.fields import Chip
 from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, ElidedLabel, TableView
@@ -43,13 +44,10 @@ def kinds(base):
 
 def look(*where):
     theme.finish()
-    for _ in range(3):  # what comes late is laid out by the next turns
+    for _ in range(2):  # what waits for a turn of the event loop, and what that sets off
         settle(window)
         QApplication.processEvents()
-        texts = clipped(window)
-        if not texts:
-            break
-    for text in texts:
+    for text in clipped(window):
         found.setdefault(text, " ".join(map(str, where)))
     if window.size().toTuple() != (width, height):
         found.setdefault(f"the window is {window.size().toTuple()}", " ".join(map(str, where)))
@@ -199,6 +197,17 @@ def test_a_cell_and_a_header_without_room_are_found(stage: object, theme: Theme)
     assert clipped(shown) == []
     table.setColumnWidth(0, 40)
     assert [text.split(": ")[1].split(" ")[0] for text in clipped(shown)] == ["header", "cell"]
+
+
+def test_a_chip_without_room_for_its_id_is_found(stage: object, theme: Theme) -> None:
+    chip = Chip(theme, 1234567, "a name that is far too long for the room beside the id")
+    chip.setFixedWidth(120)
+    shown = _shown(stage, chip)
+    assert clipped(shown) == []
+    chip.setToolTip("")
+    assert len(clipped(shown)) == 1
+    chip.setFixedWidth(60)
+    assert len(clipped(shown)) == 2
 
 
 def test_a_widget_outside_of_its_parent_is_found(stage: object) -> None:

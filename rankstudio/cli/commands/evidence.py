@@ -17,11 +17,12 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import clock, last_state
 from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
-from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
+from rankstudio.cli.run_options import add_costs, add_parameters, add_preferences, costs_from, plan_from
 from rankstudio.cli.study_file_option import one_run, reading, study_at
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import methods
+from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.threads import available
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
     from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering
     from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.data.feature_costs import FeatureCosts
     from rankstudio.engine.experiment.execution.workers import Workers
 
 HELP = "show how sure a selection of features is"
@@ -97,9 +99,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_force_option(parser)
     opened = parser.add_argument_group("with --data")
+    opened.add_argument(
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="evaluation convention; the usual one of the data by default",
+    )
     opened.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(opened)
     opened.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    add_costs(opened)
     opened.add_argument("--missing", **MISSING)
     opened.add_argument("--normalize", **NORMALIZE)
     add_memory_option(parser)
@@ -187,7 +195,16 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
     from rankstudio.engine.experiment.runner import open_data
 
     others = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
-    for name in (*others, "method", "protocol", "preferences", "groups", "missing", "normalize"):
+    for name in (
+        *others,
+        "method",
+        "convention",
+        "protocol",
+        "preferences",
+        "groups",
+        "missing",
+        "normalize",
+    ):
         if getattr(args, name) is not None:
             option = name.removeprefix("parameter_").replace("_", "-")
             raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")
@@ -200,6 +217,8 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
     dataset = open_data(plan)
     if difference := kept.difference(dataset):
         raise PlanError(f"{plan.data}: {difference}")
+    asked = costs_from(args, plan)
+    plan = plan if asked is None else plan.changed(costs=asked.plain())
     folds = {fold.fold: fold for fold in result.folds}
     number = _whole("--fold", args.folds) if args.folds is not None else min(folds)
     if number not in folds:
@@ -215,7 +234,7 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
 def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
     """Return the selection of a method on data."""
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
-    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.experiment.runner import open_data, with_known_costs
     from rankstudio.engine.methods.catalog.method import StepKind
 
     if args.number is not None:
@@ -225,6 +244,7 @@ def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, 
     if len(plan.folds) > 1:
         raise ParameterError("--fold", args.folds, "the number of one fold")
     dataset = open_data(plan)
+    plan = with_known_costs(plan, dataset)
     given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
     options = replace(_options(args, plan.seed), convention=plan.convention or dataset.convention)
     limit = StepKind.FEATURES.limit
@@ -254,6 +274,11 @@ class _Names:
         return f"{number} {self.dataset.feature_names[column]}".removesuffix(f" feature {number}")
 
 
+def _costs(what: JudgedSelection, names: _Names) -> FeatureCosts | None:
+    """Return the costs of the plan, else those beside the data of a study."""
+    return what.plan.feature_costs or names.dataset.costs
+
+
 def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> dict[str, Any]:
     """Return the evidence as plain values."""
     from rankstudio.engine.analysis.evidence.evidence_table import evidence_rows, evidence_sentences
@@ -268,7 +293,7 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
         "seed": what.options.seed,
         "measure": what.options.measure or None,
         "threshold": found.rules.threshold,
-        "features": evidence_rows(found, ids, names.full),
+        "features": evidence_rows(found, ids, names.full, _costs(what, names)),
         "best": [
             {
                 "size": one.size,
@@ -289,7 +314,11 @@ def as_dict(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> d
 
 
 def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> Iterator[str]:
-    from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences, evidence_text
+    from rankstudio.engine.analysis.evidence.evidence_table import (
+        column_milliseconds,
+        evidence_sentences,
+        evidence_text,
+    )
 
     many = len(names.dataset.folds) > 1
     part = f", training part of fold {what.fold}" if many else ""
@@ -298,7 +327,8 @@ def _lines(what: JudgedSelection, found: SelectionEvidence, names: _Names) -> It
     n = len(names.dataset.feature_ids)
     yield f"{found.k} of {n} features, {found.n_queries:,} queries, {halves} halves"
     yield ""
-    table = evidence_text("", found, found.rows, names.id, names.full)
+    milliseconds = column_milliseconds(_costs(what, names), names.dataset.feature_ids)
+    table = evidence_text("", found, found.rows, names.id, names.full, milliseconds)
     yield as_text(table.header, table.rows, table.left)
     yield ""
     yield from evidence_sentences(found, names.id)
@@ -312,7 +342,7 @@ def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvid
     from rankstudio.engine.export.figures.style import style_of
     from rankstudio.engine.export.tables import csv_text
 
-    rows = evidence_rows(found, names.dataset.feature_ids, names.full)
+    rows = evidence_rows(found, names.dataset.feature_ids, names.full, _costs(what, names))
     table = csv_text(HEADER, [list(row.values()) for row in rows])
     of = f"{names.dataset.name}, {what.plan.title}"
     figures = tuple(evidence_figures(found, of, names.full))

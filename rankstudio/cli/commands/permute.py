@@ -13,7 +13,7 @@ from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.run_options import add_parameters, add_preferences, plan_from
+from rankstudio.cli.run_options import add_costs, add_parameters, add_preferences, plan_from
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import method, methods
@@ -60,6 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
     add_preferences(parser)
     parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    add_costs(parser)
     parser.add_argument("--missing", **MISSING)
     add_memory_option(parser)
     parser.add_argument("--normalize", **NORMALIZE)
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
-    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.experiment.runner import open_data, with_known_costs
 
     if args.permutations < 1:
         raise ParameterError("--permutations", args.permutations, "a whole number from 1 up")
@@ -86,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("--folds", args.folds, "the number of one fold")
     dataset = open_data(plan)
     given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
-    what = PermutedPlan.of(plan, dataset, given)
+    what = PermutedPlan.of(with_known_costs(plan, dataset), dataset, given)
     steps = permutation_steps(what.method, what.data, args.permutations, plan.seed)
     test, stopped = last_state(steps, lambda state: state.permuted.shape[0], args.permutations)
     if args.json:

@@ -28,6 +28,7 @@ from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.stability import Stability
 from rankstudio.engine.support.files import write_text
+from rankstudio.engine.support.number_format import significant
 
 _TESTS = ["difference", "95 % interval", "p (t)", "p (t, Holm)", "p (W)", "p (W, Holm)", "p", "p (Holm)"]
 _TESTS += ["better/equal/worse"]
@@ -49,8 +50,8 @@ def sections(compared: RunComparison, seed: int) -> Iterator[TextTable]:
         folds = len(compared.runs[0].folds)
         yield stability_table(f"{compared.data}: selection stability over {folds} folds", stable)
     front = pareto_front_of(compared.runs, compared.measure)
-    if front is not None:
-        yield _front(compared, front)
+    by_cost = pareto_front_of(compared.runs, compared.measure, by="cost")
+    yield from (_front(compared, found) for found in (front, by_cost) if found is not None)
     effects = pin_effects(compared.runs, compared.measure, seed)
     if effects:
         yield _pins(compared, effects)
@@ -117,13 +118,17 @@ def _front(compared: RunComparison, found: ParetoFront) -> TextTable:
         combination = ", ".join(
             f"{axis.label} {axis.format(value)}" for axis, value in zip(plan.axes, model.values, strict=True)
         )
-        mark = "smallest within one standard error of the best" if position == found.suggested else ""
+        least = "smallest" if found.by == "size" else "cheapest"
+        mark = f"{least} within one standard error of the best" if position == found.suggested else ""
         what = [str(model.run + 1), plan_text(plan), combination]
-        rows.append([f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
-    header = ["features", compared.measure, "standard error", "run", "method", "with", ""]
-    note = "Measure and size are means over the folds, for one parameter combination and step."
-    title = f"{compared.data}: Pareto front of size and validation {compared.measure}"
-    return TextTable(title, header, rows, (4, 5, 6), note)
+        cost = [] if found.by == "size" else [significant(model.x)]
+        rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *what, mark])
+    costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(found.by, [])
+    header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
+    note = f"Measure and {found.by} are means over the folds, for one parameter combination and step."
+    title = f"{compared.data}: Pareto front of {found.by} and validation {compared.measure}"
+    at = len(costs)
+    return TextTable(title, header, rows, (at + 4, at + 5, at + 6), note)
 
 
 def _pins(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTable:
@@ -164,6 +169,7 @@ def as_dict(compared: RunComparison, seed: int) -> dict[str, Any]:
         "reference": compared.reference + 1,
         "runs": list(_runs(compared)),
         "front": _plain_front(pareto_front_of(compared.runs, compared.measure)),
+        "front_by_cost": _plain_front(pareto_front_of(compared.runs, compared.measure, by="cost")),
         "pins": [{"run": e.run + 1, "against": e.other + 1, **_plain(e.tested)} for e in effects],
     }
 
@@ -192,7 +198,12 @@ def _plain_front(found: ParetoFront | None) -> list[dict[str, Any]]:
     if found is None:
         return []
     models = [(position, found.models[position]) for position in found.optimal]
-    return [{**asdict(m), "run": m.run + 1, "suggested": at == found.suggested} for at, m in models]
+    rows = []
+    for at, model in models:
+        row = {**asdict(model), "run": model.run + 1, "suggested": at == found.suggested}
+        x = row.pop("x")
+        rows.append(row if found.by == "size" else {**row, found.by: x})
+    return rows
 
 
 def _plain_stability(s: Stability | None) -> dict[str, Any] | None:

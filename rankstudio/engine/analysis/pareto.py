@@ -1,19 +1,20 @@
-"""The Pareto front of finished runs: fewest features and best mean validation measure."""
+"""The Pareto front of finished runs: fewest features, or least cost, and best mean validation measure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
 from rankstudio.engine.analysis.tried_models import (
     TriedModel,
     best_of_sizes,
     can_measure,
     tried_models,
-    validation_values,
+    values_by_query,
 )
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -37,6 +38,8 @@ class ParetoModel:
         Position on the path: number of features, or round.
     size : float
         Number of features of the model, mean over the folds.
+    x : float
+        Size or cost, by which models are compared.
     mean : float
         Mean of the validation measure over the folds.
     error : float
@@ -47,18 +50,20 @@ class ParetoModel:
     values: tuple[Any, ...]
     step: int
     size: float
+    x: float
     mean: float
     error: float
 
 
 @dataclass(frozen=True, eq=False)
 class ParetoFront:
-    """Pareto-optimal models by size and measure, and the suggested one.
+    """Pareto-optimal models by size or cost and measure, and the suggested one. Below, size may be cost.
 
     Attributes
     ----------
     models : tuple of ParetoModel
-        Best combination of every size of every run, by run and ascending size.
+        Best combination of every size of every run, by run and ascending size; by cost, the models of each
+        run that no other one of it beats.
     optimal : tuple of int
         Positions of the Pareto-optimal models, by ascending size.
     best : int
@@ -72,6 +77,8 @@ class ParetoFront:
         all; a single fold has no standard error, so only the best model is good enough.
     paired : bool
         Whether models were compared with the best one query by query.
+    by : {"size", "cost", "milliseconds"}
+        What models are compared by; milliseconds per query are a cost.
     """
 
     models: tuple[ParetoModel, ...]
@@ -80,12 +87,16 @@ class ParetoFront:
     suggested: int
     levels: tuple[float, ...]
     paired: bool = False
+    by: Literal["size", "cost", "milliseconds"] = "size"
 
 
 def pareto_front_of(
-    runs: Sequence[RunResult], name: str, data: Sequence[FoldedDataset] = ()
+    runs: Sequence[RunResult],
+    name: str,
+    data: Sequence[FoldedDataset] = (),
+    by: Literal["size", "cost"] = "size",
 ) -> ParetoFront | None:
-    """Find the Pareto front of the sizes tried by runs and their mean validation measure.
+    """Find the Pareto front of the sizes or costs tried by runs and their mean validation measure.
 
     The deviation between folds reflects the folds more than the models: a fold of hard queries is hard for
     all models. If the documents are available, the suggested model is therefore the smallest one not
@@ -100,39 +111,68 @@ def pareto_front_of(
     data : sequence of FoldedDataset, optional
         Data of each run. Without data, or without validation documents, one standard error over the folds
         replaces the interval.
+    by : {"size", "cost"}
+        Number of features, or what they cost; see :func:`rankstudio.engine.analysis.run_costs.costs_of`.
 
     Returns
     -------
     ParetoFront or None
-        None if no run has a model with a validation measure.
+        None if no run has a model with a validation measure, or by cost if no run has costs.
     """
     better = measure(name).higher_is_better
-    tried = _tried(runs, name)
+    costs = costs_of(runs) if by == "cost" else None
+    if by == "cost" and costs is None:
+        return None
+    tried = _tried(runs, name) if costs is None else _tried_by_cost(runs, name, costs, better)
     if not tried:
         return None
-    models = tuple(_model(number, runs[number], model) for number, model in tried)
-    sizes, means, errors = ([getattr(m, what) for m in models] for what in ("size", "mean", "error"))
+    models = tuple(_model(number, runs[number], model, x) for number, model, x in tried)
+    sizes, means, errors = ([getattr(m, what) for m in models] for what in ("x", "mean", "error"))
     optimal = tuple(pareto_front(sizes, means, better).tolist())
     best = optimal[-1]
     towards = -1.0 if better else 1.0  # from the best mean to worse ones
-    half = _paired_half(runs, data, [tried[i] for i in optimal], name) if len(data) == len(runs) else None
+    front = [tried[i][:2] for i in optimal]
+    half = _paired_half(runs, data, front, name) if len(data) == len(runs) else None
+    unit: Literal["size", "cost", "milliseconds"] = by
+    if costs is not None and costs.milliseconds:
+        unit = "milliseconds"
     if half is not None:
         levels = tuple(means[best] + towards * float(h) for h in half)
         suggested = _first_within([means[i] for i in optimal], levels, better)
-        return ParetoFront(models, optimal, best, optimal[suggested], levels, paired=True)
+        return ParetoFront(models, optimal, best, optimal[suggested], levels, paired=True, by=unit)
     room = 0.0 if np.isnan(errors[best]) else errors[best]
     levels = (means[best] + towards * room,) * len(optimal)
-    return ParetoFront(models, optimal, best, one_standard_error(means, errors, sizes, better), levels)
+    suggested = one_standard_error(means, errors, sizes, better)
+    return ParetoFront(models, optimal, best, suggested, levels, by=unit)
 
 
-def _tried(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel]]:
-    """Return the best model of every size of each run, with the run's position."""
+def _tried(runs: Sequence[RunResult], name: str) -> list[tuple[int, TriedModel, float]]:
+    """Return the best model of every size of each run, with the run's position and the size."""
     return [
-        (number, model)
+        (number, model, model.size)
         for number, run in enumerate(runs)
         if run.sizes  # of a ranking that was given there is none
         for model in best_of_sizes(tried_models(run, name), name)
     ]
+
+
+def _tried_by_cost(
+    runs: Sequence[RunResult], name: str, costs: RunCosts, better: bool
+) -> list[tuple[int, TriedModel, float]]:
+    """Return the models of each run that none of it beats, with the run's position and the cost.
+
+    Models of one size differ in cost, so the best of every size are not enough.
+    """
+    found: list[tuple[int, TriedModel, float]] = []
+    for number, run in enumerate(runs):
+        models = [model for path in tried_models(run, name) for model in path] if run.sizes else []
+        x = [costs.of(model, run.feature_ids) for model in models]
+        known = [(model, cost) for model, cost in zip(models, x, strict=True) if np.isfinite(cost)]
+        if known:
+            values = [model.mean for model, _ in known]
+            kept = pareto_front([cost for _, cost in known], values, better).tolist()
+            found += [(number, *known[i]) for i in kept]
+    return found
 
 
 def _first_within(means: Sequence[float], levels: Sequence[float], better: bool) -> int:
@@ -141,9 +181,9 @@ def _first_within(means: Sequence[float], levels: Sequence[float], better: bool)
     return next(i for i, (mean, level) in enumerate(pairs) if (mean >= level if better else mean <= level))
 
 
-def _model(number: int, run: RunResult, tried: TriedModel) -> ParetoModel:
+def _model(number: int, run: RunResult, tried: TriedModel, x: float) -> ParetoModel:
     values = run.plan.combinations[tried.combination].values
-    return ParetoModel(number, values, tried.place, tried.size, tried.mean, tried.error)
+    return ParetoModel(number, values, tried.place, tried.size, x, tried.mean, tried.error)
 
 
 def _paired_half(
@@ -159,7 +199,7 @@ def _paired_half(
     found: dict[int, list[Floats]] = {}
     for number in numbers:
         steps = [model.steps for of, model in front if of == number]
-        rows = validation_values(runs[number], data[number], list(zip(*steps, strict=True)), name)
+        rows = values_by_query(runs[number], data[number], list(zip(*steps, strict=True)), name)
         places = [place for place, (of, _) in enumerate(front) if of == number]
         for row, place in enumerate(places):
             found[place] = [fold[row] for fold in rows]

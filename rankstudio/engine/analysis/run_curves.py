@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
 from rankstudio.engine.analysis.significance import why_unpaired
 from rankstudio.engine.analysis.tried_models import (
+    Part,
     TriedModel,
     best_of_sizes,
     can_measure,
     tried_models,
-    validation_values,
+    values_by_query,
 )
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -22,7 +24,6 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.catalog import Kind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.mean_intervals import mean_intervals
 
@@ -47,7 +48,7 @@ class RunCurve:
     x : ndarray of shape (K,)
         x of the curve, ascending.
     mean : ndarray of shape (K,)
-        Mean of the validation measure over the folds.
+        Mean over the folds of the measure on the validation part, or on the test part.
     difference, half : ndarray of shape (K,)
         Mean difference to the reference model with the largest x not above this one's, and half the length of
         its 95 % interval, paired over the queries. NaN without a reference model.
@@ -85,19 +86,17 @@ def learning_curves(plans: Sequence[Plan]) -> list[list[int]]:
     return [sorted(group, key=lambda position: shares[position].train) for group in found]
 
 
-def costs_of(runs: Sequence[RunResult]) -> dict[int, float]:
-    """Return feature costs by id, from the first run that has costs; otherwise {}."""
-    for run in runs:
-        for p in run.plan.entry.parameters:
-            if p.kind is Kind.COSTS and run.plan.parameters.get(p.name):
-                return {int(feature): float(cost) for feature, cost in run.plan.parameters[p.name]}
-    return {}
-
-
 def run_curves(
-    runs: Sequence[RunResult], name: str, reference: int, data: Sequence[FoldedDataset], by: By = "size"
+    runs: Sequence[RunResult],
+    name: str,
+    reference: int,
+    data: Sequence[FoldedDataset],
+    by: By = "size",
+    part: Part = "vali",
 ) -> tuple[RunCurve | None, ...]:
     """Return the curve of each run, and where it differs from the reference.
+
+    The models of a curve are selected by validation, whatever part they are measured on.
 
     Parameters
     ----------
@@ -109,39 +108,43 @@ def run_curves(
     data : sequence of FoldedDataset
         Data of each run; without documents the curves have no intervals.
     by : {"size", "cost", "train", "seconds"}
-        x axis: number of features, their cost (1 by default), the percentage of the training queries, or the
-        run time. Over the last two a run has only its best model. Over the training queries there are no
-        intervals; runs that `learning_curves` puts together are the points of a learning curve.
+        x axis: number of features, their cost (see :mod:`rankstudio.engine.analysis.run_costs`), the
+        percentage of the training queries, or the run time. Over the last two a run has only its best model.
+        Over the training queries there are no intervals; runs that `learning_curves` puts together are the
+        points of a learning curve.
+    part : {"vali", "test"}
+        Part on which the models are measured; for the test part the documents are needed.
 
     Returns
     -------
     tuple of RunCurve or None
-        One per run; None for a run without a validation measure.
+        One per run; None for a run without a validation measure, or without the documents of the test part.
     """
     costs = costs_of(runs)
     tried = _spread(by, [_curve(run, name, by, costs) for run in runs])
-    if by == "train":  # intervals between points of several runs would hide the curves; the tests have them
-        return tuple(one and _bare(run, *one) for run, one in zip(runs, tried, strict=True))
-    against = tried[reference]
-    worth = _by_query(runs[reference], data[reference], against[1], name) if against else None
+    # Intervals between points of several runs would hide a learning curve; the tests have them.
+    paired = by != "train"
+    values = [
+        _by_query(run, documents, own[1], name, part) if own and (paired or part == "test") else None
+        for run, own, documents in zip(runs, tried, data, strict=True)
+    ]
+    against, worth = tried[reference], values[reference]
     found: list[RunCurve | None] = []
-    for run, own, documents in zip(runs, tried, data, strict=True):
-        why = why_unpaired(run, runs[reference], name)
-        if own is None:
+    for run, own, mine in zip(runs, tried, values, strict=True):
+        if own is None or (part == "test" and mine is None):
             found.append(None)
-        elif worth is None or against is None or why:
-            found.append(_bare(run, *own, why or tr("no validation documents")))
-        elif run is runs[reference]:
-            found.append(_bare(run, *own))
+            continue
+        mean = _means(mine) if part == "test" and mine is not None else None
+        why = why_unpaired(run, runs[reference], name) or ("" if mine else tr("no validation documents"))
+        if not paired or run is runs[reference]:
+            found.append(_bare(run, *own, mean=mean))
+        elif why or mine is None or worth is None or against is None:
+            found.append(_bare(run, *own, why or tr("no validation documents"), mean=mean))
         else:
             beside = _positions(against[0], own[0])
-            values = _by_query(run, documents, own[1], name)
-            if values is None:
-                found.append(_bare(run, *own, tr("no validation documents")))
-                continue
-            both = zip(values, worth, strict=True)
-            told = mean_intervals([mine - theirs[beside] for mine, theirs in both])
-            found.append(_bare(run, *own, difference=told.mean, half=told.half))
+            both = zip(mine, worth, strict=True)
+            told = mean_intervals([ours - theirs[beside] for ours, theirs in both])
+            found.append(_bare(run, *own, difference=told.mean, half=told.half, mean=mean))
     return tuple(found)
 
 
@@ -149,7 +152,7 @@ _Tried = tuple[Floats, list[TriedModel]]
 """What the models of a run are drawn over, ascending, and these."""
 
 
-def _curve(run: RunResult, name: str, by: By, costs: Mapping[int, float]) -> _Tried | None:
+def _curve(run: RunResult, name: str, by: By, costs: RunCosts | None) -> _Tried | None:
     """Return x and models of the combination with the best mean, by ascending x."""
     sign = 1.0 if measure(name).higher_is_better else -1.0
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
@@ -161,7 +164,7 @@ def _curve(run: RunResult, name: str, by: By, costs: Mapping[int, float]) -> _Tr
         return np.array([of_run]), [max(models, key=lambda model: sign * model.mean)]
     if by == "size":
         return np.array([model.size for model in models]), models
-    x = np.array([_cost(model, run.feature_ids, costs) for model in models])
+    x = np.array([costs.of(model, run.feature_ids) if costs else model.size for model in models])
     order = np.argsort(x, kind="stable")
     return x[order], [models[i] for i in order]
 
@@ -181,23 +184,24 @@ def _greatest(values: Floats) -> float:
     return float(values[np.isfinite(values)].max())
 
 
-def _cost(model: TriedModel, ids: Ints, costs: Mapping[int, float]) -> float:
-    """Return what the features of a model cost, mean over the folds."""
-    totals = [sum(costs.get(int(ids[column]), 1.0) for column in step.selected) for step in model.steps]
-    return float(np.mean(totals))
-
-
 def _positions(reference: Floats, x: Floats) -> Ints:
     """Return for each x the reference's last model that is not beyond it; before its first one, that."""
     return np.maximum(np.searchsorted(reference, x, side="right") - 1, 0)
 
 
 def _by_query(
-    run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str
+    run: RunResult, data: FoldedDataset, models: Sequence[TriedModel], name: str, part: Part
 ) -> list[Floats] | None:
-    if not can_measure(run, data):
+    if not can_measure(run, data, part):
         return None
-    return validation_values(run, data, list(zip(*(model.steps for model in models), strict=True)), name)
+    return values_by_query(run, data, list(zip(*(model.steps for model in models), strict=True)), name, part)
+
+
+def _means(values: Sequence[Floats]) -> Floats:
+    """Return the mean over the folds of K models' means over the queries of each, shape (K,)."""
+    from rankstudio.engine.metrics.evaluator import average  # noqa: PLC0415 - numba, which no window waits for
+
+    return average(np.column_stack([average(fold) for fold in values]))
 
 
 def _bare(
@@ -207,6 +211,7 @@ def _bare(
     unpaired: str = "",
     difference: Floats | None = None,
     half: Floats | None = None,
+    mean: Floats | None = None,
 ) -> RunCurve:
     nothing = np.full(x.size, np.nan)
     return RunCurve(
@@ -214,7 +219,7 @@ def _bare(
         tuple(model.place for model in models),
         np.array([model.size if model.steps[0].learned else np.nan for model in models]),
         x,
-        np.array([model.mean for model in models]),
+        np.array([model.mean for model in models]) if mean is None else mean,
         nothing if difference is None else difference,
         nothing if half is None else half,
         unpaired,

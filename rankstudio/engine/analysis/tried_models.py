@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.results.results import PathResult, RunResult
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
+
+Part = Literal["vali", "test"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,21 +166,21 @@ def _across(combination: int, paths: tuple[PathResult, ...], name: str) -> Tried
     return TriedPath(combination, paths, positions, np.column_stack(columns))
 
 
-def can_measure(run: RunResult, data: FoldedDataset) -> bool:
-    """Return whether the documents that validated a run's models are available.
+def can_measure(run: RunResult, data: FoldedDataset, part: Part = "vali") -> bool:
+    """Return whether the documents of the validation or test parts of a run are available.
 
-    They are not available if the run comes from a study without its data, if the data have no validation
-    part, or if inner folds validated: those models are not on the paths.
+    They are not available if the run comes from a study without its data, or if the data have no such part.
+    Models that inner folds validated are not on the paths.
     """
-    folds = {fold.number: fold for fold in data.folds}
-    parts = [folds[one.fold].vali if one.fold in folds else None for one in run.folds]
-    return bool(parts) and not run.plan.inner and all(part is not None and part.n_documents for part in parts)
+    parts = _parts(run, data, part)
+    inner = part == "vali" and run.plan.inner
+    return bool(parts) and not inner and all(one is not None and one.n_documents for one in parts)
 
 
-def validation_values(
-    run: RunResult, data: FoldedDataset, models: Sequence[Sequence[Step]], name: str
+def values_by_query(
+    run: RunResult, data: FoldedDataset, models: Sequence[Sequence[Step]], name: str, part: Part = "vali"
 ) -> list[Floats]:
-    """Measure models of a run in each query of the validation parts.
+    """Measure models of a run in each query of the validation or test parts.
 
     Parameters
     ----------
@@ -189,6 +192,7 @@ def validation_values(
         K steps for each fold of the run.
     name : str
         Name of the measure.
+    part : {"vali", "test"}
 
     Returns
     -------
@@ -199,15 +203,17 @@ def validation_values(
     -----
     O(K m (n + log d)) for m documents, n features and d documents per query.
     """
-    folds = {fold.number: fold for fold in data.folds}
-    parts = [_validation(folds[one.fold]) for one in run.folds]
-    convention = run.plan.convention
-    return [_measured(part, steps, convention, name) for part, steps in zip(parts, models, strict=True)]
+    convention, found = run.plan.convention, []
+    for one, steps in zip(_parts(run, data, part), models, strict=True):
+        assert one is not None  # `can_measure` was asked
+        found.append(_measured(one, steps, convention, name))
+    return found
 
 
-def _validation(fold: Fold) -> RankingDataset:
-    assert fold.vali is not None  # `can_measure` was asked
-    return fold.vali
+def _parts(run: RunResult, data: FoldedDataset, part: Part) -> list[RankingDataset | None]:
+    """Return the part of each fold of a run."""
+    folds = {fold.number: fold.parts for fold in data.folds}
+    return [folds.get(one.fold, {}).get(part) for one in run.folds]
 
 
 def _measured(part: RankingDataset, steps: Sequence[Step], convention: str, name: str) -> Floats:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.table import (
     ReadAs,
@@ -422,6 +423,8 @@ class FoldedDataset:
         Columns as specified by the user.
     feature_set : FeatureSet or None
         Feature set of a search engine, matched with the features.
+    costs : FeatureCosts or None
+        What the features cost at query time, used by new plans.
     """
 
     name: str
@@ -436,6 +439,7 @@ class FoldedDataset:
     read_as: ReadAs = field(default_factory=ReadAs)
     columns: DataColumns = field(default_factory=DataColumns)
     feature_set: FeatureSet | None = None
+    costs: FeatureCosts | None = None
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import csv
 import io
+import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import (
     MOST_BYTES,
     Groups,
@@ -20,7 +23,7 @@ from rankstudio.engine.data.feature_groups import (
 )
 from rankstudio.engine.data.feature_sets import FeatureSet, first_feature_set
 from rankstudio.engine.data.known_datasets import names_in_json, names_in_table
-from rankstudio.engine.errors import DatasetError, OutputError
+from rankstudio.engine.errors import DataError, DatasetError, OutputError, ParameterError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import guarded, unguarded
 from rankstudio.engine.support.files import make_folder, read_text, write_bytes
@@ -29,6 +32,7 @@ from rankstudio.engine.support.frozen_mapping import FrozenMapping
 _LONGEST = 200
 _NAMELESS = re.compile(r"(feature|id) [0-9]+")
 _SET = ".featureset"  # what the file of a feature set ends with, beside that of the names
+_COSTS = ".costs"
 _HEADER = ("id", "name", "note", "group")
 _RANKLIB = re.compile(r"\s*([0-9]{1,9})(?:[\t ,;:]+(.*?))?\s*")
 _EXPECTED = translatable(
@@ -48,12 +52,15 @@ class FeatureNotes:
         See :mod:`rankstudio.engine.data.feature_groups`.
     feature_set : FeatureSet or None
         That of a search engine which the user imported.
+    costs : FeatureCosts or None
+        Those that the user imported.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
     groups: Groups = field(default_factory=FrozenMapping)
     feature_set: FeatureSet | None = None
+    costs: FeatureCosts | None = None
 
     def with_name(self, feature: int, name: str) -> FeatureNotes:
         """Return a copy with another name; "" for the name from the data."""
@@ -98,13 +105,13 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     path = _file(folder, dataset)
     if path is None:
         return FeatureNotes()
-    kept_set = first_feature_set([path.with_suffix(_SET)])
+    imported = FeatureNotes(feature_set=first_feature_set([path.with_suffix(_SET)]), costs=_kept_costs(path))
     try:
         if not path.exists() or path.stat().st_size > MOST_BYTES:
-            return FeatureNotes(feature_set=kept_set)
+            return imported
         rows = list(csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace"))))
     except (OSError, csv.Error):
-        return FeatureNotes(feature_set=kept_set)
+        return imported
     names: dict[int, str] = {}
     notes: dict[int, str] = {}
     groups: dict[int, str] = {}
@@ -112,7 +119,15 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
         if len(row) >= 3 and re.fullmatch(r"[1-9][0-9]{0,8}", row[0]):
             texts = [_cleaned(unguarded(text)) for text in (*row[1:4], "")]
             names[int(row[0])], notes[int(row[0])], groups[int(row[0])] = texts[:3]
-    return FeatureNotes(_filled(names), _filled(notes), groups_of(groups), kept_set)
+    return replace(imported, names=_filled(names), notes=_filled(notes), groups=groups_of(groups))
+
+
+def _kept_costs(path: Path) -> FeatureCosts | None:
+    """Return the costs that are kept beside the names; None where there are none, or they are damaged."""
+    with suppress(OSError, ValueError, RecursionError, DataError, ParameterError):
+        found = json.loads(read_feature_file(path.with_suffix(_COSTS), ""))
+        return replace(FeatureCosts.of(found["costs"]), source=str(found["source"]))
+    return None
 
 
 def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> None:
@@ -122,7 +137,8 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     ----------
     folder : Path
         Folder of all such files. Each file is a table of id, name, note and group, which can be copied next
-        to the data as ``features.csv``, where every program finds the names. A feature set is a second file.
+        to the data as ``features.csv``, where every program finds the names. A feature set and
+        costs are further files.
     dataset : FoldedDataset
         It is identified by the checksum of the first data file.
     notes : FeatureNotes
@@ -150,6 +166,9 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
     write_bytes(path, written.getvalue().encode())
     if notes.feature_set is not None:
         write_bytes(path.with_suffix(_SET), notes.feature_set.text().encode())
+    if notes.costs is not None:
+        kept = {"source": notes.costs.source, "costs": dict(notes.costs.plain())}
+        write_bytes(path.with_suffix(_COSTS), json.dumps(kept).encode())
 
 
 def renamed(dataset: FoldedDataset, names: Mapping[int, str]) -> FoldedDataset:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.cost_files import costs_beside
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_names import set_mismatch
 from rankstudio.engine.data.file_access import regular_file_size
@@ -95,10 +96,11 @@ def open_dataset(
         columns=told,
         feature_set=identity.feature_set,
     )
-    note = set_mismatch(dataset)
-    if note:
-        named[0] = replace(named[0], train=replace(named[0].train, warnings=(*warnings, note)))
-    return replace(dataset, folds=tuple(named)) if note else dataset
+    costs, unused = costs_beside(dataset)
+    notes = tuple(filter(None, (set_mismatch(dataset), unused)))
+    if notes:
+        named[0] = replace(named[0], train=replace(named[0].train, warnings=(*warnings, *notes)))
+    return replace(dataset, folds=tuple(named), costs=costs)
 
 
 def _fold(

@@ -103,14 +103,22 @@ def _open(plan: Plan) -> FoldedDataset:
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:
     """Return a plan with unspecified measures, "convention" and "select_by" set to the defaults of the data.
 
-    Without a validation part the method's own criterion selects.
+    The costs of features are those of the data if the plan has none. Without a validation part the method's
+    own criterion selects.
     """
     if "measures" not in stated:
         plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
     if "convention" not in stated:
         plan = plan.changed(convention=dataset.convention)
+    plan = with_known_costs(plan, dataset)
     validated = plan.inner or any(fold.vali is not None for fold in dataset.folds)
     return plan if "select_by" in stated or validated else plan.changed(select_by=CRITERION)
+
+
+def with_known_costs(plan: Plan, dataset: FoldedDataset) -> Plan:
+    """Return a plan with the costs of features that are kept beside its data, if it has none."""
+    known = dataset.costs
+    return plan if plan.costs or known is None else plan.changed(costs=known.plain())
 
 
 def check(plan: Plan, dataset: FoldedDataset | RankingDataset) -> None:

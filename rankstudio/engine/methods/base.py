@@ -219,6 +219,17 @@ def between(name: str, value: Any, low: int, high: int) -> int:
     raise ParameterError(name, value, tr("a whole number from {low} to {high}").format(low=low, high=high))
 
 
+def prices_of(costs: ArrayLike, n: int) -> Floats:
+    """Return the costs of n features; ParameterError if they are not one number greater than 0 for each."""
+    prices = np.asarray(costs, dtype=np.float64)
+    if prices.shape != (n,):
+        raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")
+    bad = prices[~((prices > 0) & (prices < np.inf))]
+    if bad.size:
+        raise ParameterError("costs", float(bad[0]), "finite numbers greater than 0")
+    return prices
+
+
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.base import prices_of
 from rankstudio.engine.methods.catalog.selectors import LAMBDAMART_TOP
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
@@ -37,6 +39,12 @@ class LambdaMARTTop(GrowingSelector):
     n_rounds : int, default 30
         Number of trees of every model, 1 to 10,000. All trees are used. learning_rate, num_leaves,
         min_data_in_leaf, ndcg_at, feature_fraction, seed As in :class:`rankstudio.engine.LambdaMART`.
+    costs : array-like of shape (n,), optional
+        Cost of each feature. ``cost_weight`` times the cost is subtracted from the gain of the first split on
+        a feature in LambdaMART with all features (LightGBM's ``cegb`` parameters), so that expensive features
+        need a larger gain.
+    cost_weight : float, default 1.0
+        Weight of the costs against the gain; greater than 0.
 
     Attributes
     ----------
@@ -78,6 +86,8 @@ class LambdaMARTTop(GrowingSelector):
     ndcg_at: int = 10
     feature_fraction: float = 1.0
     seed: int = 0
+    costs: ArrayLike | None = None
+    cost_weight: float = 1.0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         copied = 0.0 if shape.on_disk else shape.documents  # with some of the features
@@ -93,8 +103,10 @@ class LambdaMARTTop(GrowingSelector):
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
         ranker, gains = self._ranker(), np.zeros(data.X.shape[1])
-        number = 0
-        for grown in ranker.work(data):
+        number, costs, weight = 0, None, self.checked("cost_weight")
+        if self.costs is not None:
+            costs = weight * prices_of(self.costs, data.X.shape[1])
+        for grown in replace(ranker, costs=costs).work(data):
             if isinstance(grown, Step):
                 gains, number = grown.coef, grown.number
             yield WorkProgress(tr("growing trees with all features"), number / self.n_rounds)
@@ -109,7 +121,8 @@ class LambdaMARTTop(GrowingSelector):
 
     def _ranker(self) -> LambdaMART:
         parameters = self.get_params()
-        del parameters["n_features_to_select"]
+        for name in ("n_features_to_select", "costs", "cost_weight"):
+            del parameters[name]
         return LambdaMART(**parameters)
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:

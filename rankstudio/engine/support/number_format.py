@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from rankstudio.engine.language import tr
 
@@ -10,6 +11,19 @@ MINUS = "−"
 
 NOTHING = "–"
 """What stands where there is no number."""
+
+_POWER = re.compile(r"(?<![\w.])(\d+)\^(-?\d+(?:\.\d+)?)")
+_SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def superscript(number: float | str) -> str:
+    """Return a number in superscript figures: 10 → "¹⁰", -3 → "⁻³", 9.75 → "⁹·⁷⁵"."""
+    return str(number).translate(_SUPERSCRIPTS)
+
+
+def raised(text: str) -> str:
+    """Return a text with typeset powers: "2^-2" as "2⁻²"."""
+    return _POWER.sub(lambda found: f"{found[1]}{superscript(found[2])}", text)
 
 
 def fixed(value: float, decimals: int = 4, *, sign: bool = False) -> str:

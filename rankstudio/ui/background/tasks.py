@@ -156,6 +156,8 @@ def _open(
         )
     notes = load_notes(names, dataset) if names is not None else FeatureNotes()
     own = replace(dataset, feature_groups=notes.groups)
+    if notes.costs is not None and set(own.feature_ids.tolist()) <= set(notes.costs.per_query):
+        own = replace(own, costs=notes.costs)
     if notes.feature_set is not None:
         with suppress(DatasetError):  # the user has taken other columns since
             own = with_feature_set(own, notes.feature_set)
@@ -300,7 +302,7 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.set_changes import changes_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds  # noqa: PLC0415 - on the worker only
 
-        judge, data = self._judge(wanted), self._fold(wanted.plan, wanted.fold).whole_train
+        judge, data = self._judge(wanted), self._fold(wanted.plan, wanted.fold).train
         n_others = data.X.shape[1] - len(columns)
         if judge is None or swap_seconds(data.ptr.size - 1, len(columns), n_others) > _MOST_SECONDS:
             return None
@@ -330,7 +332,7 @@ class FoldCache:
             return NO_SUBSET
         space = replace(own, required=together, excluded=(*own.excluded, *excluded))
         last = NO_SUBSET
-        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).whole_train, space):
+        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).train, space):
             last = told.found.sizes[-1]
         return last
 
@@ -339,7 +341,7 @@ class FoldCache:
         from rankstudio.engine.analysis.evidence.best_subset import find_best_subset  # noqa: PLC0415 - on the worker only
 
         space = replace(self._subsets(wanted), n_features=most)
-        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).whole_train, space):
+        for told in find_best_subset(self._fold(wanted.plan, wanted.fold).train, space):
             yield told.found
 
     def _subsets(self, wanted: EvidenceWanted) -> SubsetSpace:

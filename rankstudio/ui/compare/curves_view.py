@@ -9,6 +9,7 @@ from math import isnan
 import numpy as np
 from PySide6.QtCore import Signal, Slot
 
+from rankstudio.engine.analysis.run_costs import RunCosts
 from rankstudio.engine.analysis.run_curves import RunCurve, learning_curves
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.language import tr
@@ -20,8 +21,10 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import named
 
 _NOTHING = tr("Validation curves of the ticked runs appear here.")
+PER_QUERY = tr("milliseconds per query for the features of the model")
 _ABOUT = {
     "size": tr("features of the model, k"),
+    "test": tr("features of the model, k"),
     "cost": tr("cost of the features of the model"),
     "train": tr("share of the training queries in percent"),
     "seconds": tr("run time in seconds"),
@@ -32,7 +35,7 @@ _Point = tuple[int, RunCurve, int]
 
 
 class CurvesView(Panel):
-    """Validation measure over size, cost, share of the queries or time, one curve a run.
+    """Measure over size, cost, share of the queries or time, one curve a run or learning curve.
 
     Parameters
     ----------
@@ -54,6 +57,7 @@ class CurvesView(Panel):
         self.setObjectName("curves-view")
         self.keep_title()
         self._points: tuple[tuple[_Point, ...], ...] = ()  # of each curve that is drawn
+        self._n_runs = 0  # that are compared
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")
         self.tools.addWidget(self.by)
         self.plot = named(OverlayPlot(theme), "run-curves-plot")
@@ -62,16 +66,25 @@ class CurvesView(Panel):
         self.set_content(self.plot)
         self.plot.picked.connect(self._pick)
         self._offered: tuple[str, ...] = ()
-        self.offer(costs=False, shares=False)
+        self._milliseconds = False
+        self.offer(None, shares=False, test=False)
 
-    def offer(self, *, costs: bool, shares: bool) -> None:
-        """Offer what x can be; the cost only where features have one, shares only where runs differ in it."""
-        offered = ("size", *(["cost"] if costs else []), *(["train"] if shares else []), "seconds")
+    def offer(self, costs: RunCosts | None, *, shares: bool, test: bool) -> None:
+        """Offer what x can be, and the test part by k.
+
+        Costs are offered only if features have some, shares of the queries if runs differ in them, and the
+        test part if there is one and it is not sealed.
+        """
+        self._milliseconds = costs is not None and costs.milliseconds
+        priced = costs is not None
+        there = {"size": True, "test": test, "cost": priced, "train": shares, "seconds": True}
+        offered = tuple(key for key, offers in there.items() if offers)
         if offered != self._offered:
             kept = self.by.value()
             self._offered = offered
             labels = {
                 "size": tr("by k"),
+                "test": tr("test by k"),
                 "cost": tr("by cost"),
                 "train": tr("by queries"),
                 "seconds": tr("by time"),
@@ -100,6 +113,7 @@ class CurvesView(Panel):
             Of the measure.
         """
         by = str(self.by.value())
+        self._n_runs = len(runs)
         there = [(key, one) for key, one in zip(runs, found, strict=True) if one is not None]
         groups = learning_curves([runs[key][1] for key, _ in there]) if by == "train" else None
         self._points = tuple(
@@ -109,9 +123,9 @@ class CurvesView(Panel):
         self.plot.set_axes(
             replace(
                 self.plot.axes,
-                title=tr("validation {name}").format(name=name),
-                x_label=_ABOUT[by],
-                integer_x=by == "size",
+                title=(tr("test {name}") if by == "test" else tr("validation {name}")).format(name=name),
+                x_label=PER_QUERY if by == "cost" and self._milliseconds else _ABOUT[by],
+                integer_x=by in ("size", "test"),
             )
         )
         self.plot.set_curves([_overlaid(points, runs, reference) for points in self._points])
@@ -130,6 +144,10 @@ class CurvesView(Panel):
     def _said(self, by: str) -> str:
         if not self._points:
             return ""
+        if by == "test" and len(self._points) < self._n_runs:
+            return tr("data open for {n} of {of} runs").format(n=len(self._points), of=self._n_runs)
+        if by == "test":
+            return tr("models selected by validation")
         if by in ("train", "seconds"):
             return tr("best model of each run · click a point")
         if len(self._points) > 1 and any(not points[0][1].unpaired for points in self._points):
@@ -138,6 +156,8 @@ class CurvesView(Panel):
 
     @Slot(int, int)
     def _pick(self, number: int, position: int) -> None:
+        if self.by.value() == "test":
+            return  # a model chosen here would be chosen by the test part
         key, curve, point = self._points[number][position]
         self.picked.emit(key, curve.values, curve.places[point])
 

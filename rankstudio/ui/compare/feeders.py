@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.conventions import convention_rows
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
-from rankstudio.engine.analysis.run_curves import By, RunCurve, costs_of, learning_curves, run_curves
+from rankstudio.engine.analysis.run_costs import costs_of
+from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import selection_stability
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
@@ -19,6 +20,7 @@ from rankstudio.engine.analysis.significance import (
     compared_runs,
     why_unpaired,
 )
+from rankstudio.engine.analysis.tried_models import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
@@ -218,16 +220,20 @@ class CurvesFeeder(Controller):
         reference = self._scope.reference(finished)
         return reference, self._scope.paired(finished, reference) if reference is not None else {}
 
-    def _by(self) -> By:
-        by: By = self._view.by.value()  # type: ignore[assignment] # those that are offered
-        return by
+    def _by(self) -> tuple[By, Part]:
+        by = self._view.by.value()
+        if by == "test":
+            return "size", "test"
+        return by, "vali"  # type: ignore[return-value] # those that are offered
 
     def _key(self) -> Key | None:
         reference, runs = self._compared()
         plans = [run.plan for run in runs.values()]
         shares = any(len(group) > 1 for group in learning_curves(plans))
-        self._view.offer(costs=bool(costs_of(list(runs.values()))), shares=shares)
         records = [self._runs.record(key) for key in runs]
+        tested = any(record.dataset.folds[0].test is not None for record in records)
+        test = tested and not self._session.sealed
+        self._view.offer(costs_of(list(runs.values())), shares=shares, test=test)
         measured = tuple((key, id(run)) for key, run in runs.items())
         shown = tuple((record.title, id(record.dataset)) for record in records)
         return self._session.measure, reference, self._by(), measured, shown
@@ -245,7 +251,7 @@ class CurvesFeeder(Controller):
             show(())
             return None
         data = [self._runs.record(key).dataset for key in runs]
-        given = list(runs.values()), name, list(runs).index(reference), data, self._by()
+        given = list(runs.values()), name, list(runs).index(reference), data, *self._by()
         return computation(tr("Comparing the curves of runs"), show, run_curves, *given)
 
     @Slot()
@@ -281,7 +287,7 @@ class ViewFeeder(Controller):
             "conventions": self._compare_conventions,
             "published": self._show_published,
         }
-        others = views.viewChosen, views.folds.scope.chosen, self._runs.removed
+        others = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen, self._runs.removed
         self._demand = OnDemand(
             scope.worker,
             self._key,
@@ -305,7 +311,8 @@ class ViewFeeder(Controller):
 
     def _key(self) -> Key | None:
         looked_at = self._session.measure, self._session.convention, self._session.sealed
-        asked = (looked_at, self._scope.marks.reference, self._views.folds.scope.value())
+        chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
+        asked = (looked_at, self._scope.marks.reference, chosen)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
         return self._views.key(), asked, self._shown_state(), finished
 
@@ -359,12 +366,13 @@ class ViewFeeder(Controller):
         paired = self._scope.paired(runs, anchor) if anchor is not None else {}
         plans = [(key, run.plan) for key, run in paired.items()]
         data = [self._runs.record(key).dataset for key in paired]
+        by = self._views.pareto.offer(costs_of(list(paired.values())))
 
         def show(found: ParetoFront | None) -> None:
             self._views.pareto.show_pareto_front(plans, found, name)
             self._mark()
 
-        given = tuple(paired.values()), name, data
+        given = tuple(paired.values()), name, data, by
         return computation(tr("Computing the Pareto front"), show, pareto_front_of, *given)
 
     def _show_published(self) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.analysis.pareto import ParetoFront, ParetoModel
+from rankstudio.engine.analysis.run_costs import RunCosts
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.support.number_format import significant
+from rankstudio.ui.compare.curves_view import PER_QUERY
 from rankstudio.ui.compare.view import LEAST_PLOT, RUN_DOT, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
@@ -18,7 +22,7 @@ from rankstudio.ui.style.number_format import combination_label, plain
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets import Column, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 
 _NOTHING = tr(
@@ -56,7 +60,7 @@ class ParetoView(View):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._rows: list[ParetoRow] = []
-        self._measure = ""
+        self._shown = "", ""
         self.plot = named(ParetoPlot(theme, tr("validation measure"), tr("features")), "pareto-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.placeholder = _NOTHING
@@ -70,13 +74,22 @@ class ParetoView(View):
         )
         self.sentence = named(PlainLabel(), "pareto-sentence", role="caption")
         self.sentence.setWordWrap(True)
-        left = fill(QVBoxLayout(), self.sentence, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
+        options = [("size", tr("by k")), ("cost", tr("by cost"))]
+        self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
+        self.by.hide()
+        top = fill(QHBoxLayout(), (self.sentence, 1), self.by, margins=(0, 0, 0, 0), spacing=8)
+        left = fill(QVBoxLayout(), top, (self.plot, 1), margins=(12, 8, 8, 4), spacing=4)
         self._halves = fill(
             QBoxLayout(QBoxLayout.Direction.LeftToRight), (left, 3), (self.table, 2), spacing=0
         )
         fill(self.body, (self._halves, 1))
         self.plot.picked.connect(self._pick)
         self.table.chosen.connect(self._on_chosen)
+
+    def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
+        """Offer the cost as x where features have one, and return what x is."""
+        self.by.setVisible(costs is not None)
+        return "cost" if costs is not None and self.by.value() == "cost" else "size"
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the table below the plot where there is no room beside it."""
@@ -99,13 +112,18 @@ class ParetoView(View):
         name : str
             Of the measure.
         """
-        if name != self._measure:
-            self._measure = name
-            self.table.set_columns(_columns(name))
-        self.plot.set_axes(replace(self.plot.axes, title=tr("validation {name}").format(name=name)))
+        by = found.by if found is not None else "size"
+        if (name, by) != self._shown:
+            self._shown = name, by
+            self.table.set_columns(_columns(name, by))
+        title = tr("validation {name}").format(name=name)
+        self.plot.set_axes(replace(self.plot.axes, title=title, x_label=_X[by], integer_x=by == "size"))
         self._rows = _rows(runs, found) if found else []
         rule = _rule(found) if found else ""
-        marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule) if found else None
+        marks = None
+        if found is not None:
+            cost = _cost(found, found.models[found.suggested]) if found.by != "size" else ""
+            marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule, cost)
         self.plot.set_spots([_spot(row) for row in self._rows], marks)
         self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
         self.sentence.setText(_said(found, name) if found else "")
@@ -136,10 +154,12 @@ def _combination(plan: Plan, model: ParetoModel) -> str:
 
 
 def _spot(row: ParetoRow) -> Spot:
-    model, parts = row.model, (f"k = {plain(row.model.size)}", _combination(row.plan, row.model))
+    model = row.model
+    cost = tr("cost {cost}").format(cost=significant(model.x)) if model.x != model.size else ""
+    parts = (f"k = {plain(model.size)}", cost, _combination(row.plan, model))
     note = " · ".join(part for part in parts if part)
     title = tr("run {key} · {title}").format(key=row.key, title=row.plan.title)
-    return Spot(model.size, model.mean, model.error, row.key - 1, title, note)
+    return Spot(model.x, model.mean, model.error, row.key - 1, title, note)
 
 
 def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRow]:
@@ -157,6 +177,8 @@ def _rule(found: ParetoFront) -> str:
 def _said(found: ParetoFront, name: str) -> str:
     """Return which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
+    if found.by != "size":
+        return _said_of_costs(found, name)
     if found.paired and enough is best:
         text = tr(
             "All smaller models are significantly worse than the best model "
@@ -183,6 +205,30 @@ def _said(found: ParetoFront, name: str) -> str:
     )
 
 
+def _cost(found: ParetoFront, model: ParetoModel) -> str:
+    unit = tr("{number} ms per query") if found.by == "milliseconds" else tr("cost {number}")
+    return unit.format(number=significant(model.x))
+
+
+def _said_of_costs(found: ParetoFront, name: str) -> str:
+    """Return which cost is enough."""
+    best, enough = found.models[found.best], found.models[found.suggested]
+    costs = [_cost(found, model) for model in (best, enough)]
+    if enough is best:
+        text = tr("The best model has {name} {mean:.4f}: {best}. No cheaper one is good enough.")
+    elif found.paired:
+        text = tr(
+            "The best model has {name} {mean:.4f}: {best}. The cheapest model that is not significantly "
+            "worse: {enough}."
+        )
+    else:
+        text = tr(
+            "The best model has {name} {mean:.4f}: {best}. The cheapest model within one standard error: "
+            "{enough}."
+        )
+    return text.format(name=name, mean=best.mean, best=costs[0], enough=costs[1])
+
+
 _LAST = (
     Column(
         "error",
@@ -203,13 +249,24 @@ _LAST = (
 )
 
 
-def _columns(name: str) -> tuple[Column, ...]:
+_COST = Column("cost", tr("cost"), "right", significant, value=lambda row: row.model.x, width=64)
+_MILLISECONDS = replace(_COST, title=tr("ms"), tooltip=PER_QUERY)
+_X = {
+    "size": tr("features"),
+    "cost": tr("cost of the features of the model"),
+    "milliseconds": PER_QUERY,
+}
+
+
+def _columns(name: str, by: str) -> tuple[Column, ...]:
+    costs = () if by == "size" else (_COST if by == "cost" else _MILLISECONDS,)
     k, mean = (
         tr("Features, mean over the folds"),
         tr("Validation {name}, mean over the folds").format(name=name),
     )
     return (
         RUN_DOT,
+        *costs,
         Column("size", "k", "right", plain, value=lambda row: row.model.size, tooltip=k, width=48),
         Column("mean", name, "right", ".4f", value=lambda row: row.model.mean, tooltip=mean, width=84),
         *_LAST,

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 from rankstudio.engine.data.feature_groups import group_names
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.background.tasks import look_at_features
 from rankstudio.ui.data.panel import DataPanel
@@ -149,7 +150,8 @@ class DataController(Controller):
         report = self._reports.get(self._wanted)
         found = report.features if report is not None else [None] * len(summary.features)
         dataset, costs = self._session.dataset, self._costs()
-        groups = group_names(self._session.plan.groups)
+        groups, known = group_names(self._session.plan.groups), self._session.plan.feature_costs
+        milliseconds = {i: times for i, *times in known.features} if known is not None else {}
         names = dataset.feature_names if dataset is not None else tuple(f.name for f in summary.features)
         return [
             DescribedFeature(
@@ -159,6 +161,7 @@ class DataController(Controller):
                 self._notes.get(feature.feature_id, ""),
                 costs.get(feature.feature_id, 1.0) if costs is not None else None,
                 groups.get(feature.feature_id, ""),
+                *milliseconds.get(feature.feature_id, ()),
             )
             for feature, quality, name in zip(summary.features, found, names, strict=True)
         ]
@@ -179,9 +182,14 @@ class DataController(Controller):
         return None if found is None or found.several(plan.parameters[found.name]) else found
 
     def _costs(self) -> dict[int, float] | None:
-        """Return what features cost in the plan, as far as that is not 1; None without costs."""
+        """Return what features cost in the plan, as far as that is not 1; None without costs.
+
+        Milliseconds have columns of their own.
+        """
         parameter = self.costs_parameter()
-        return None if parameter is None else dict(self._session.plan.parameters[parameter.name])
+        if parameter is None or self._session.plan.parameters[parameter.name] == MILLISECONDS:
+            return None
+        return dict(self._session.plan.parameters[parameter.name])
 
     @property
     def _wanted(self) -> tuple[int | None, str]:

@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
+from rankstudio.engine.data.cost_files import read_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_groups import (
     Groups,
@@ -31,6 +32,9 @@ from rankstudio.engine.data.feature_names import (
 )
 from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.methods.catalog import Kind
+from rankstudio.engine.methods.catalog.parameter import MILLISECONDS
+from rankstudio.engine.support.number_format import significant
 from rankstudio.ui.data.controller import DataController
 from rankstudio.ui.data.statistics_panel import DescribedFeature
 from rankstudio.ui.language import tr, trn
@@ -41,6 +45,7 @@ from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.columns import ROW_ROLE
 
 _SETS = tr("Feature sets (*.json *.profile *.sd *.txt);;All files (*)")
+_COSTS = tr("Costs of features (*.csv *.json);;All files (*)")
 _FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 
 
@@ -157,6 +162,42 @@ class FeatureNames(Controller):
         self._save(dataset)
 
     @Slot()
+    def ask_costs(self) -> None:
+        """Ask for a file with costs of features, and take them."""
+        dataset = self._session.dataset
+        if dataset is None:
+            return
+        folder = str(dataset.path.parent if dataset.path is not None else Path.home())
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import costs"), folder, _COSTS)
+        if name:
+            self.read_costs(Path(name))
+
+    def read_costs(self, path: Path) -> None:
+        """Take the costs of features in a file; the method selects by them from now on, where it can."""
+        dataset, plan = self._session.dataset, self._session.plan
+        if dataset is None:
+            self.failed.emit(tr("{path}: open the data with these features first.").format(path=path))
+            return
+        try:
+            costs = read_costs(path, dataset)
+        except RankStudioError as error:
+            self.failed.emit(str(error))
+            return
+        self._notes = replace(self._notes, costs=costs)
+        self._exchange(dataset, replace(dataset, costs=costs))
+        uses = {p.name: MILLISECONDS for p in plan.entry.parameters if p.kind is Kind.COSTS}
+        parameters = {**plan.parameters, **uses}
+        self._session.change(
+            tr("the costs of {name}").format(name=path.name), costs=costs.plain(), parameters=parameters
+        )
+        said = tr("All features cost {number} ms per query.")
+        if uses:
+            said = tr("All features cost {number} ms per query. {method} now selects by milliseconds.")
+        total = significant(costs.milliseconds(costs.per_query))
+        self.said.emit(said.format(number=total, method=plan.entry.label))
+        self._save(dataset)
+
+    @Slot()
     def _load(self) -> None:
         dataset = self._session.dataset
         if dataset is not None and dataset.checksum != self._of:
@@ -231,7 +272,8 @@ class FeatureNames(Controller):
             )
             return
         parameters = dict(self._session.plan.parameters)
-        costs = dict(parameters[parameter.name])
+        before = parameters[parameter.name]
+        costs = {} if before == MILLISECONDS else dict(before)
         costs[feature] = cost
         parameters[parameter.name] = tuple(sorted((i, c) for i, c in costs.items() if c != 1.0))
         self._session.change(

@@ -45,6 +45,8 @@ class DescribedFeature:
         In the plan; None where the method knows no costs.
     group : str
         In the plan; "" where it is in none.
+    per_document, per_query : float or None
+        Milliseconds that it costs; None where that is not known.
     """
 
     summary: FeatureSummary
@@ -53,6 +55,8 @@ class DescribedFeature:
     note: str = ""
     cost: float | None = None
     group: str = ""
+    per_document: float | None = None
+    per_query: float | None = None
 
     @property
     def feature_id(self) -> int:
@@ -199,8 +203,26 @@ _COST = Column(
     "right",
     "g",
     edited=lambda row: f"{row.cost:g}",
-    tooltip=tr("Cost of the feature in the plan, 1 by default. Double-click or press F2 to edit."),
+    tooltip=tr("Cost by which the plan selects, 1 by default. Double-click or press F2 to edit."),
     width=56,
+)
+_PER_DOCUMENT = Column(
+    "per_document",
+    tr("ms/doc"),
+    "right",
+    _short,
+    full_title=tr("milliseconds per document"),
+    tooltip=tr("Milliseconds that the feature costs for each document, as imported"),
+    width=64,
+)
+_PER_QUERY = Column(
+    "per_query",
+    tr("ms/query"),
+    "right",
+    _short,
+    full_title=tr("milliseconds per query"),
+    tooltip=tr("Milliseconds that the feature costs once per query, as imported"),
+    width=70,
 )
 _GROUP = Column(
     "group",
@@ -251,7 +273,9 @@ NAME_WIDTH = 150
 def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     """Return the columns that have something to say of these features."""
     missing = [_MISSING] if any(row.summary.missing for row in rows) else []
-    costs = [_COST] if any(row.cost is not None for row in rows) else []
+    timed = any(row.per_query is not None for row in rows)
+    priced = any(row.cost is not None and not (timed and row.cost == 1.0) for row in rows)
+    costs = [*([_COST] if priced else []), *([_PER_DOCUMENT, _PER_QUERY] if timed else [])]
     alone = [_alone("MAP"), _alone("NDCG@10")]
     return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]
 

@@ -263,9 +263,10 @@ class EvidenceController(Controller):
     def _show_features(self) -> None:
         parts = "stability", "losses", "shares", "deciding", "done", "near_best", self._session.measure
         permuted = self.importance.found if self._permutes else None
-        found = self._known("features", *parts, id(permuted))
+        costs = self._session.plan.feature_costs
+        found = self._known("features", *parts, id(permuted), costs)
         if found is not None:
-            self.panel.show_evidence(found, *self._columns, self._session.measure, permuted)
+            self.panel.show_evidence(found, *self._columns, self._session.measure, permuted, costs)
         found = self._known("probability", "stability")
         if found is not None:
             self.probability.show_probability(found, *self._columns)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout
 
-from rankstudio.engine.support.number_format import fixed, signed
+from rankstudio.engine.support.number_format import fixed, signed, significant
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
     from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
+    from rankstudio.engine.data.feature_costs import FeatureCosts
 
 NOTHING = tr("Run a method or move λ to see how sure its selection is.")
 _SHOWN_BY_CLICK = tr("Click to list these queries")
@@ -41,7 +42,7 @@ _NAMES = 116  # pixels for names, for which other columns give way
 _GIVING_WAY = ("substitute", "position", "deciding", "share", "feature")  # the first one first
 DECIDING = "deciding"
 """Key of the column with the numbers of deciding queries."""
-_PROBABILITY, _POSITION, _LOST = "probability", "position", "loss"
+_PROBABILITY, _POSITION, _LOST, _PER_MILLISECOND = "probability", "position", "loss", "per_millisecond"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,8 @@ class EvidenceRow:
         Role of the colour of the verdict.
     substitute : str
         Id of the best exchange, with what it does to the error; "" without one.
+    per_millisecond : float or None
+        Loss per millisecond of its cost; None where one of them is not known.
     """
 
     feature: int
@@ -71,6 +74,7 @@ class EvidenceRow:
     reason: str
     tone: str
     substitute: str = ""
+    per_millisecond: float | None = None
 
     @property
     def selected(self) -> bool:
@@ -88,6 +92,7 @@ def evidence_rows(
     ids: Sequence[int],
     names: Sequence[str],
     permuted: PermutationImportance | None = None,
+    costs: FeatureCosts | None = None,
 ) -> tuple[EvidenceRow, ...]:
     """Return the rows of the table.
 
@@ -98,8 +103,15 @@ def evidence_rows(
         Of the data's columns.
     permuted : PermutationImportance, optional
         Its losses are shown where there are none without a feature.
+    costs : FeatureCosts, optional
     """
+    from rankstudio.engine.analysis.evidence.evidence_table import (  # noqa: PLC0415 - brings kernels
+        column_milliseconds,
+        loss_per_millisecond,
+    )
+
     lost = {} if permuted is None else permuted_losses(permuted)
+    milliseconds = column_milliseconds(costs, ids)
 
     def called(column: int) -> str:
         return f"{names[column]} ({ids[column]})"
@@ -122,7 +134,8 @@ def evidence_rows(
             )
             reason = f"{reason}\n{said}" if reason else said
         own = int(ids[row.column]), names[row.column]
-        rows.append(EvidenceRow(*own, shown, verdict, reason, tone, other))
+        per_ms = loss_per_millisecond(shown, milliseconds)
+        rows.append(EvidenceRow(*own, shown, verdict, reason, tone, other, per_ms))
     return tuple(rows)
 
 
@@ -356,6 +369,16 @@ class EvidenceTable(TableView):
                 hint=_loss_hint,
             ),
             Column(
+                _PER_MILLISECOND,
+                tr("per ms"),
+                "right",
+                significant,
+                value=lambda row: row.per_millisecond,
+                tooltip=tr("Loss divided by the milliseconds per query that the feature costs"),
+                width=64,
+                tone=_faint,
+            ),
+            Column(
                 DECIDING,
                 tr("≈ queries") if by_margins else tr("queries"),
                 "right",
@@ -473,6 +496,7 @@ def _absent(rows: Sequence[EvidenceRow]) -> set[str]:
         "substitute": any(row.substitute for row in rows),
         "share": any(one.share is not None for one in found),
         _LOST: any(one.loss is not None for one in found),
+        _PER_MILLISECOND: any(row.per_millisecond is not None for row in rows),
         DECIDING: any(one.n_deciding is not None for one in found),
     }
     return {key for key, there in known.items() if rows and not there}
@@ -588,13 +612,14 @@ class EvidencePanel(Panel):
         names: Sequence[str],
         measure: str,
         permuted: PermutationImportance | None = None,
+        costs: FeatureCosts | None = None,
     ) -> None:
         """Show what is known of a selection; columns of the data are called by ``ids`` and ``names``."""
         stability = found.stability
         self.table.placeholder = ""
         steps = stability.counts.shape[0] if stability is not None else found.k
         self.table.move_threshold(found.rules.threshold)
-        rows = evidence_rows(found, ids, names, permuted)
+        rows = evidence_rows(found, ids, names, permuted, costs)
         by_permutation = permuted is not None and found.losses is None
         self.table.show_rows(
             *(rows, measure, found.k, steps),

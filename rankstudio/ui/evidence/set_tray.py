@@ -58,7 +58,7 @@ _MOST_NAMED, _MOST_CHIPS = 3, 16
 """Chips with names, and chips at all: the others are counted."""
 _MOST_BESIDE = 6  # chips in a line that is not the tray's alone, above a table that has the names
 _NAMED, _NUMBERED, _CROSS = 220, 52, 40  # pixels of chips with a name, with an id alone, and besides
-_AIR, _LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the error
+_AIR, LEAST_SAID = 4, 210  # pixels between chips, and of the sentence on the error
 
 
 @dataclass(frozen=True)
@@ -97,14 +97,11 @@ class SetChip(Chip):
     pointed = Signal(int)
     menuAsked = Signal(int, QPoint)
 
-    _said = _number = ""  # until it is built: Qt may change the font before
-    _shows_name = False
+    feature_id, name, _shows_name = 0, "", False  # until it is built: Qt may change the font before
     _swap: float | None = None
 
     def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool) -> None:
-        super().__init__(theme, feature_id, name if shows_name else "")
-        self._said, self._number, self._shows_name = f"{feature_id} {name}", str(feature_id), shows_name
-        self.setToolTip(plain(self._said))
+        super().__init__(theme, feature_id, name, shows_name=shows_name)
         self._take_width()
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._pressed: QPoint | None = None
@@ -116,9 +113,9 @@ class SetChip(Chip):
             self._take_width()
 
     def _take_width(self) -> None:
-        metrics = self.fontMetrics()
-        wide = min(metrics.horizontalAdvance(f"{self._said} ") + _CROSS, _NAMED)
-        numbered = max(metrics.horizontalAdvance(self._number) + _CROSS - 4, _NUMBERED)
+        advance = self.fontMetrics().horizontalAdvance
+        wide = min(advance(f"{self.feature_id} {self.name} ") + _CROSS, _NAMED)
+        numbered = max(advance(f"{self.feature_id}") + _CROSS - 4, _NUMBERED)
         self.setFixedWidth(wide if self._shows_name else numbered)
 
     def show_swap(self, share: float | None) -> None:
@@ -170,7 +167,7 @@ class SetChip(Chip):
             return
         self._pressed = None
         drag, data = QDrag(self), QMimeData()
-        data.setText(self._said)
+        data.setText(f"{self.feature_id} {self.name}")
         data.setData(_CHIP, str(self.feature_id).encode())
         drag.setMimeData(data)
         drag.setPixmap(self.grab())
@@ -289,7 +286,7 @@ class SetTray(QFrame):
         counted = metrics.horizontalAdvance(tr("and {n} more").format(n=len(features)))
         beside = (self.add, self.undo, self.reset, self.run)
         room = self.width() - sum(button.sizeHint().width() for button in beside) - self._title.width()
-        room -= _LEAST_SAID + 8 * (len(beside) + 4)
+        room -= LEAST_SAID + 8 * (len(beside) + 4)
         if len(features) > len(self.chips) or sum(chip.minimumWidth() + _AIR for chip in self.chips) > room:
             room -= counted
         n_shown = 0

@@ -20,7 +20,7 @@ from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel, Segmented
-from rankstudio.ui.widgets.layout import emptied, fill, named
+from rankstudio.ui.widgets.layout import fill, named, show_in
 from rankstudio.ui.widgets.panel import ColumnArea, ElidedLabel, WrappedLabel
 
 if TYPE_CHECKING:
@@ -192,9 +192,6 @@ class ProfileTables(ColumnArea):
     def __init__(self) -> None:
         super().__init__()
         named(self, "profile-tables", tr("The feature in numbers"))
-        page = named(QWidget(), role="page")
-        self._lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
-        self.setWidget(page)
         self.setMinimumHeight(_LEAST_HEIGHT)
         self._texts: tuple[tuple[str, ...], ...] = ()
         self._tables: list[tuple[list[tuple[str, ...]], str]] = []
@@ -223,20 +220,22 @@ class ProfileTables(ColumnArea):
             self._show()
 
     def _show(self) -> None:
-        emptied(self._lines)
+        page = named(QWidget(), role="page")
+        lines = fill(QVBoxLayout(page), margins=(0, 4, 4, 0), spacing=10)
         for rows, tip in self._tables:
-            self._lines.addWidget(_table(rows, tip))
+            lines.addWidget(_table(rows, tip))
         engine, definition = self._defined
         defined = [(tr("definition in {engine}").format(engine=engine), _spaced(definition))]
         for head, text in defined if definition else []:
-            self._lines.addWidget(named(PlainLabel(head), role="caption"))
+            lines.addWidget(named(PlainLabel(head), role="caption"))
             label = named(
                 WrappedLabel(), "profile-definition", tr("Definition of the feature"), role="caption"
             )
             label.setText(text)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self._lines.addWidget(label)
-        self._lines.addStretch(1)
+            lines.addWidget(label)
+        lines.addStretch(1)
+        show_in(self, page)
         self._texts = tuple(row for rows, _ in self._tables for row in rows)
         self._texts += tuple(defined) if definition else ()
         self.setAccessibleDescription(plain("\n".join(" ".join(row) for row in self._texts)))

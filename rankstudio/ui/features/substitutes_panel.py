@@ -32,7 +32,7 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.choices import Segmented
-from rankstudio.ui.widgets.layout import emptied, fill, named
+from rankstudio.ui.widgets.layout import fill, named, show_in
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.substitutes import GroupSwap, SubstituteGroup, Substitutes, Swap
@@ -299,12 +299,9 @@ class SubstitutesPanel(Panel):
         self.plot = named(FeatureMapPlot(theme), "substitutes-map", tr("Correlation of features"))
         self.plot.shared = Shared("substitutes", tr("Map of features"))
         self.switch = named(Segmented(_OPTIONS, tr("show")), "substitutes-switch")
-        self._sentences = named(QWidget(), role="page")
-        self._lines = fill(QVBoxLayout(self._sentences), margins=(0, 0, 4, 0), spacing=2)
         self._scroll = named(
             QScrollArea(), "substitutes-sentences", tr("Substitutes of the selected features")
         )
-        self._scroll.setWidget(self._sentences)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         fill(self.body, self.switch, (self._scroll, 1), (self.plot, 1))
@@ -359,7 +356,7 @@ class SubstitutesPanel(Panel):
 
     def sentences(self) -> tuple[str, ...]:
         """Return what is said, for tests and for screen readers."""
-        labels = self._sentences.findChildren(PlainLabel)
+        labels = self._scroll.findChildren(PlainLabel)
         return tuple(label.text() for label in labels)
 
     @Slot()
@@ -442,13 +439,15 @@ class SubstitutesPanel(Panel):
 
     def _say(self, sentences: Sequence[SubstituteSentence]) -> None:
         """Write the sentences."""
-        emptied(self._lines)
+        written = named(QWidget(), role="page")
+        lines = fill(QVBoxLayout(written), margins=(0, 0, 4, 0), spacing=2)
         for sentence in sentences:
             if sentence.title:
-                self._lines.addWidget(_line(sentence.title, sentence.hint))
-            self._lines.addWidget(_line(sentence.text, sentence.hint, "caption"))
-            self._lines.addSpacing(8)
-        self._lines.addStretch(1)
+                lines.addWidget(_line(sentence.title, sentence.hint))
+            lines.addWidget(_line(sentence.text, sentence.hint, "caption"))
+            lines.addSpacing(8)
+        lines.addStretch(1)
+        show_in(self._scroll, written)
         self._scroll.setAccessibleDescription(plain("\n".join(f"{s.title}: {s.text}" for s in sentences)))
 
 

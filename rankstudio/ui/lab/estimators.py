@@ -36,13 +36,13 @@ class EstimatorText:
         return self.brief or self.label
 
 
-_POOLED = tr("models are biased against held-out examples, and their scores are compared")
-_INSIDE = tr("training and test contain documents of the same queries, which resemble each other")
-_OUTSIDE = tr("the features were selected with the held-out queries")
-_SEVERAL = tr("a query is ranked by scores of several models")
-_FEW = tr("a fifth of a query has few documents, often none of them relevant")
-_FEWER = tr("its models have fewer training queries")
-_KEPT = tr("its models keep basis vectors of held-out queries, whose weights are not constrained")
+_POOLED = tr("Models are biased against held-out examples, and their scores are compared.")
+_INSIDE = tr("Training and test contain documents of the same queries, which resemble each other.")
+_OUTSIDE = tr("The features were selected with the held-out queries.")
+_SEVERAL = tr("A query is ranked by scores of several models.")
+_FEW = tr("A fifth of a query has few documents, often none of them relevant.")
+_FEWER = tr("Its models have fewer training queries.")
+_KEPT = tr("Its models keep basis vectors of held-out queries, whose weights are not constrained.")
 
 AUC: Mapping[str, EstimatorText] = {
     "leave-pair-out": EstimatorText(
@@ -75,7 +75,7 @@ AUC: Mapping[str, EstimatorText] = {
             "Only examples of the same fifth are compared, by the model trained without it: "
             "models are never mixed, but most pairs do not count (T 5.4)."
         ),
-        low=tr("its models are trained on four fifths of the examples"),
+        low=tr("Its models are trained on four fifths of the examples."),
     ),
     "10-fold, pooled": EstimatorText(
         tr("10-fold, pooled"),

@@ -35,22 +35,21 @@ QUANTITIES = {
 """What can be varied, by the engine's names."""
 
 _WITH = {
-    "n_examples": tr("{off} with {value} examples"),
-    "positive": tr("{off} with a share of {value} positives"),
-    "regularization": tr("{off} with λ = {value}"),
-    "n_queries": tr("{off} with {value} queries"),
-    "n_features": tr("{off} with k = {value}"),
-    "per_query": tr("{off} with {value} basis vectors per query"),
+    "n_examples": tr("{bias} with {value} examples"),
+    "positive": tr("{bias} with a share of {value} positives"),
+    "regularization": tr("{bias} with λ = {value}"),
+    "n_queries": tr("{bias} with {value} queries"),
+    "n_features": tr("{bias} with k = {value}"),
+    "per_query": tr("{bias} with {value} basis vectors per query"),
 }
 _DRAWN = tr("Marker: mean. Bar: one standard deviation on either side.")
 
 
 def bias_text(bias: float) -> str:
-    """Return how far an estimate is off: "0.06 too low", "0.01 too high", "right to 0.005"."""
+    """Return how far an estimate is off: "−0.06", "+0.007"; "0" where it is right to 0.005."""
     if abs(bias) < _LEAST:
-        return tr("right on average")
-    size = fixed(abs(bias), 2 if abs(bias) >= 0.01 else 3)
-    return (tr("{size} too low") if bias < 0 else tr("{size} too high")).format(size=size)
+        return "0"
+    return signed(bias, 2 if abs(bias) >= 0.01 else 3)
 
 
 def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
@@ -59,6 +58,7 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
     sure = np.abs(found.bias) > np.maximum(_SURE * found.standard_error, _LEAST)
     off = np.where(sure, np.abs(found.bias), -1.0)
     worst = int(np.argmax(off))
+    why = ""
     if off[worst] < 0:
         said = tr(
             "No mean deviation is both larger than {least} and more than twice its standard error."
@@ -66,9 +66,11 @@ def deviations_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorTe
     else:
         text, bias = names[worst], float(found.bias[worst])
         why = text.low if bias < 0 else text.high
-        sentence = tr("{label} is {off} on average: {why}.") if why else tr("{label} is {off} on average.")
-        said = sentence.format(label=_first_large(text.label), off=bias_text(bias), why=why)
-    return f"{said} {scatter_sentence(found, texts)}".strip()
+        low = tr("{label} is {size} too low on average.")
+        said = (low if bias < 0 else tr("{label} is {size} too high on average.")).format(
+            label=_first_large(text.label), size=bias_text(abs(bias)).lstrip("+")
+        )
+    return " ".join(filter(None, (said, why, scatter_sentence(found, texts))))
 
 
 def scatter_sentence(found: DeviationSummary, texts: Mapping[str, EstimatorText]) -> str:
@@ -112,16 +114,16 @@ def variation_sentence(found: VariedDeviations, texts: Mapping[str, EstimatorTex
     if not bias.any():
         return tr("No mean deviation is more than twice its standard error.")
     at, estimator = (int(i) for i in np.unravel_index(int(np.argmax(bias)), bias.shape))
-    label = _first_large(text_of(texts, found.summaries[0].estimators[estimator]).label)
+    label = text_of(texts, found.summaries[0].estimators[estimator]).label
     spots = list(dict.fromkeys([0, at, len(found.values) - 1]))
     told = [
         _WITH[found.quantity].format(
-            off=bias_text(float(found.bias[spot, estimator])),
+            bias=bias_text(float(found.bias[spot, estimator])),
             value=value_text(found.quantity, found.values[spot]),
         )
         for spot in spots
     ]
-    return f"{label}: {', '.join(told)}."
+    return tr("Mean deviation of {label}: {values}.").format(label=label, values=", ".join(told))
 
 
 def value_text(quantity: str, value: float) -> str:

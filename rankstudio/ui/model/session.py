@@ -188,6 +188,7 @@ class Session(QObject):
                 convention=dataset.convention,
                 columns=dataset.columns.as_dict(),
                 preferences={},
+                costs=dataset.costs.plain() if dataset.costs is not None else {},
             )
             plan = usual_measures(plan, one_ranking=dataset.columns.no_queries)
             self._convention = None

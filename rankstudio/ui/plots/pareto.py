@@ -83,6 +83,8 @@ class Marks:
         What each spot of the front has to be worth for that.
     rule : str
         What that is called: "one standard error".
+    cost : str
+        What the suggested model costs: "0.35 ms"; "" where models are compared by size.
     """
 
     front: tuple[int, ...]
@@ -90,6 +92,7 @@ class Marks:
     suggested: int
     levels: tuple[float, ...]
     rule: str = "one standard error"
+    cost: str = ""
 
 
 class ParetoPlot(Plot):
@@ -137,7 +140,8 @@ class ParetoPlot(Plot):
             return (0.0, 1.0), (0.0, 1.0)
         xs, ys = self.places
         kept = [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
-        return (float(xs.min()) - 0.5, float(xs.max()) + 0.5), readable_range(ys, np.array(kept))
+        room = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
+        return (float(xs.min()) - room, float(xs.max()) + room), readable_range(ys, np.array(kept))
 
     @property
     def places(self) -> tuple[Floats, Floats]:
@@ -319,7 +323,9 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 
 
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
-    """Return what stands at the suggested model, at length and in short: "3 features"."""
+    """Return what stands at the suggested model, at length and in short: "3 features", or its cost."""
+    if marks.cost:
+        return tr("{cost}, the cheapest in the band").format(cost=marks.cost), marks.cost
     size = plot.spots[marks.suggested].x
     number = 1 if size == 1 else 2
     texts = (

@@ -11,10 +11,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.engine.support.number_format import MINUS
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.layers import pen
 from rankstudio.ui.queries.comparison_panel import BAR
-from rankstudio.ui.queries.sentences import counted, decimals, number, pair_sentence, query_sentence
+from rankstudio.ui.queries.sentences import decimals, number, pair_sentence, query_sentence
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, TINY, font
@@ -112,14 +112,13 @@ class DocumentsPanel(Panel):
         self.set_title(tr("Query {query_id}").format(query_id=found.query_id))
         text = tr("{measure} of A {a:.3f}, of B {b:.3f}").format(measure=measure, a=row.a, b=row.b)
         values = (_areas(row, found) if measure == "AUC" else text).replace("nan", "–")
-        relevant = tr("{n_relevant} relevant").format(n_relevant=row.n_relevant)
-        self.set_caption(
-            f"{counted(row.n_documents, tr('document'), tr('documents'))}, {relevant} · {values} · {_ACT}"
+        counts = trn(
+            "{n} document, {n_relevant} relevant", "{n} documents, {n_relevant} relevant", row.n_documents
         )
+        counts = counts.format(n=row.n_documents, n_relevant=row.n_relevant)
+        self.set_caption(f"{counts} · {values} · {_ACT}")
         shown, others = found.by_influence[:_N_COLORS], found.by_influence[_N_COLORS:]
-        names = [found.names[i] for i in shown] + (
-            [counted(len(others), tr("other"), tr("others"))] if others else []
-        )
+        names = [found.names[i] for i in shown] + ([_others(len(others))] if others else [])
         legend = (
             tr("Score of A above {number}, by feature:") if found.offset else tr("Score of A, by feature:")
         )
@@ -134,13 +133,8 @@ class DocumentsPanel(Panel):
             parts += [float(above[list(others)].sum())] if others else []
             most = found.by_influence[:_TOLD]
             told = "\n".join(f"{found.names[i]}: {number(float(above[i]))}" for i in most)
-            told += (
-                tr("\nand {counted}").format(
-                    counted=counted(len(found.names) - _TOLD, tr("other"), tr("others"))
-                )
-                if len(found.names) > _TOLD
-                else ""
-            )
+            if len(found.names) > _TOLD:
+                told += f"\n{_others(len(found.names) - _TOLD)}"
             rows.append(DocumentRow(position, document, tuple(parts), told))
         self._largest = max((sum(r.parts) for r in rows), default=0.0)
         self._decimals = decimals([document.score_a for document in found.documents])
@@ -274,6 +268,11 @@ def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow
     tip = -4.0 if moved > 0 else 4.0
     base = y - tip * 0.8
     painter.drawPolygon([QPointF(x - 4.5, base), QPointF(x + 4.5, base), QPointF(x, y + tip)])
+
+
+def _others(n: int) -> str:
+    """Return the name of features that are shown together."""
+    return trn("{n} other", "{n} others", n).format(n=n)
 
 
 def _areas(row: ComparedQuery, found: RankedQuery) -> str:

@@ -8,18 +8,13 @@ from math import floor, log10
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.support.number_format import signed, significant
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import QueryComparison
     from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
 _ROUNDING = 1e-9  # a score is a sum of contributions, added up in another order
-_WORDS = (
-    *(tr("no"), tr("one"), tr("two"), tr("three"), tr("four"), tr("five")),
-    *(tr("six"), tr("seven"), tr("eight"), tr("nine"), tr("ten")),
-)
-
 
 number = partial(significant, digits=3)
 
@@ -28,12 +23,6 @@ def decimals(values: Sequence[float]) -> int:
     """Return how many decimals tell values apart: three figures of the range that they span."""
     span = max(values, default=0.0) - min(values, default=0.0)
     return min(8, max(0, 2 - floor(log10(span)))) if span > 0 else 3
-
-
-def counted(n: int, one: str, several: str) -> str:
-    """Return "one document", "four documents", "12 documents"."""
-    word = _WORDS[n] if n < len(_WORDS) else f"{n:,}"
-    return f"{word} {one if n == 1 else several}"
 
 
 def comparison_sentence(found: QueryComparison) -> str:
@@ -69,14 +58,17 @@ def query_sentence(found: RankedQuery) -> str:
     most = max(relevant, key=lambda d: (abs(d.rank_b - d.rank_a), d.label))
     if most.rank_a == most.rank_b:
         return tr("A and B give the relevant documents of this query the same ranks.")
-    above = [d for d in found.documents if d.rank_b < most.rank_b and not d.relevant]
-    others = tr("irrelevant document"), tr("irrelevant documents")
-    if above:
-        said = tr("{name} (label {label:g}) has rank {rank_b} in B, below {above}, and rank {rank_a} in A.")
-    else:
+    above = sum(d.rank_b < most.rank_b and not d.relevant for d in found.documents)
+    said = trn(
+        "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant document, and rank "
+        "{rank_a} in A.",
+        "{name} (label {label:g}) has rank {rank_b} in B, below {n} irrelevant documents, and rank "
+        "{rank_a} in A.",
+        above,
+    )
+    if not above:
         said = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
-    below = counted(len(above), *others)
-    return said.format(name=most.name, label=most.label, rank_b=most.rank_b, above=below, rank_a=most.rank_a)
+    return said.format(name=most.name, label=most.label, rank_b=most.rank_b, n=above, rank_a=most.rank_a)
 
 
 def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
@@ -92,26 +84,31 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
     position, part, lead = decisive
     if lead < 0:
         one, other, part, lead = other, one, -part, -lead
-    name = found.names[position]
     if abs(part - lead) <= _ROUNDING * max(1.0, lead):
-        gives = tr("all of it comes from {name}").format(name=name)
+        on_top = tr("In A, {one} is first, {lead} ahead of {other}; {feature} gives all of the lead.")
+        further = tr("In A, {one} is {lead} ahead of {other}; {feature} gives all of the lead.")
     elif part < lead:
-        gives = tr("{name} gives {number} of it, more than any other feature").format(
-            name=name, number=number(part)
+        on_top = tr(
+            "In A, {one} is first, {lead} ahead of {other}; {feature} gives {part} of the lead, more "
+            "than any other feature."
+        )
+        further = tr(
+            "In A, {one} is {lead} ahead of {other}; {feature} gives {part} of the lead, more than any other "
+            "feature."
         )
     else:
-        gives = tr("{name} alone gives {number}, but other features reduce the lead").format(
-            name=name, number=number(part)
+        on_top = tr(
+            "In A, {one} is first, {lead} ahead of {other}; {feature} gives {part}, but other "
+            "features reduce the lead."
         )
-    if one is found.documents[0]:
-        ahead = tr("{name} is first, {number} ahead of {name_2}").format(
-            name=one.name, number=number(lead), name_2=other.name
+        further = tr(
+            "In A, {one} is {lead} ahead of {other}; {feature} gives {part}, but other features reduce the "
+            "lead."
         )
-    else:
-        ahead = tr("{name} leads {name_2} by {number}").format(
-            name=one.name, name_2=other.name, number=number(lead)
-        )
-    return tr("In A {ahead}: {gives}. {one}").format(ahead=ahead, gives=gives, one=_in_b(one, other))
+    in_a = (on_top if one is found.documents[0] else further).format(
+        one=one.name, other=other.name, feature=found.names[position], lead=number(lead), part=number(part)
+    )
+    return f"{in_a} {_in_b(one, other)}"
 
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:

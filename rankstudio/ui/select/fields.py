@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QPoint, QSize, QStringListModel, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QRect, QSize, QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -550,6 +550,14 @@ _BETWEEN = str.maketrans("", "", ", |")
 class Chip(QFrame):
     """One chosen feature: "25 BM25 of anchor" and a cross. Delete or Backspace takes it away too.
 
+    Parameters
+    ----------
+    theme : Theme
+    feature_id : int
+    name : str
+    shows_name : bool
+        Whether the name stands beside the id; else it is in the tooltip alone.
+
     Attributes
     ----------
     removed : Signal(int)
@@ -558,11 +566,10 @@ class Chip(QFrame):
 
     removed = Signal(int)
 
-    def __init__(self, theme: Theme, feature_id: int, name: str) -> None:
+    def __init__(self, theme: Theme, feature_id: int, name: str, *, shows_name: bool = True) -> None:
         super().__init__()
-        self.feature_id = feature_id
-        self._theme = theme
-        self._name = name
+        self.feature_id, self.name = feature_id, name
+        self._theme, self._shows_name = theme, shows_name
         named(
             self,
             f"chip-{feature_id}",
@@ -588,6 +595,18 @@ class Chip(QFrame):
         else:
             super().keyPressEvent(event)
 
+    def name_room(self) -> QRect:
+        """Return where the name is drawn, right of the id."""
+        number = self.fontMetrics().horizontalAdvance(f"{self.feature_id}  ")
+        return self.rect().adjusted(8 + number, 0, -26, 0)
+
+    def shown_name(self) -> str:
+        """Return as much of the name as fits, cut in the middle."""
+        if not self._shows_name:
+            return ""
+        room = self.name_room().width()
+        return self.fontMetrics().elidedText(self.name, Qt.TextElideMode.ElideMiddle, room)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the chip: id in muted, then as much of the name as fits."""
         colors = self._theme.colors
@@ -596,16 +615,10 @@ class Chip(QFrame):
         painter.setPen(colors.q("line"))
         painter.setBrush(colors.q("tint"))
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 6.5, 6.5)
-        metrics = self.fontMetrics()
-        number = f"{self.feature_id}"
-        place = self.rect().adjusted(8, 0, -26, 0)
         painter.setPen(colors.q("muted"))
-        painter.drawText(place, LEFT, number)
-        place.setLeft(place.left() + metrics.horizontalAdvance(number + "  "))
+        painter.drawText(self.rect().adjusted(8, 0, -26, 0), LEFT, f"{self.feature_id}")
         painter.setPen(colors.q("text"))
-        painter.drawText(
-            place, LEFT, metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, place.width())
-        )
+        painter.drawText(self.name_room(), LEFT, self.shown_name())
 
     @Slot()
     def _remove(self) -> None:

@@ -19,7 +19,7 @@ from rankstudio.ui.style.theme import Theme
 
 _ON_DATA = (
     *("export", "figures", "save_plan", "copy_command", "copy_python"),
-    *("group", "import_feature_set", "best", "next_fold", "previous_fold"),
+    *("group", "import_feature_set", "import_costs", "best", "next_fold", "previous_fold"),
 )
 
 
@@ -73,6 +73,11 @@ _FILE = (
             "Read what the features are in Elasticsearch, OpenSearch, Solr or Vespa. Exported models then "
             "have these definitions."
         ),
+    ),
+    Command(
+        "import_costs",
+        tr("Import costs…"),
+        tr("Read how many milliseconds each feature costs per document and per query, and select by them."),
     ),
     Command(
         "sources",

@@ -17,8 +17,9 @@ _PAGES = frozenset({"select", "features", "evidence", "queries", "report"})
 class RunMessages(QObject):
     """Shows a run's message where the run ends, and from then on beside the run, until somebody closes it.
 
-    It goes when another run or a page without it is shown, and comes again with the run. In the table of runs
-    it stays. What is only to be noted goes by itself when a run begins or another page is shown.
+    It goes when another run or a page without it is shown, and comes again with the run: a warning that was
+    in sight long enough among the kept messages. In the table of runs it stays. What is only to be noted goes
+    by itself when a run begins or another page is shown.
 
     Parameters
     ----------
@@ -32,9 +33,11 @@ class RunMessages(QObject):
         super().__init__(parent)
         self._runs, self._pages, self._notice = runs, pages, notice
         self._open: dict[int, tuple[str, Level]] = {}  # by the run's key, those that nobody has closed
+        self._read: set[int] = set()  # those that went by themselves
         self._told: int | None = None  # the run whose message is shown, or was the last
         self._passing = ""  # what goes when something else is done
         notice.closed.connect(self._close)
+        notice.put_by.connect(self._put_by)
         for signal in (runs.shownChanged, runs.added, pages.pageChanged):
             signal.connect(self._pass)
         runs.removed.connect(self._forget)
@@ -69,7 +72,7 @@ class RunMessages(QObject):
             self._notice.withdraw(self._open[self._told][0])
         self._told = key
         if key in self._open:
-            self._notice.say(*self._open[key])
+            (self._notice.keep if key in self._read else self._notice.say)(*self._open[key])
 
     @Slot()
     def _follow(self) -> None:
@@ -82,9 +85,16 @@ class RunMessages(QObject):
         if self._told == key:
             self._say(None)
         self._open.pop(key, None)
+        self._read.discard(key)
 
     @Slot(str)
     def _close(self, text: str) -> None:
         """Let a message that was closed not come again."""
         if self._told in self._open and text == self._open[self._told][0]:
             del self._open[self._told]
+
+    @Slot(str)
+    def _put_by(self, text: str) -> None:
+        """Let a warning that went by itself cover nothing again."""
+        if self._told in self._open and text == self._open[self._told][0]:
+            self._read.add(self._told)

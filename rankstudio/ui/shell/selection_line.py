@@ -30,7 +30,6 @@ PARTS = {
 """The parts from left to right, and what they are."""
 
 _LEAST, _ROOM = 28, 14  # pixels of a part at least, and those of its padding
-_LETTERS = 6  # of a part, by which it can be told from others
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,6 @@ class SelectionLine(QWidget):
     """
 
     picked = Signal(str, object)
-    fitted = Signal()
-    """Other parts are shown, or there is another width for them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,7 +92,6 @@ class SelectionLine(QWidget):
                 button.setToolTip(plain(f"{PARTS[key]}: {text}"))
                 button.setAccessibleName(f"{PARTS[key]}: {text}")
         self._fit()
-        self.fitted.emit()
 
     def text(self, key: str) -> str:
         """Return what a part says, uncut; "" where it is not there."""
@@ -116,7 +112,6 @@ class SelectionLine(QWidget):
         """Cut texts to the width there is."""
         super().resizeEvent(event)
         self._fit()
-        self.fitted.emit()
 
     def _button(self, key: str, what: str) -> QPushButton:
         button = named(QPushButton(), f"selection-{key}", what, what, "quiet")
@@ -135,28 +130,26 @@ class SelectionLine(QWidget):
     @property
     def whole_width(self) -> int:
         """The width with which no part is cut, in pixels."""
-        return sum(self._wanted().values()) + self._between()
+        return sum(self._wanted().values()) + self._between(len(self._parts))
 
-    @property
-    def readable_width(self) -> int:
-        """The width with which some letters of every part can be read, in pixels."""
-        most = _LETTERS * self.fontMetrics().averageCharWidth()
-        return sum(min(most, width) for width in self._wanted().values()) + self._between()
+    def room_for(self, n_letters: int) -> int:
+        """Return the width of so many letters with all parts of the line, in pixels."""
+        return n_letters * self.fontMetrics().averageCharWidth() + self._between(len(PARTS))
 
     def _wanted(self) -> dict[str, int]:
         """Return the width of the text of each part."""
         metrics = self.fontMetrics()
         return {key: metrics.horizontalAdvance(part.text) for key, part in self._parts.items()}
 
-    def _between(self) -> int:
+    def _between(self, n_parts: int) -> int:
         """Return the width of arrows and paddings."""
         arrow = self.fontMetrics().horizontalAdvance("›") + 2
-        return max(0, len(self._parts) - 1) * arrow + _ROOM * len(self._parts)
+        return max(0, n_parts - 1) * arrow + _ROOM * n_parts
 
     def _fit(self) -> None:
         """Write the texts, the longest of them cut until all have room."""
         metrics, wanted = self.fontMetrics(), self._wanted()
-        room = self.width() - self._between()
+        room = self.width() - self._between(len(self._parts))
         widths = dict(wanted)
         while sum(widths.values()) > room and widths:
             longest = max(widths, key=widths.__getitem__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStatusBar
 
 from rankstudio.ui.language import tr, trn
@@ -17,11 +17,18 @@ from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
 _ABOUT_SEAL = tr("View, Seal test part: results of the test part are hidden until the seal is broken.")
+_ABOUT_MESSAGES = tr("Show the warnings again that have left the page.")
 _MEMORY_MILLISECONDS = 2000
 
 
 class StatusBar(QStatusBar):
-    """Status line of the window."""
+    """Status line of the window.
+
+    Attributes
+    ----------
+    messages : QPushButton
+        Counts the messages that are kept out of sight, and is there while there are some.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,6 +44,10 @@ class StatusBar(QStatusBar):
         self._memory = named(PlainLabel(), tip=tr("Memory used by the program."))
         self.addWidget(self._work, 1)
         self._seal = named(PlainLabel(), "status-seal", tip=_ABOUT_SEAL)
+        self.messages = named(QPushButton(), "status-messages", tip=_ABOUT_MESSAGES, role="link")
+        self.messages.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.messages.hide()
+        self.addPermanentWidget(self.messages)
         for label in (self._seal, self._saved, self._workers, self._memory):
             self.addPermanentWidget(label)
         self._timer = QTimer(self)
@@ -80,6 +91,12 @@ class StatusBar(QStatusBar):
     def show_seal(self, text: str) -> None:
         """Show whether the test part is sealed, and how often it was looked at."""
         self._seal.setText(text)
+
+    @Slot(int)
+    def show_messages(self, count: int) -> None:
+        """Show how many messages are kept."""
+        self.messages.setText(trn("{n} message", "{n} messages", count).format(n=count))
+        self.messages.setVisible(bool(count))
 
     def show_saved(self) -> None:
         """Show that the plan was kept just now."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.shell.actions import Actions
@@ -15,8 +15,9 @@ from rankstudio.ui.style.icons import SIZE, set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
-_ROOM_FOR_TEXTS = 1200  # pixels
 _PADDING = 12  # of a text beside its icon, and between two buttons
+_USUAL, _LEAST = 50, 24  # letters of the line: of most selections, and about five of each of its parts
+_TEXTS = 2  # buttons give way before the texts do
 
 
 class ActionButton(QPushButton):
@@ -88,13 +89,7 @@ class MainToolBar(QToolBar):
         self._shrinking.append(self._add(actions["export"], texted=True))
         self.theme_button = named(QPushButton(), "theme-button")
         self.addWidget(self.theme_button)
-        self._giving_way: tuple[QWidget, ...] = (
-            palette,
-            self.theme_button,
-            self._first[-1],
-            self.convention_button,
-        )
-        self.line.fitted.connect(self._fit)
+        self._giving_way = palette, self.theme_button, self._first[-1], self.convention_button
         theme.changed.connect(self._show_theme)
         self._show_theme()
 
@@ -104,31 +99,38 @@ class MainToolBar(QToolBar):
             self.setTabOrder(before, after)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Do without some texts in a narrow window, rather than without buttons."""
+        """Leave out what a narrow window has no room for."""
         super().resizeEvent(event)
         self._fit()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Leave out what another text size has no room for."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._fit()
+
     @Slot()
     def _fit(self) -> None:
-        """Show texts and buttons where they take no room that the line needs.
+        """Show as many texts and buttons as the width has room for, whatever the line says just now.
 
-        The texts go first, and a button that a key replaces; then, in a narrow window with large text, one
-        after the other the buttons that menus replace, until the parts of the line can be read.
+        It says something else after most clicks, and no button moves by that. Two buttons that a key and a
+        menu replace give way to a line of usual length; then the texts of others, and further buttons, give
+        way to one whose parts can be told from others.
         """
-        metrics, names = self.fontMetrics(), [button.accessibleName() for button in self._shrinking]
         gains = [button.sizeHint().width() + _PADDING for button in self._giving_way]
-        gains[0] += sum(metrics.horizontalAdvance(name) + _PADDING for name in names)
+        texts = [self.fontMetrics().horizontalAdvance(one.accessibleName()) for one in self._shrinking]
+        gains.insert(_TEXTS, sum(texts) + _PADDING * len(texts))
         others = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
-        least = self.width() - others - sum(gains[: self._level])
-        level = 0 if self.width() >= _ROOM_FOR_TEXTS and least >= self.line.whole_width else 1
-        while 0 < level < len(gains) and least + sum(gains[:level]) < self.line.readable_width:
+        room, level = self.width() - others - sum(gains[: self._level]), 0
+        while level < len(gains) and room < self.line.room_for(_USUAL if level < _TEXTS else _LEAST):
+            room += gains[level]
             level += 1
         if level == self._level:
             return
         self._level = level
         for button in self._shrinking:
-            button.set_compact(level > 0)
-        places = {one: place for place, one in enumerate(self._giving_way)}
+            button.set_compact(level > _TEXTS)
+        places = {one: place + (place >= _TEXTS) for place, one in enumerate(self._giving_way)}
         for action in self.actions():
             widget = self.widgetForAction(action)
             if widget in places:

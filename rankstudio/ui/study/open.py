@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.batch import is_comparison
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.cost_files import holds_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
 from rankstudio.engine.data.fold_files import one_of
@@ -54,6 +55,8 @@ class OpenController(Controller):
     """Models are to rank (the paths of their files, or of a folder)."""
     preferencesAsked = Signal(str)
     """A file of preferences is to be learned from (its path)."""
+    costsAsked = Signal(str)
+    """Costs of features are to be imported (the file's path)."""
     featureSetAsked = Signal(str)
     """A feature set of the open data is to be read (its path)."""
     studyAsked = Signal(str)
@@ -177,6 +180,9 @@ class OpenController(Controller):
             return
         if holds_feature_set(Path(path)):
             self.featureSetAsked.emit(path)
+            return
+        if holds_costs(Path(path)):
+            self.costsAsked.emit(path)
             return
         if _holds_models(Path(path)):
             self.modelsAsked.emit([path])

@@ -7,16 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankstudio.engine.experiment.plan.combinations import Axis
-from rankstudio.engine.support.number_format import NOTHING
+from rankstudio.engine.support.number_format import NOTHING, superscript
 from rankstudio.engine.support.number_grid import power_of_two
 from rankstudio.ui.language import tr
-
-_SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def superscript(number: float) -> str:
-    """Return a number in superscript figures: 10 → "¹⁰", -3 → "⁻³", 9.75 → "⁹·⁷⁵"."""
-    return str(number).translate(_SUPERSCRIPTS)
 
 
 def plain(value: float) -> str:

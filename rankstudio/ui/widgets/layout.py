@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QWidget
 
 from rankstudio.ui.style.plain_text import plain
 
@@ -51,6 +51,19 @@ def emptied(box: Box) -> Box:
             widget.setParent(None)
             widget.deleteLater()
     return box
+
+
+def show_in(area: QScrollArea, page: QWidget) -> None:
+    """Show another widget in a scrolling area, and delete the one before.
+
+    Labels are not added to the visible one, since Qt then squeezes them into its old height and paints them
+    like that once: it shows them a turn later, and only after that the area learns what height they need.
+    """
+    before = area.takeWidget()
+    area.setWidget(page)
+    area.updateGeometry()
+    if before is not None:
+        before.deleteLater()
 
 
 def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: str = "") -> Widget:

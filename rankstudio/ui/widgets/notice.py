@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
+    QApplication,
     QHBoxLayout,
     QMessageBox,
     QPushButton,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.ui.language import tr
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style import icons
 from rankstudio.ui.style.colors import mix
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -31,6 +33,8 @@ _SAID: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error"
 _ABOVE = 8  # pixels between the bar and what it lies below; none while there is no bar
 _MOST = 3  # messages at once
 _LEAST, _WIDTH = 360, 720  # pixels, of what lies over a page
+_READING, _PER_LETTER = 6000, 60  # milliseconds: to notice a text, and for each letter of a slow reader
+_AGAIN = 3000  # milliseconds after which is looked again whether somebody may be reading
 
 
 class ClosedByEscape(QWidget):
@@ -71,9 +75,12 @@ class Notice(ClosedByEscape):
     ----------
     closed : Signal()
         The user closed the notice.
+    expired : Signal()
+        It was long enough in sight to be read, and went by itself.
     """
 
     closed = Signal()
+    expired = Signal()
 
     def __init__(self, theme: Theme, *, stacked: bool = False) -> None:
         super().__init__()
@@ -95,6 +102,7 @@ class Notice(ClosedByEscape):
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
         self._lay_out(stacked)
+        self._clock = single_shot(_READING, self.expire, self)
         theme.changed.connect(self._restyle)
         self.hide()
 
@@ -120,7 +128,32 @@ class Notice(ClosedByEscape):
         self._action.setVisible(bool(action))
         self.setAccessibleName(f"{_SAID[level]}: {text}")
         self._restyle()
+        self._clock.stop()
         self.show()
+
+    def go_when_read(self) -> None:
+        """Go when it was in sight for the time that reading it takes."""
+        self._clock.start(_READING + _PER_LETTER * len(self._text.text()))
+
+    def stay(self) -> None:
+        """Stay until it is closed."""
+        self._clock.stop()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Have no time any more."""
+        super().hideEvent(event)
+        if self.isHidden():  # and not a window that is out of sight with it
+            self._clock.stop()
+
+    @Slot()
+    def expire(self) -> None:
+        """Go now, but not while mouse or keyboard are on the message or the user is elsewhere."""
+        focus = QApplication.focusWidget()
+        if self.underMouse() or not self.isActiveWindow() or (focus is not None and self.isAncestorOf(focus)):
+            self._clock.start(_AGAIN)
+        else:
+            self.hide()
+            self.expired.emit()
 
     def sizeHint(self) -> QSize:
         """Return the size with which the text has one line: it covers no more of a page than that takes."""
@@ -186,7 +219,8 @@ class Notice(ClosedByEscape):
 class Notices(QWidget):
     """A few messages at once, the newest at the bottom.
 
-    Offers ("info") replace each other. Warnings and errors stay until they are closed, or there are too many.
+    Offers ("info") replace each other. Errors stay until they are closed, or there are too many. Warnings go
+    when there was time to read them, and are kept: see :meth:`show_kept`.
 
     Parameters
     ----------
@@ -196,19 +230,27 @@ class Notices(QWidget):
     ----------
     closed : Signal(str)
         A message was closed, by the user or by :meth:`dismiss`: its text.
+    put_by : Signal(str)
+        A warning went by itself: its text.
+    keptChanged : Signal(int)
+        How many messages are kept out of sight.
     """
 
     closed = Signal(str)
+    put_by = Signal(str)
+    keptChanged = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setObjectName("notices")
         self._shown: list[Notice] = []
+        self._kept: list[tuple[str, Level]] = []
         self._last = ""
         self._bars = [Notice(theme) for _ in range(_MOST)]
         self._column = fill(QVBoxLayout(self), *self._bars, margins=(0, 0, 0, 0), spacing=0)
         for bar in self._bars:
             bar.closed.connect(self._note_closed)
+            bar.expired.connect(self._put_by)
         self.hide()
 
     @property
@@ -243,6 +285,9 @@ class Notices(QWidget):
         self._column.addWidget(bar)
         self._last = text
         bar.say(text, level, action, act)
+        if level == "warning" and not action:
+            bar.go_when_read()
+        self._forget(text)
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(bar, QAccessible.Event.Alert))
 
@@ -250,6 +295,30 @@ class Notices(QWidget):
         """Take a message away that is true no more, where it is shown."""
         for bar in [bar for bar in self._shown if bar.text() == text]:
             self._remove(bar)
+        self._forget(text)
+
+    def kept(self) -> tuple[str, ...]:
+        """Return the messages that are kept out of sight, the newest last."""
+        return tuple(text for text, _ in self._kept)
+
+    def keep(self, text: str, level: Level) -> None:
+        """Keep a message out of sight, the newest ones first to be shown again."""
+        self._forget(text)
+        self._kept.append((text, level))
+        self.keptChanged.emit(len(self._kept))
+
+    @Slot()
+    def show_kept(self) -> None:
+        """Show the newest messages that are kept; from now on they stay until they are closed."""
+        for text, level in self._kept[-_MOST:]:
+            self.say(text, level)
+            self._shown[-1].stay()
+
+    def _forget(self, text: str) -> None:
+        before = len(self._kept)
+        self._kept = [one for one in self._kept if one[0] != text]
+        if len(self._kept) != before:
+            self.keptChanged.emit(len(self._kept))
 
     @Slot()
     def close_newest(self) -> None:
@@ -259,15 +328,25 @@ class Notices(QWidget):
 
     @Slot()
     def dismiss(self) -> None:
-        """Close all messages."""
+        """Close all messages, and keep none."""
         while self._shown:
             self.close_newest()
+        for text in self.kept():
+            self._forget(text)
 
     @Slot()
     def _note_closed(self) -> None:
         for bar in [bar for bar in self._shown if bar.isHidden()]:
             self._remove(bar)
             self.closed.emit(bar.last_text)
+
+    @Slot()
+    def _put_by(self) -> None:
+        """Keep what has gone by itself."""
+        for bar in [bar for bar in self._shown if bar.isHidden()]:
+            self._remove(bar)
+            self.keep(bar.last_text, bar.level)
+            self.put_by.emit(bar.last_text)
 
     def _remove(self, bar: Notice) -> None:
         self._shown.remove(bar)

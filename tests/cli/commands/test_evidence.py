@@ -6,17 +6,22 @@ import csv
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment.local_cluster import LocalCluster
 from letor_folder import save_folds
 
 from rankstudio.cli import main
 from rankstudio.engine import GAS, GreedyRankRLS, open_dataset, selection_evidence
 from rankstudio.engine.analysis.evidence import selection_evidence as gathering
+from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.support.memory import within
 
 FAST = ["--halves", "5", "--permutations", "19"]
 
@@ -205,3 +210,42 @@ def test_a_killed_command_loses_at_most_one_half(data: Path, tmp_path: Path, ans
     assert answer([*gas, *out]) == expected
     with Study.open(place, reading=True) as study:
         assert study.runs()[0].n_finished == 120
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("options", [["--lambda", "64", "--loss", "MAP"], ["--method", "l1-path"]])
+def test_data_beyond_the_memory_limit_have_the_numbers_of_others(
+    options: list[str], tmp_path: Path, answer
+) -> None:
+    """Catches a part of the evidence that asks for all documents at once."""
+    made = [
+        "generate",
+        str(tmp_path / "Large"),
+        "--documents",
+        "1.2e5",
+        "--queries",
+        "2000",
+        "--features",
+        "8",
+    ]
+    assert main(made) == 0
+    command = ["evidence", "--data", str(tmp_path / "Large"), "--k", "3", *FAST, *options, "--json"]
+    train = open_dataset(tmp_path / "Large").folds[0].train
+    limit = 1.2 * train.X.nbytes
+    with within(limit):
+        mapped = group_training(open_dataset(tmp_path / "Large").folds[0])
+        assert mapped.several
+        with pytest.raises(OutOfMemoryError):
+            mapped.whole("The evidence")
+    few = answer([*command, "--memory", f"{limit / 1e6:.1f}MB"])
+    assert few == answer([*command, "--memory", "4GB"])  # where data are changes no bit
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(find_spec("distributed") is None, reason="dask is not installed")
+def test_a_cluster_learns_the_halves_with_the_same_numbers(data: Path, tmp_path: Path, answer) -> None:
+    command = ["evidence", "--data", str(data), "--method", "gas", "--k", "2", "--halves", "10", "--json"]
+    expected = answer(command)
+    with closing(LocalCluster(tmp_path)) as cluster:
+        cluster.keep(2)
+        assert answer([*command, "--scheduler", cluster.address]) == expected

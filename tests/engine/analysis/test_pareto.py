@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from statistics import mean, stdev
 
@@ -12,6 +13,7 @@ from experiment.small import dataset, ended
 
 from rankstudio.engine.analysis.pareto import ParetoModel, pareto_front_of
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.experiment.plan.combinations import ParameterCombination, Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
@@ -75,6 +77,43 @@ def test_the_smallest_model_within_a_standard_error_is_suggested(runs: list[RunR
     assert not found.paired
     smallest = min(m[2] for m in tried if m[3] >= best[3] - best[4] - 1e-12)
     assert found.models[found.suggested].size == smallest
+
+
+@pytest.mark.parametrize("milliseconds", [True, False])
+def test_by_cost_the_front_is_what_no_model_at_all_beats(runs: list[RunResult], milliseconds: bool) -> None:
+    """Also of models of one size with different features, of which only one is the best of its size."""
+    n = runs[0].feature_ids.size
+    times = [(i, 0.01 * (i % 3), float(i % 2)) for i in range(1, n + 1)]
+    costs = FeatureCosts(tuple(times), 20.0)
+    told = {"costs": costs.plain()} if milliseconds else {"parameters": {"costs": ((1, 5.0), (3, 0.5))}}
+    priced = [replace(runs[0], plan=runs[0].plan.changed(**told)), runs[1]]
+    each = [
+        20.0 * 0.01 * (i % 3) + i % 2 if milliseconds else {1: 5.0, 3: 0.5}.get(i, 1.0)
+        for i in range(1, n + 1)
+    ]
+    tried = [
+        (
+            mean(sum(each[c] for c in p.steps[k].selected) for p in folds),
+            mean(float(p.validation["MAP"][k]) for p in folds),
+        )
+        for one in priced
+        for folds in zip(*(f.paths for f in one.folds), strict=True)
+        for k in range(len(folds[0].steps))
+    ]
+    found = pareto_front_of(priced, "MAP", by="cost")
+    assert found is not None and found.by == ("milliseconds" if milliseconds else "cost")
+    expected = {
+        (round(x, 9), round(y, 9))
+        for x, y in tried
+        if not any((a <= x + 1e-12 and b > y + 1e-12) or (a < x - 1e-12 and b >= y - 1e-12) for a, b in tried)
+    }
+    on_front = [found.models[i] for i in found.optimal]
+    assert {(round(m.x, 9), round(m.mean, 9)) for m in on_front} == expected
+    assert [m.x for m in on_front] == sorted(m.x for m in on_front)
+    assert found.models[found.best].mean == pytest.approx(max(y for _, y in tried))
+    paired = pareto_front_of(priced, "MAP", [DATA, DATA], "cost")
+    assert paired is not None and paired.paired and paired.optimal == found.optimal
+    assert pareto_front_of(runs, "MAP", by="cost") is None
 
 
 def by_query(one: RunResult, model: ParetoModel, name: str) -> list[np.ndarray]:

@@ -9,8 +9,10 @@ import pytest
 from experiment.small import dataset, ended
 from scipy.stats import ttest_rel
 
-from rankstudio.engine.analysis.run_curves import costs_of, learning_curves, run_curves
-from rankstudio.engine.analysis.tried_models import tried_models, validation_values
+from rankstudio.engine import evaluate
+from rankstudio.engine.analysis.run_costs import RunCosts, costs_of
+from rankstudio.engine.analysis.run_curves import learning_curves, run_curves
+from rankstudio.engine.analysis.tried_models import tried_models, values_by_query
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
@@ -73,7 +75,7 @@ def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
         number = [c.values for c in one.plan.combinations].index(of.values)
         path = {model.place: model for model in tried_models(one, "MAP")[number]}
         steps = list(zip(*(path[place].steps for place in of.places), strict=True))
-        worth.append(np.concatenate(validation_values(one, DATA, steps, "MAP"), axis=1))
+        worth.append(np.concatenate(values_by_query(one, DATA, steps, "MAP"), axis=1))
     for position, x in enumerate(curve.x):
         beside = max([i for i, other in enumerate(reference.x) if other <= x], default=0)
         tested = ttest_rel(worth[1][position], worth[0][beside]).confidence_interval(0.95)
@@ -84,8 +86,8 @@ def test_the_interval_is_that_of_the_paired_t_against_the_reference_no_further(
 
 
 def test_costs_are_those_that_a_plan_gives_and_1_for_the_others(runs: list[RunResult]) -> None:
-    assert costs_of(runs) == dict(COSTS)
-    assert costs_of(runs[1:]) == {}
+    assert costs_of(runs) == RunCosts(dict(COSTS), False)
+    assert costs_of(runs[1:]) is None
     curve = run_curves(runs, "MAP", 0, [DATA] * 3, "cost")[0]
     number = [c.values for c in runs[0].plan.combinations].index(curve.values)
     path = {model.place: model for model in tried_models(runs[0], "MAP")[number]}
@@ -131,3 +133,22 @@ def test_runs_that_differ_only_in_the_share_of_the_queries_are_a_learning_curve(
     assert part.mean == pytest.approx(
         max(float(m.mean) for path in tried_models(runs[1], "MAP") for m in path)
     )
+
+
+def test_on_the_test_part_the_models_are_those_of_validation_measured_anew(runs: list[RunResult]) -> None:
+    on_validation = run_curves(runs, "MAP", 0, [DATA] * 3)
+    on_test = run_curves(runs, "MAP", 0, [DATA] * 3, part="test")
+    for result, one, other in zip(runs, on_validation, on_test, strict=True):
+        assert one is not None and other is not None
+        assert (one.values, one.places) == (other.values, other.places)
+        number = [c.values for c in result.plan.combinations].index(one.values)
+        path = {model.place: model for model in tried_models(result, "MAP")[number]}
+        for point, place in enumerate(one.places):
+            folds = [
+                evaluate(part.y, part.X @ step.coef, part.qid, measures=["MAP"])["MAP"]
+                for part, step in zip((fold.test for fold in DATA.folds), path[place].steps, strict=True)
+            ]
+            assert other.mean[point] == pytest.approx(np.mean(folds), abs=1e-12)
+    assert np.isfinite(on_test[1].half).all()
+    untested = replace(DATA, folds=tuple(replace(fold, test=None) for fold in DATA.folds))
+    assert run_curves(runs[:1], "MAP", 0, [untested], part="test") == (None,)

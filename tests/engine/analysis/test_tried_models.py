@@ -15,7 +15,7 @@ from rankstudio.engine.analysis.tried_models import (
     best_of_sizes,
     can_measure,
     tried_models,
-    validation_values,
+    values_by_query,
 )
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -97,7 +97,7 @@ def test_the_means_over_queries_are_the_paths_own(plan: Plan, name: str) -> None
     result = ended(run(plan, DATA))
     assert can_measure(result, DATA)
     for tried in tried_models(result, name):
-        rows = validation_values(result, DATA, list(zip(*(one.steps for one in tried), strict=True)), name)
+        rows = values_by_query(result, DATA, list(zip(*(one.steps for one in tried), strict=True)), name)
         means = np.array([fold.mean(axis=1) for fold in rows]).T
         assert means == pytest.approx(np.array([one.values for one in tried]))
         kept = best_of_sizes([tried], name)

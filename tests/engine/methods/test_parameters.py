@@ -77,7 +77,7 @@ MAYBE = Parameter("depth", "depth", Kind.NUMBER, None, "A number.", low=1.0, non
 SWITCH = Parameter("project", "make convex", Kind.SWITCH, False, "Yes or no.", option="--project")
 MEASURE = Parameter("measure", "measure", Kind.MEASURE, "NDCG@10", "A measure.", option="--measure")
 COSTS = Parameter("costs", "costs", Kind.COSTS, (), "Costs.", option="--costs")
-_COSTS = "costs: expected costs greater than 0 by feature id, such as 25: 3, 39: 0.5"
+_COSTS = "costs: expected costs greater than 0 by feature id, such as 25: 3, 39: 0.5, or milliseconds"
 
 
 @pytest.mark.parametrize(

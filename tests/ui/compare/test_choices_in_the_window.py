@@ -142,6 +142,28 @@ def test_runs_on_shares_of_the_queries_are_one_curve_whose_points_choose_runs(
         assert view.plot.chosen == (0, position)
 
 
+def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(window: MainWindow) -> None:
+    record = run_with(window)
+    look(window, "pareto")
+    view = window.sections.compare.curves
+    assert not window.session.sealed
+    chosen = window.session.choice
+    press(view.by, "test by k")
+    settle(window)
+    (curve,) = view.plot.curves
+    assert view.plot.axes.title == "test MAP"
+    place = record.result.folds[0].chosen.step.number - 1
+    if len({fold.chosen.unit.combination for fold in record.result.folds}) == 1:
+        assert curve.y[place] == pytest.approx(record.result.average["MAP"])
+    view.plot.picked.emit(0, 2)
+    settle(window)
+    assert window.session.choice == chosen
+    window.commands["seal"].trigger()
+    settle(window)
+    assert view.by.value() != "test"
+    assert view.plot.axes.title == "validation MAP"
+
+
 def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:
     run_with(window)
     run_with(window)

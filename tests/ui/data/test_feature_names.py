@@ -116,6 +116,45 @@ def test_a_feature_set_is_imported_shown_kept_and_exported_in_part(
         settle(window)
 
 
+def test_costs_are_imported_shown_kept_and_select(theme: Theme, tmp_path: Path, folds: Path) -> None:
+    path, other = tmp_path / "prices.csv", tmp_path / "other.csv"
+    other.write_text("feature,per_query\n1,2\n")
+    with open_window(theme, tmp_path / "config", folds) as window:
+        finish(window)
+        ids = window.session.dataset.feature_ids.tolist()
+        path.write_text("feature,per_document,per_query\n" + "".join(f"{i},0.01,{i % 3}\n" for i in ids))
+        window.names.read_costs(other)
+        assert naming("other.csv 2").search(window.notice.text())
+        assert window.session.dataset.costs is None and not window.session.plan.costs
+        window.open_path(str(path))  # as a drop does
+        plan = window.session.plan
+        assert plan.parameters["costs"] == "milliseconds"
+        assert plan.feature_costs == window.session.dataset.costs
+        show_data(window)
+        rows = window.sections.data.statistics.table.rows()
+        assert [(row.per_document, row.per_query) for row in rows] == [(0.01, i % 3) for i in ids]
+        assert all(row.cost is None for row in rows)
+        finish(window)
+        assert window.runs.records[-1].plan.costs == plan.costs
+        window._show_page("compare")
+        pareto = window.sections.compare.views.pareto
+        wait_until(lambda: not pareto.by.isHidden())
+        pareto.by.select("cost")
+        pareto.by.chosen.emit("cost")
+        wait_until(lambda: "ms" in [column.title for column in pareto.table.rows_model.columns])
+        model = pareto.table.rows()[-1].model
+        assert model.x == pytest.approx(model.x) and model.x != model.size
+        assert "ms per query" in pareto.sentence.text()
+        window.session.undo.undo()
+        assert not window.session.plan.costs
+        settle(window)
+    with open_window(theme, tmp_path / "config", folds) as window:
+        assert window.session.dataset.costs == plan.feature_costs, "they are kept for the next start"
+        assert window.session.plan.costs == plan.costs
+        assert window.session.plan.parameters["costs"] == (), "what is kept changes no selection"
+        settle(window)
+
+
 def test_a_feature_set_that_is_opened_before_the_data_says_so(theme: Theme, tmp_path: Path) -> None:
     path = tmp_path / "set.json"
     path.write_text(json.dumps(feature_set(3)))

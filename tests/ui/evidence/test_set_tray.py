@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from clipped_text import clipped
 from evidence_page import rest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QDrag, QDragEnterEvent, QDropEvent
@@ -14,7 +17,7 @@ from windows import finish, settle
 
 from rankstudio.engine import RankRLS, set_changes
 from rankstudio.ui.evidence.set_sentences import signed_percent
-from rankstudio.ui.evidence.set_tray import SetTrayController
+from rankstudio.ui.evidence.set_tray import LEAST_SAID, SetTray, SetTrayController, ShownSet
 from rankstudio.ui.features.alone_panel import AlonePlot
 from rankstudio.ui.features.candidate_map_plot import CandidateMapPlot
 from rankstudio.ui.features.inspector_panel import CANDIDATES
@@ -25,6 +28,8 @@ from rankstudio.ui.plots.maps.feature_map import FeatureMapPlot
 from rankstudio.ui.plots.maps.set_matrix import SetMatrixPlot
 from rankstudio.ui.plots.step_curves import StepCurvesPlot
 from rankstudio.ui.shell.workspace import ESTIMATES
+from rankstudio.ui.style.fonts import BASE
+from rankstudio.ui.style.theme import Theme
 
 
 @pytest.fixture
@@ -294,3 +299,39 @@ def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_
     table._hover(-1)
     settle(window)
     assert all(chip._swap is None for chip in chips)
+
+
+NAMES = tuple((i * 7 + 3, f"LMIR.DIR of the whole document, variant {i}") for i in range(30))
+SAID = "left-out error 0.20817 per document"
+
+
+@pytest.mark.parametrize("shares_line", [False, True])
+@pytest.mark.parametrize("text_size", [BASE, 18])
+def test_as_many_chips_are_shown_as_fit(
+    stage: object, theme: Theme, text_size: int, *, shares_line: bool
+) -> None:
+    tray = SetTray(theme, "tray", shares_line=shares_line)
+    stage(tray, 900, 40)
+    theme.set_text_size(text_size)
+    theme.finish()
+    try:
+        for n_features in (1, 2, 3, 4, 10, 30):
+            tray.show_set(ShownSet(NAMES[:n_features], edited=True, said=SAID), undoable=True)
+            for width in range(620, 1640, 60):
+                tray.resize(width, 40)
+                QApplication.processEvents()
+                shown = [chip for chip in tray.chips if chip.isVisible()]
+                assert shown and shown == tray.chips[: len(shown)]
+                assert clipped(tray) == []
+                line = [*shown, tray._others, tray.add, tray.said, tray.undo, tray.reset, tray.run]
+                for left, right in pairwise(widget for widget in line if widget.isVisible()):
+                    assert left.geometry().right() < right.x()
+                n_left_out = n_features - len(shown)
+                assert tray._others.isVisible() == bool(n_left_out)
+                assert not n_left_out or f"{n_left_out}" in tray._others.text()
+                if len(shown) < len(tray.chips):  # the next one would take the room of the sentence
+                    room = tray.said.width() - tray.chips[len(shown)].width()
+                    assert room < LEAST_SAID + 24  # but for spaces and the digits of the count
+    finally:
+        theme.set_text_size(BASE)
+        theme.finish()

@@ -43,7 +43,7 @@ def test_every_estimator_of_the_engine_is_described() -> None:
 def test_the_furthest_one_is_named_with_the_reason() -> None:
     said = deviations_sentence(summary((0.01, -0.06, -0.02), (0.10, 0.15, 0.12)), AUC)
     assert said == (
-        "Leave-one-out, pooled is 0.06 too low on average: models are biased against held-out "
+        "Leave-one-out, pooled is 0.06 too low on average. Models are biased against held-out "
         "examples, and their scores are compared. Leave-one-out, pooled varies most (sd 0.150), "
         "leave-pair-out least (sd 0.100)."
     )
@@ -58,8 +58,8 @@ def test_what_may_be_chance_is_not_called_too_low() -> None:
     assert said.startswith(
         "No mean deviation is both larger than 0.005 and more than twice its standard error."
     )
-    assert bias_text(-0.06) == "0.06 too low" and bias_text(0.004) == "right on average"
-    assert bias_text(0.0071) == "0.007 too high"
+    assert bias_text(-0.06) == "−0.06" and bias_text(0.004) == "0"
+    assert bias_text(0.0071) == "+0.007"
 
 
 def test_an_estimator_without_a_value_is_left_out() -> None:
@@ -72,8 +72,7 @@ def test_the_varied_quantity_is_told_at_its_ends_and_at_the_worst() -> None:
     steps = tuple(summary((0.0, bias), (0.1, 0.1)) for bias in (-0.02, -0.09, -0.01))
     found = VariedDeviations("regularization", (0.25, 2.0, 8.0), steps)
     assert variation_sentence(found, AUC) == (
-        "Leave-one-out, pooled: 0.02 too low with λ = 2⁻², 0.09 too low with λ = 2¹, "
-        "0.01 too low with λ = 2³."
+        "Mean deviation of leave-one-out, pooled: −0.02 with λ = 2⁻², −0.09 with λ = 2¹, −0.01 with λ = 2³."
     )
     unsure = VariedDeviations("n_examples", (10.0,), (summary((0.01,), (0.1,), error=0.1),))
     assert variation_sentence(unsure, AUC) == "No mean deviation is more than twice its standard error."

@@ -12,7 +12,6 @@ from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.steps import Step
 from rankstudio.ui.queries.sentences import (
     comparison_sentence,
-    counted,
     decimals,
     pair_sentence,
     query_sentence,
@@ -29,7 +28,7 @@ def query(X: list[list[float]], y: list[int], coef: list[float], scores_b: list[
 def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
     found = query([[0.9, 0.5], [0.2, 0.4]], [1, 0], [1.0, 1.0], [0.0, 1.0])
     assert pair_sentence(found, 0, 1) == (
-        "In A D0 is first, 0.8 ahead of D1: BM25 gives 0.7 of it, more than any other feature. "
+        "In A, D0 is first, 0.8 ahead of D1; BM25 gives 0.7 of the lead, more than any other feature. "
         "B ranks it lower: rank 2 against 1."
     )
     assert pair_sentence(found, 1, 0) == pair_sentence(found, 0, 1)
@@ -37,8 +36,8 @@ def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
 
 def test_of_two_documents_further_down_the_one_leads_the_other() -> None:
     found = query([[0.9, 0.5], [0.6, 0.4], [0.1, 0.3]], [1, 0, 0], [1.0, 1.0], [0.0, 1.0, 2.0])
-    assert pair_sentence(found, 1, 2).startswith("In A D1 leads D2 by 0.6: BM25 gives 0.5 of it, ")
-    assert pair_sentence(found, 0, 2).startswith("In A D0 is first, 1 ahead of D2: ")
+    assert pair_sentence(found, 1, 2).startswith("In A, D1 is 0.6 ahead of D2; BM25 gives 0.5 of the lead, ")
+    assert pair_sentence(found, 0, 2).startswith("In A, D0 is first, 1 ahead of D2; ")
 
 
 def test_a_feature_alone_may_give_all_or_more_than_the_lead() -> None:
@@ -58,7 +57,7 @@ def test_the_relevant_document_that_moves_most_is_named() -> None:
     X = [[0.9, 0.0], [0.8, 0.0], [0.7, 0.0]]
     found = query(X, [2, 0, 0], [1.0, 0.0], [0.1, 0.2, 0.3])
     assert query_sentence(found) == (
-        "D0 (label 2) has rank 3 in B, below two irrelevant documents, and rank 1 in A."
+        "D0 (label 2) has rank 3 in B, below 2 irrelevant documents, and rank 1 in A."
     )
     assert "same ranks" in query_sentence(query(X, [2, 0, 0], [1.0, 0.0], [0.9, 0.2, 0.3]))
     assert naming("document query").search(query_sentence(query(X, [0, 0, 0], [1.0, 0.0], [1, 2, 3])))
@@ -78,11 +77,3 @@ def test_all_queries_together() -> None:
 )
 def test_decimals_tell_values_apart(values: list[float], wanted: int) -> None:
     assert decimals(values) == wanted
-
-
-def test_numbers_up_to_ten_are_words() -> None:
-    assert [counted(1, "query", "queries"), counted(3, "fold", "folds"), counted(12, "fold", "folds")] == [
-        "one query",
-        "three folds",
-        "12 folds",
-    ]

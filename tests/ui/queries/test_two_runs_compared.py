@@ -69,8 +69,8 @@ def test_two_chosen_documents_say_which_feature_decides(compared: MainWindow) ->
         selection.select(table.model().index(number, 0), rows)
     text = page.documents.sentence.text()
     position, _, _ = found.decisive_feature(0, len(found.documents) - 1)
-    assert text.startswith(f"In A {first.name} is first, ")
-    assert f" ahead of {last.name}: " in text
+    assert text.startswith(f"In A, {first.name} is first, ")
+    assert f" ahead of {last.name}; " in text
     assert found.names[position] in text
     assert f"rank {first.rank_b}" in text
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from waiting import wait_until
-from windows import Opened, settle, slowly
+from windows import Opened, finish, noting, settle, slowly
 
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.widgets.notice import Level, Notice
 
 
 def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(window: MainWindow) -> None:
@@ -35,6 +37,66 @@ def test_esc_stops_a_run_before_it_closes_a_message(opened: Opened, folds) -> No
         QTest.keyClick(window, Qt.Key.Key_Escape)
         wait_until(lambda: not window.runs.busy)
         assert window.notice.text() == "The disk is full."
+
+
+def test_a_warning_goes_by_itself_and_can_be_read_again(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Notice, "isActiveWindow", lambda bar: True)
+    notice, button = window.notice, window.status.messages
+    height = window.status.height()
+    window.say_warning("The column is constant.")
+    bar = notice.newest
+    assert bar._clock.isActive() and bar._clock.interval() >= 6000 and not button.isVisible()
+    bar.expire()
+    assert notice.texts() == () and not notice.isVisible() and not bar._clock.isActive()
+    assert button.isVisible() and button.text().startswith("1 ")
+    QApplication.processEvents()
+    assert window.status.height() == height
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert notice.texts() == ("The column is constant.",) and not button.isVisible()
+    assert not notice.newest._clock.isActive()  # who asked for it closes it
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert notice.texts() == notice.kept() == () and not button.isVisible()
+
+
+@pytest.mark.parametrize("level", ["error", "info"])
+def test_what_asks_for_something_stays(window: MainWindow, level: Level) -> None:
+    window.notice.say("The disk is full.", level)
+    assert not window.notice.newest._clock.isActive()
+
+
+def test_a_warning_stays_while_it_is_being_read(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    for looked_at in ("mouse", "other window", "keyboard"):
+        with monkeypatch.context() as there:
+            there.setattr(Notice, "isActiveWindow", lambda bar, at=looked_at: at != "other window")
+            there.setattr(Notice, "underMouse", lambda bar, at=looked_at: at == "mouse")
+            window.say_warning(looked_at)
+            bar = window.notice.newest
+            focus = bar.findChild(QToolButton) if looked_at == "keyboard" else None
+            there.setattr(QApplication, "focusWidget", lambda focus=focus: focus)
+            bar.expire()
+            assert window.notice.texts() == (looked_at,) and bar._clock.isActive()
+            window.notice.dismiss()
+            assert not bar._clock.isActive()
+
+
+def test_the_warning_of_a_run_comes_again_among_the_kept_ones(
+    opened: Opened, folds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Notice, "isActiveWindow", lambda bar: True)
+    with opened(folds, noting) as window:
+        finish(window)
+        (text,) = window.notice.texts()
+        window.notice.newest.expire()
+        for page in ("features", "compare", "select"):
+            window.workspace.show_page(page)
+            assert window.notice.texts() == ()
+            assert window.notice.kept() == (() if page == "compare" else (text,))
+        window.status.messages.click()
+        window.notice.close_newest()
+        window.workspace.show_page("features")
+        assert window.notice.texts() == window.notice.kept() == ()
 
 
 def _place(widget: QWidget):

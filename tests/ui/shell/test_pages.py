@@ -50,6 +50,7 @@ def test_a_page_is_shown_by_its_key_and_by_its_button(window: MainWindow) -> Non
 
 
 def test_run_and_its_neighbours_are_the_first_stops_of_tab(window: MainWindow) -> None:
+    window.resize(1280, 760)  # in a narrow window Step is in the menu alone
     wait_until(lambda: not window.commands["stop"].isEnabled())  # which stops loading, too
     stops = []
     for _ in range(3):

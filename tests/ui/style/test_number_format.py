@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstudio.ui.style.number_format import power, power_and_value, superscript, time_text
+from rankstudio.engine.support.number_format import superscript
+from rankstudio.ui.style.number_format import power, power_and_value, time_text
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def why_first(window: MainWindow) -> str:
     """Read why the query's first document is first: whom it leads, by how much, by which feature."""
     sentence = read(found(QLabel, "query-sentence"))
     one, other = [row.document for row in found(TableView, "query-documents-table").rows()[:2]]
-    lead = f"In A {one.name} is first, {one.score_a - other.score_a:.3g} ahead of {other.name}: "
+    lead = f"In A, {one.name} is first, {one.score_a - other.score_a:.3g} ahead of {other.name}; "
     assert lead in sentence
     assert any(name in sentence.partition(lead)[2] for name in window.session.dataset.feature_names)
     return sentence

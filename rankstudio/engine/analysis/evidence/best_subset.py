@@ -12,16 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import SizeSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_search import search_sizes
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.work import WorkProgress
 
 _WRITTEN = {"pinned": "required", "banned": "excluded", "n_features_to_select": "n_features"}
@@ -72,8 +73,9 @@ class SubsetSpace:
             cost=method.pair_cost(),
         )
 
-    def problem(self, data: QueryData) -> tuple[QueryData, SubsetProblem, Constraints]:
+    def problem(self, data: GivenData) -> tuple[QueryData, SubsetProblem, Constraints]:
         """Validate the options for some training data, and prepare rows, problem and rules of the search."""
+        data = training_data(data)
         several_queries(data.ptr, "Best set")
         GREEDY_RANKRLS.parameter("regularization").check(self.regularization)
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
@@ -82,7 +84,7 @@ class SubsetSpace:
             rules = Constraints.of(groups, *given)
         except ParameterError as error:
             raise ParameterError(_WRITTEN.get(error.name, error.name), error.value, error.expected) from None
-        rows = PairRows.of(data, self.cost)
+        rows = summed_rows(data, self.cost)
         return rows, SubsetProblem.of(rows, self.regularization, groups, rules), rules
 
 
@@ -290,13 +292,13 @@ def best_subset(
     return found
 
 
-def find_best_subset(data: QueryData, space: SubsetSpace) -> Generator[SubsetProgress, None, None]:
+def find_best_subset(data: GivenData, space: SubsetSpace) -> Generator[SubsetProgress, None, None]:
     """Search for the best sets, and yield the current result.
 
     Parameters
     ----------
-    data : QueryData
-        Training data.
+    data : QueryData or TrainingData
+        Training data of any size.
     space : SubsetSpace
 
     Yields

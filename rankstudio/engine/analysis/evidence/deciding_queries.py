@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
-from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, finish
 
@@ -90,7 +90,7 @@ def deciding_steps(estimator: LinearRanker, data: GivenData) -> Waiting[tuple[De
     PartialResult
         :class:`DecidedStep` of the first steps.
     """
-    rows: QueryData = training_data(data).whole("Deciding queries")
+    rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
     with STEADY:
         search = _QuerySearch(estimator, rows)
@@ -105,12 +105,12 @@ def deciding_steps(estimator: LinearRanker, data: GivenData) -> Waiting[tuple[De
 class _QuerySearch:
     """The search for the deciding queries of the steps of a path."""
 
-    def __init__(self, estimator: LinearRanker, data: QueryData) -> None:
+    def __init__(self, estimator: LinearRanker, data: TrainingData) -> None:
         self._paths = SubsetPaths(estimator, data)
         steps = self._paths.path(self._paths.statistics)
         self.selected = steps[-1].selected
         self._compared = [step.candidates for step in steps]
-        self._informative = data.informative
+        self._informative = np.diagonal(self._paths.statistics.total)[:-1] > 0
         self._room = self._paths.room()
 
     def decided(self, step: int) -> DecidedStep:

@@ -47,7 +47,8 @@ def evidence_as_command(plan: Plan, measure: str) -> str:
     always = [*(p.name for p in plan.entry.grids), "n_features_to_select"]  # which have one value here
     words += ["--method", plan.method, *parameter_words(plan.entry.parameters, plan.parameters, always)]
     words += option_words("--loss", measure) if measure else []
-    words += field_words(plan, ("folds", "missing", "normalize", "protocol", "seed"))
+    words += option_words("--fold", str(plan.folds[0])) if plan.folds else []
+    words += field_words(plan, ("missing", "normalize", "protocol", "convention", "seed"))
     return shell_command([*words, *column_words(plan)])
 
 
@@ -85,10 +86,10 @@ def evidence_as_notebook(plan: Plan, measure: str, computed_with: Mapping[str, s
 
 
 def _gathering(measure: str) -> list[str]:
-    options = f"EvidenceOptions(measure={measure!r}, convention=dataset.convention, seed=plan.seed)"
+    options = f"EvidenceOptions(measure={measure!r}, convention=convention, seed=plan.seed)"
     return [
         "dataset = open_data(plan)",
-        "ids = dataset.feature_ids",
+        "ids, convention = dataset.feature_ids, plan.convention or dataset.convention",
         f"options = {options}",
         "*_, last = JudgedSelection.of_plan(plan, dataset, plan.entry.defaults, options).steps()",
     ]

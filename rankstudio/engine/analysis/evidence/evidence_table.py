@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import inf, isfinite
 from typing import Any
 
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Named
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.number_format import NOTHING, significant
 
 HEADER = (
@@ -25,6 +27,7 @@ HEADER = (
     "loss",
     "loss_low",
     "loss_high",
+    "loss_per_millisecond",
     "deciding_queries",
     "substitute",
     "price",
@@ -36,7 +39,30 @@ HEADER = (
 )
 
 
-def evidence_rows(found: SelectionEvidence, feature_ids: Ints, named: Named) -> list[dict[str, Any]]:
+def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]) -> float | None:
+    """Return what a feature's loss is per millisecond that it costs, None if one of them is not known or 0.
+
+    Parameters
+    ----------
+    row : FeatureEvidence
+    milliseconds : Mapping of int to float
+        Milliseconds per query by column, as far as they are known.
+    """
+    cost = milliseconds.get(row.column, 0.0)
+    return row.loss.value / cost if row.loss is not None and cost > 0 else None
+
+
+def column_milliseconds(costs: FeatureCosts | None, feature_ids: Iterable[int]) -> dict[int, float]:
+    """Return the milliseconds per query of each column, as far as they are known; none without costs."""
+    if costs is None:
+        return {}
+    numbered = enumerate(map(int, feature_ids))
+    return {column: costs.milliseconds([i]) for column, i in numbered if i in costs.per_query}
+
+
+def evidence_rows(
+    found: SelectionEvidence, feature_ids: Ints, named: Named, costs: FeatureCosts | None = None
+) -> list[dict[str, Any]]:
     """Return a row of plain values per feature of the evidence, by the names of :data:`HEADER`.
 
     None for unknown values, and for the position of a feature that is on none of the paths.
@@ -47,7 +73,9 @@ def evidence_rows(found: SelectionEvidence, feature_ids: Ints, named: Named) -> 
     feature_ids : ndarray of shape (n,)
     named : callable
         Returns the name of a column.
+    costs : FeatureCosts, optional
     """
+    milliseconds = column_milliseconds(costs, feature_ids)
 
     def feature(column: int | None) -> int | None:
         return None if column is None else int(feature_ids[column])
@@ -57,14 +85,26 @@ def evidence_rows(found: SelectionEvidence, feature_ids: Ints, named: Named) -> 
         position = [one if isfinite(one) else None for one in row.position or (float("inf"),) * 3]
         loss = [None] * 3 if row.loss is None else [row.loss.value, row.loss.low, row.loss.high]
         values = [feature(row.column), named(row.column), row.selected, row.probability, *position]
-        values += [row.share, *loss, row.n_deciding, feature(row.substitute), row.price]
+        values += [
+            row.share,
+            *loss,
+            loss_per_millisecond(row, milliseconds),
+            row.n_deciding,
+            feature(row.substitute),
+            row.price,
+        ]
         values += [row.near_best_share, _verdict(row), feature(row.partner), row.pair_probability]
         rows.append(dict(zip(HEADER, [*values, row.reason(named)], strict=True)))
     return rows
 
 
 def evidence_text(
-    title: str, found: SelectionEvidence, rows: Iterable[FeatureEvidence], id_of: Named, named: Named
+    title: str,
+    found: SelectionEvidence,
+    rows: Iterable[FeatureEvidence],
+    id_of: Named,
+    named: Named,
+    milliseconds: Mapping[int, float] = FrozenMapping(),
 ) -> TextTable:
     """Return what is known of features as a table to print, without the columns in which nothing is known.
 
@@ -76,6 +116,8 @@ def evidence_text(
         Those of its rows that are shown; features that are not selected stand in parentheses.
     id_of, named : callable
         From a column to the feature's number as a text, and to its name.
+    milliseconds : Mapping of int to float
+        Milliseconds per query by column, as far as they are known.
     """
     shown = list(rows)
     steps = 0 if found.stability is None else found.stability.counts.shape[0]
@@ -88,6 +130,10 @@ def evidence_text(
             return NOTHING
         low, median, high = (f">{steps}" if one == inf else f"{one:g}" for one in row.position)
         return f"{median} ({low}–{high})"
+
+    def per_millisecond(row: FeatureEvidence) -> str:
+        loss = loss_per_millisecond(row, milliseconds)
+        return NOTHING if loss is None else significant(loss)
 
     def substitute(row: FeatureEvidence) -> str:
         if row.substitute is None or row.price is None:
@@ -105,6 +151,7 @@ def evidence_text(
         "share": lambda row: _percent(row.share),
         lost: lambda row: f"{row.loss.value:.4f}" if row.loss else NOTHING,
         "95 % interval": lambda row: f"{row.loss.low:.4f} to {row.loss.high:.4f}" if row.loss else NOTHING,
+        "per ms": per_millisecond,
         "queries": lambda row: NOTHING if row.n_deciding is None else f"{about}{row.n_deciding}",
         "substitute": substitute,
         "verdict": verdict,

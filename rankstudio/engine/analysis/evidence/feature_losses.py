@@ -10,15 +10,18 @@ import numpy as np
 
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths
 from rankstudio.engine.analysis.evidence.verdicts import Loss
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.statistics.paired import mean_difference
 from rankstudio.engine.support.threads import STEADY
+from rankstudio.engine.support.work import finish
 
 Judge = GreedyRankRLS | RankRLS
 """By whose left-out predictions a set is judged."""
@@ -51,7 +54,7 @@ class FeatureLosses:
 
 
 def feature_losses(
-    judge: Judge, data: QueryData, features: Sequence[int], measure: str = "", convention: str = "letor4"
+    judge: Judge, data: GivenData, features: Sequence[int], measure: str = "", convention: str = "letor4"
 ) -> FeatureLosses:
     """Measure a set of features on left-out queries, with all features and without each of them.
 
@@ -59,8 +62,8 @@ def feature_losses(
     ----------
     judge : GreedyRankRLS or RankRLS
         Its λ and loss are used; no features are selected.
-    data : QueryData
-        Data with several queries.
+    data : QueryData or TrainingData
+        Data with several queries, of any size.
     features : sequence of int
         0-based columns.
     measure : str, default ""
@@ -68,25 +71,44 @@ def feature_losses(
     convention : str
         Convention of the measure.
     """
-    columns = tuple(features)
+    columns, data = tuple(features), training_data(data)
     sets = [columns, *(columns[:at] + columns[at + 1 :] for at in range(len(columns)))]
     if not measure:
         values = left_out_errors(judge, data, sets)
     else:
-        evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
-        name = find_measure(measure).name
         ranker = RankRLS(judge.regularization, cost=judge.cost, ties=judge.ties, weighting=judge.weighting)
         with STEADY:
-            scores = [ranker.left_out(data, one) if one else np.zeros(data.y.size) for one in sets]
-        values = np.array([evaluator.per_query(one)[name] for one in scores])
+            values = np.array([_measured(ranker, data, one, measure, convention) for one in sets])
     return FeatureLosses(columns, measure, values[0], values[1:])
 
 
-def left_out_errors(judge: Judge, data: QueryData, sets: Sequence[Sequence[int]]) -> Floats:
+def _measured(
+    ranker: RankRLS, data: TrainingData, columns: Sequence[int], measure: str, convention: str
+) -> Floats:
+    """Return a measure of each query ranked by RankRLS with some columns, learned without it, (Q,)."""
+    if data.several:
+        scorer = finish(ranker.left_out_scorer(data, columns)) if columns else _NoModel()
+        assert scorer is not None  # RankRLS has one
+        return np.asarray(finish(measured_left_out(data, scorer, convention, (measure,)))[0])
+    rows = data.whole("Loss without a feature")
+    evaluator = Evaluator(rows.y, rows.ptr, convention, [measure], grading=rows.grading)
+    scores = ranker.left_out(rows, columns) if columns else np.zeros(rows.y.size)
+    return np.asarray(evaluator.per_query(scores)[find_measure(measure).name])
+
+
+@dataclass(frozen=True)
+class _NoModel:
+    """The model without features."""
+
+    def scores(self, data: QueryData) -> Floats:
+        return np.zeros(data.y.size)
+
+
+def left_out_errors(judge: Judge, data: GivenData, sets: Sequence[Sequence[int]]) -> Floats:
     """Return the left-out squared error of each query for some sets of columns, shape (sets, Q)."""
     columns = sorted({column for one in sets for column in one})
     place = {column: at for at, column in enumerate(columns)}
-    rows = PairRows.of(data, judge.pair_cost()).narrowed(columns or [0])
+    rows = summed_rows(training_data(data), judge.pair_cost(), columns or [0])
     with STEADY:
         paths = SubsetPaths(GreedyRankRLS(regularization=judge.checked("regularization")), rows)
         errors = [paths.errors([place[column] for column in one]).present for one in sets]

@@ -140,7 +140,7 @@ class JudgedSelection:
 
     def refitting_seconds(self, workers: int = 1) -> float:
         """Estimate how long learning on the halves takes; 0 where paths follow from sums over queries."""
-        if self.plan.preferences or by_sums(self.method, self.data.whole("The evidence for a selection")):
+        if self.plan.preferences or by_sums(self.method, self.data):
             return 0.0
         return refitting_seconds(self.plan, self.train, self.options.n_halves, workers)
 

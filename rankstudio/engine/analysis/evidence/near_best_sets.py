@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.best_subset import SizedSubset, SubsetSpace, find_best_subset
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import NearSets, search_near
+from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 NORMAL = 1.96
@@ -140,7 +141,7 @@ def near_best_sets(
 
 
 def find_near_best_sets(
-    data: QueryData, space: SubsetSpace, window: float | None = None
+    data: GivenData, space: SubsetSpace, window: float | None = None
 ) -> Waiting[tuple[SizedNearBestSets, ...]]:
     """Yield progress, and return as :func:`near_best_sets`; close the generator to interrupt it."""
     sizes: tuple[SizedSubset, ...] = ()
@@ -156,7 +157,7 @@ def find_near_best_sets(
 
 
 def near_sets_of_size(
-    data: QueryData, space: SubsetSpace, best: SizedSubset, window: float | None = None
+    data: GivenData, space: SubsetSpace, best: SizedSubset, window: float | None = None
 ) -> Waiting[SizedNearBestSets]:
     """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
     _, problem, _ = space.problem(data)

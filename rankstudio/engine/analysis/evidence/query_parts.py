@@ -74,7 +74,7 @@ Compared = Iterator[ComparedByQuery | WorkProgress]
 def divides_by_query(estimator: LinearRanker) -> bool:
     """Return whether it is known what each query adds to the scores by which a selector compares features."""
     if isinstance(estimator, SingleFeatureRanking | ExpectedDivergence | MutualInformation):
-        return len(estimator.groups) == 0
+        return len(estimator.groups) == 0 and estimator.costs is None  # which divide the scores
     others = GAS, FSBFS, L1Path, RecursiveElimination, FSMRank, FSMRankTop, FSMSVM
     return isinstance(estimator, others)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
-from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
@@ -88,7 +88,7 @@ def paths_by_queries(
 
 def query_paths(estimator: LinearRanker, data: GivenData, marked: Iterable[int]) -> QueryPaths:
     """Return the result of :func:`paths_by_queries` for grouped data."""
-    rows: QueryData = training_data(data).whole(_WHAT)
+    rows = training_data(data)
     Q = rows.ptr.size - 1
     chosen = np.unique(np.array(list(marked), dtype=np.int64))
     if chosen.size and not 0 <= chosen[0] <= chosen[-1] < Q:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
-from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
@@ -116,7 +116,7 @@ def left_out_steps(
     PartialResult
         :class:`RepeatedLeftOut` of the first queries, for both curves.
     """
-    rows: QueryData = training_data(data).whole("The repeated selection")
+    rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "The repeated selection")
     with STEADY:
         paths = SubsetPaths(estimator, rows)

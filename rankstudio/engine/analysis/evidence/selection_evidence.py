@@ -25,15 +25,17 @@ from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection, stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
-from rankstudio.engine.analysis.evidence.subset_paths import by_sums
+from rankstudio.engine.analysis.evidence.subset_paths import by_sums, sums_fit
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
-from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
+from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
+from rankstudio.engine.methods.shards.sums import informative_columns, sums_of_products
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.compilation import announced
@@ -206,7 +208,7 @@ class _Evidence:
     ) -> None:
         if not isinstance(estimator, Selector):
             raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
-        self._data: QueryData = training_data(data).whole("The evidence for a selection")
+        self._data = training_data(data)
         several_queries(self._data.ptr, "The evidence for a selection")
         self._estimator, self._options, self._refit = estimator, options, refit
         if known is None:
@@ -262,13 +264,14 @@ class _Evidence:
     def _applies(self, part: str) -> bool:
         """Return whether a part is defined for the method and the data."""
         k, n_queries, method = self.found.k, self.found.n_queries, self._estimator
-        labelled = self._data.preferences is None
+        labelled = not self._data.preferring
         if part == "alternatives":
             return k > 0
         if part == "stability":
             return k > 0 and n_queries >= 4
         if part in ("losses", "changes", "shares"):
-            return self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+            judged = self._judged(MOST_FEATURES if part == "shares" else _MOST_JUDGED)
+            return judged and (part != "changes" or self._sums_fit)
         if not labelled or n_queries < 3:
             return False
         if part == "deciding" and divides_by_query(method):
@@ -276,34 +279,44 @@ class _Evidence:
         if not isinstance(method, GreedyRankRLS) or method.pairs != "query":
             return False
         if part in ("best", "near_best"):
-            return k > 0 and len(method.groups) == 0
+            return k > 0 and len(method.groups) == 0 and self._sums_fit
         exact = by_sums(self._path, self._data) and (part != "deciding" or k > 0)
         return exact and (part != "significance" or method.pair_cost().ties)
 
     def _judged(self, most: int) -> bool:
         """Return whether sets of so many features at most are judged by RankRLS."""
         exact = self._judge is not None and getattr(self._judge, "pairs", "query") == "query"
-        return exact and self._data.preferences is None and 0 < self.found.k <= most
+        return exact and not self._data.preferring and 0 < self.found.k <= most
 
     @property
     def _by(self) -> Judge:
         assert self._judge is not None  # parts without one do not apply
         return self._judge
 
-    @property
-    def _others(self) -> Ints:
-        """The columns that may come into the set."""
-        may: Ints = np.flatnonzero(self._data.informative)
+    def _others(self) -> Waiting[Ints]:
+        """Return the columns that may come into the set."""
+        may: Ints = np.flatnonzero((yield from informative_columns(self._data)))
         return np.setdiff1d(may, [*getattr(self._estimator, "banned", ()), *self.found.selected])
+
+    def _summed(self) -> Work:
+        """Add up the products of features in each query of large data, once for all parts."""
+        if self._data.several and self._sums_fit:
+            yield from summing_rows(self._data, self._by.pair_cost())
+
+    @property
+    def _sums_fit(self) -> bool:
+        """Whether the products of all features in each query of large data are few enough."""
+        return not self._data.several or sums_fit(self._data)
 
     def _losses(self) -> Work:
         yield WorkProgress("leaving out each feature", 0.0)
+        yield from self._summed()
         wanted = self._options.measure, self._options.convention
         self._keep(losses=feature_losses(self._by, self._data, self.found.selected, *wanted))
 
     def _changes(self) -> Work:
         yield WorkProgress("changing the set", 0.0)
-        selected, others = self.found.selected, tuple(self._others.tolist())
+        selected, others = self.found.selected, tuple((yield from self._others()).tolist())
         if swap_seconds(self.found.n_queries, len(selected), len(others)) <= self._options.max_seconds:
             self._keep(changes=changes_of(self._by, self._data, selected), candidates=others)
 
@@ -356,7 +369,7 @@ class _Evidence:
                 continue
             yield WorkProgress("comparing alternatives", place / len(found))
             rest = found[:place] + found[place + 1 :]
-            rivals, alike = self._rivals(column)
+            rivals, alike = yield from self._rivals(column)
             results: list[SetDifference | None] = [None] * rivals.size
             if self._judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
@@ -368,13 +381,13 @@ class _Evidence:
             exchanges[column] = tuple(Exchange(*one) for one in known)
         self._keep(exchanges=exchanges, smaller=smaller)
 
-    def _rivals(self, column: int) -> tuple[Ints, Floats]:
+    def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
         """Return the columns that may be interchangeable with one, and their correlations with it."""
-        others, X = self._others, self._data.centred[0]
-        own = X[:, column]
-        squares = np.einsum("ij,ij->j", X[:, others], X[:, others]) * (own @ own)
+        others = yield from self._others()
+        products, _ = yield from sums_of_products(self._data)
+        squares = products[others, others] * products[column, column]
         with np.errstate(divide="ignore", invalid="ignore"):
-            alike = (own @ X[:, others]) / np.sqrt(squares)
+            alike = products[column, others] / np.sqrt(squares)
         order = np.argsort(-np.nan_to_num(np.abs(alike)), kind="stable")[:1]
         if self.found.stability is not None:
             inside = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.k)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.subset_paths import columns_of
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
-from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
+from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.threads import STEADY
@@ -96,7 +96,7 @@ def set_changes(
 
 def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]) -> SetChanges:
     """Return the result of :func:`set_changes` for grouped data."""
-    rows: QueryData = training_data(data).whole(_WHAT)
+    rows = training_data(data)
     several_queries(rows.ptr, _WHAT)
     if not isinstance(estimator, GreedyRankRLS | RankRLS):
         raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
@@ -107,7 +107,7 @@ def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]
     others = np.setdiff1d(np.arange(n), columns)
     regularization = estimator.checked("regularization")
     with STEADY:
-        pairs = PairRows.of(rows, estimator.pair_cost())
+        pairs = summed_rows(rows, estimator.pair_cost())
         criterion, among, without, beside = swap_criteria(pairs, regularization, columns, others)
     added, swapped = np.full(n, np.nan), np.full((len(columns), n), np.nan)
     added[others], swapped[:, others] = beside, among

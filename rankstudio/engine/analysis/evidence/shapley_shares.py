@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.subset_paths import columns_of
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
-from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
+from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
@@ -102,7 +102,7 @@ def shapley_steps(
     estimator: LinearRanker, data: GivenData, features: Sequence[int] | None = None
 ) -> Waiting[ShapleyShares]:
     """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
-    rows: QueryData = training_data(data).whole("Shapley shares")
+    rows = training_data(data)
     several_queries(rows.ptr, "Shapley shares")
     if not isinstance(estimator, GreedyRankRLS | RankRLS):
         raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
@@ -111,7 +111,7 @@ def shapley_steps(
     columns = _columns(estimator, rows, features)
     regularization = estimator.checked("regularization")
     with STEADY:
-        narrow = PairRows.of(rows, estimator.pair_cost()).narrowed(columns)
+        narrow = summed_rows(rows, estimator.pair_cost(), columns)
         search = on_demand_search(narrow, regularization, len(columns))
     errors = yield from _errors_of_subsets(search, len(columns))
     gains = errors[0] - errors
@@ -119,7 +119,7 @@ def shapley_steps(
     return ShapleyShares(columns, shapley_values(gains), np.diff(prefixes), float(gains[-1]))
 
 
-def _columns(estimator: LinearRanker, data: QueryData, features: Sequence[int] | None) -> tuple[int, ...]:
+def _columns(estimator: LinearRanker, data: TrainingData, features: Sequence[int] | None) -> tuple[int, ...]:
     """Return the columns of the model, checked."""
     n = data.X.shape[1]
     if features is None and not isinstance(estimator, GreedyRankRLS):

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, by_sums, enough_queries
-from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.splitting.query_halves import half_of_queries
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.methods.shards.sums import informative_columns
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
@@ -229,9 +230,11 @@ def stability_steps(
         raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
     count = 2 * between("n_halves", n_halves, 1, MOST_HALVES)
     start = between("seed", seed, 0, MOST_SEED)
-    rows: QueryData = training_data(data).whole("Stability selection")
+    rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 4, "Stability selection")
-    found = without_paths(estimator, rows.informative, start) if known is None else known
+    if known is None:
+        known = without_paths(estimator, (yield from informative_columns(rows)), start)
+    found = known
     if found.seed != start or found.places.shape[1] != rows.X.shape[1]:
         raise ParameterError("known", found.seed, f"a result for the same data with the seed {start}")
     halves = _Halves(rows.ptr.size - 1, start, range(found.n_paths, count))
@@ -280,7 +283,7 @@ def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySel
     return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
 
 
-def _summed_paths(estimator: Selector, data: QueryData, halves: _Halves) -> Iterator[list[Path]]:
+def _summed_paths(estimator: Selector, data: TrainingData, halves: _Halves) -> Iterator[list[Path]]:
     """Yield the paths of greedy RankRLS on some halves, a few at a time."""
     with STEADY:
         paths = SubsetPaths(estimator, data)
@@ -303,7 +306,7 @@ def _summed_paths(estimator: Selector, data: QueryData, halves: _Halves) -> Iter
 
 
 def _learned_paths(
-    estimator: Selector, data: QueryData, halves: _Halves
+    estimator: Selector, data: TrainingData, halves: _Halves
 ) -> Iterator[list[Path] | WorkProgress]:
     """Yield the paths of any method on some halves, one at a time, and what it says in between."""
     for number in halves.numbers:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
-from rankstudio.engine.analysis.permutation.label_permutation import permuted_rows, rows_and_targets
-from rankstudio.engine.arithmetic.query_data import QueryData, group
+from rankstudio.engine.analysis.permutation.label_permutation import permuted_rows, targets_of
+from rankstudio.engine.arithmetic.query_data import QueryData, centre, group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
@@ -20,7 +19,10 @@ from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.methods.shards.scratch import Room, Scratch
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.support.memory import budget
+from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import STEADY, pool, share
 from rankstudio.engine.support.work import Waiting, finish
 
@@ -28,6 +30,7 @@ _WHAT = "permuting residuals"
 _MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no use below 1e-7
 _ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
 _AT_ONCE = 16  # permutations between two partial results, and those whose steps share what has no labels
+_UNASKED = 1e8  # bytes of scores: to ask what is free takes longer
 _MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations at a time
 
 
@@ -160,12 +163,13 @@ def significance_steps(
     """
     count = between("n_permutations", n_permutations, 1, _MOST)
     start = between("seed", seed, 0, MOST_SEED)
-    rows: QueryData = training_data(data).whole("The significance of steps")
+    rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 2, "The significance of steps")
     with STEADY:
         test = _ResidualTest(estimator, rows, start)
     found = test.nothing if known is None else known
-    with pool() as (executor, workers):
+    # Several shards have threads of their own.
+    with pool(not rows.several) as (executor, workers):
         for first in range(found.permuted.shape[0], count, test.at_once):
             numbers = range(first, min(first + test.at_once, count))
             drops = np.empty((len(numbers), found.drops.size))
@@ -182,22 +186,36 @@ def significance_steps(
     return found
 
 
+def _scores(data: TrainingData, coefs: Sequence[Floats]) -> Floats:
+    """Return the scores of the centred documents by no model, and by each of some, (k + 1, m)."""
+    limit = budget() / 2
+    out = Scratch(Room(lambda: limit, unasked=_UNASKED)).empty(len(coefs) + 1, data.y.size)
+    out[0] = 0.0
+
+    def score(index: int, shard: Shard, rows: QueryData) -> None:
+        X = rows.centred[0]
+        for row, coef in zip(out[1:], coefs, strict=True):
+            row[shard.rows] = X @ coef
+
+    for _ in data.visited(score, _WHAT):
+        pass
+    return out
+
+
 class _ResidualTest:
     """What a step of a path would lower the error by with permuted residuals."""
 
-    def __init__(self, estimator: LinearRanker, data: QueryData, seed: int) -> None:
+    def __init__(self, estimator: LinearRanker, data: TrainingData, seed: int) -> None:
         self._paths = SubsetPaths(estimator, data)
         assert isinstance(estimator, GreedyRankRLS)  # the paths refuse others
         if not estimator.pair_cost().ties:
             raise ParameterError("ties", False, "True, as documents with equal labels count, too")
         self._data, self._seed = data, seed
-        _, self._targets = rows_and_targets(estimator, data)
+        self._targets = targets_of(data.ptr, estimator.pair_cost())
         steps = self._paths.path(self._paths.statistics)
         self._selected = steps[-1].selected
-        X, labels = data.centred
-        coefs = [np.zeros(X.shape[1]), *(step.coef for step in steps)]
-        self._fitted = [X @ coef for coef in coefs[: len(self._selected)]]
-        self._labels = labels
+        self._labels = centre(data.y[:, None], data.ptr)[:, 0]
+        self._fitted = _scores(data, [step.coef for step in steps[: len(self._selected) - 1]])
         drops = np.array([step.before - step.criterion for step in steps[: len(self._selected)]])
         nothing = np.empty((0, drops.size))
         self.nothing = StepSignificance(self._selected, drops, nothing, steps[0].before)
@@ -205,7 +223,7 @@ class _ResidualTest:
     @property
     def at_once(self) -> int:
         """How many permutations are compared at a time."""
-        products = self._paths.n_queries * self._data.X.shape[1]
+        products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
         return int(min(_AT_ONCE, max(1, _MOST_PRODUCTS // products)))
 
     def order(self, number: int) -> Ints:
@@ -235,9 +253,7 @@ class _ResidualTest:
         What does not depend on the targets is computed once for all of them.
         """
         paths, before = self._paths, list(self._selected[:step])
-        ptr, X = paths.rows.ptr, paths.rows.centred[0]
-        products = np.stack([X[a:b].T @ targets[a:b] for a, b in pairwise(ptr.tolist())]).transpose(0, 2, 1)
-        changes = self._changes(products, before)
+        changes = self._changes(paths.products(targets), before)
         rules, varies = paths.rules, np.diagonal(paths.statistics.total)[:-1] > 0
         left = rules.allowed.copy()
         left[before] = False

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from rankstudio.engine.analysis.evidence._subset_kernel import gather_row, gather_squares
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     ForwardSearch,
@@ -26,13 +26,21 @@ from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     Select,
     Start,
     Statistics,
+    centred_blocks,
     gram_statistics,
 )
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import delay
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import forward
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
-from rankstudio.engine.methods.shards.training_data import ShardSession, TrainingData
+from rankstudio.engine.methods.shards.training_data import (
+    GivenData,
+    ShardSession,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import WorkProgress
 
@@ -56,19 +64,25 @@ def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None 
     return columns
 
 
-def by_sums(estimator: LinearRanker, data: QueryData) -> bool:
+def by_sums(estimator: LinearRanker, data: GivenData) -> bool:
     """Return whether the path of a method follows from sums of per-query statistics that fit into memory.
 
     This is the case for forward search by greedy RankRLS without groups; all its algorithms give the same
     path.
     """
-    if type(estimator) is not GreedyRankRLS or data.preferences is not None:
+    data = training_data(data)
+    if type(estimator) is not GreedyRankRLS or data.preferring:
         return False
     if estimator.pairs != "query" or data.ptr.size == 2:  # documents are left out, not queries
         return False
     forward = estimator.search == "forward" and estimator.fitting == "pre" and len(estimator.groups) == 0
-    room = 16.0 * (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
-    return forward and estimator.algorithm in ("auto", "statistics", "rows") and room <= _MOST_ROOM
+    return forward and estimator.algorithm in ("auto", "statistics", "rows") and sums_fit(data)
+
+
+def sums_fit(data: TrainingData) -> bool:
+    """Return whether the Gram matrices of all queries, and a copy, are small enough for paths from sums."""
+    n_queries, n = int(data.ptr.size) - 1, int(data.X.shape[1])
+    return 16.0 * n_queries * (n + 1) ** 2 <= _MOST_ROOM
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +174,8 @@ class SubsetPaths:
     Parameters
     ----------
     estimator : GreedyRankRLS
-    data : QueryData
-        Data of all queries.
+    data : QueryData or TrainingData
+        Data of all queries, of any size.
 
     Raises
     ------
@@ -174,7 +188,8 @@ class SubsetPaths:
     the required parts of the Gram matrices, or O(Qn²) for k of at least n / 2, and O(Qnk²).
     """
 
-    def __init__(self, estimator: LinearRanker, data: QueryData) -> None:
+    def __init__(self, estimator: LinearRanker, data: GivenData) -> None:
+        data = training_data(data)
         if not isinstance(estimator, GreedyRankRLS) or not by_sums(estimator, data):
             expected = "GreedyRankRLS with search forward, fitting pre, and without groups"
             raise ParameterError("estimator", type(estimator).__name__, expected)
@@ -182,7 +197,8 @@ class SubsetPaths:
         self.regularization: float = estimator.checked("regularization")
         self._groups = ColumnGroups.of(n, ())
         self.rules: Constraints = estimator.rules(self._groups)
-        self.rows = PairRows.of(data, estimator.pair_cost())
+        self._data, self._cost = data, estimator.pair_cost()
+        self.rows = summed_rows(data, self._cost)
         self.statistics: Statistics = gram_statistics(self.rows)
         self.n_queries = int(data.ptr.size) - 1
 
@@ -217,13 +233,39 @@ class SubsetPaths:
         some.fill(n)
         return some
 
+    def products(self, targets: Floats) -> Floats:
+        """Return the products of the features with P targets (m, P) in each query, (Q, P, n): O(mnP).
+
+        The rows have to be those of documents.
+        """
+        out = np.empty((self.n_queries, targets.shape[1], self.statistics.total.shape[0] - 1))
+
+        def add(index: int, shard: Shard, rows: QueryData) -> None:
+            query, row = shard.first_query, shard.first_row
+            for X, _, ptr in centred_blocks(rows, self._cost, by_blocks=self._data.several):
+                for first, last in pairwise(ptr.tolist()):
+                    out[query] = targets[row + first : row + last].T @ X[first:last]
+                    query += 1
+                row += len(X)
+
+        for _ in self._data.visited(add, "multiplying features"):
+            pass
+        return out
+
     def labelled(self, labels: Floats) -> Statistics:
         """Return the statistics of all queries with other labels (m, 1), centred; O(mn)."""
-        found = self.statistics.relabelled(self.rows.centred[0], labels, self.rows.ptr)
-        squares = np.zeros(found.known[2].size)
+        known = self.statistics
+        rights, total = np.zeros_like(known.known[1]), known.total.copy()
+        products = self.products(labels)[:, 0]
+        at = np.divmod(np.arange(self.n_queries), BLOCK)
+        rights[at[0], :, at[1]] = products
+        total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
+        squares = np.zeros(known.known[2].size)
         squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self.rows.ptr[:-1])
-        found.total[-1, -1] = squares.sum()
-        return replace(found, known=(*found.known[:2], squares.reshape(found.known[2].shape)))
+        total[-1, -1] = squares.sum()
+        return replace(
+            known, known=(known.known[0], rights, squares.reshape(known.known[2].shape)), total=total
+        )
 
     def path(self, known: Statistics | SomeQueries, first: Sequence[int] | None = None) -> list[Step]:
         """Return the steps of a path.

@@ -156,24 +156,21 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
         )
     if score.least and margin.rival is not None:
         return _dropped_next(context, margin, margin.rival)
-    said = _worth(score, margin.score)
     if margin.rival is None:
-        return tr("{said}; it was the only candidate left.").format(said=said)
+        return f"{_worth(score, margin.score)} {tr('It was the only candidate left.')}"
     if lead_without_use(score, margin):
         return _lead_without_use(context, margin, margin.rival)
     rival = f"{context.names[margin.rival]} ({significant(margin.rival_score)})"
     if margin.share == 0:
-        return tr("{said}, tied with {rival}: the first one in the file was selected.").format(
-            said=said, rival=rival
-        )
-    if margin.share < 0:
-        return tr("{said}. {rival} was ahead by {share}, but pins, costs or a limit decided.").format(
-            said=said, rival=rival, share=percent(-margin.share)
-        )
-    text = tr("{said}, ahead of {rival} by {share}.")
-    if margin.share < TOSS_UP:
-        text = tr("{said}, ahead of {rival} by {share}: a near tie.")
-    return text.format(said=said, rival=rival, share=percent(margin.share))
+        text = tr("It was tied with {rival}; the first one in the file was selected.")
+    elif margin.share < 0:
+        text = tr("Although {rival} was ahead by {share}, pins, costs or a limit decided.")
+    elif margin.share < TOSS_UP:
+        text = tr("The next candidate, {rival}, was {share} behind: a near tie.")
+    else:
+        text = tr("The next candidate, {rival}, was {share} behind.")
+    compared = text.format(rival=rival, share=percent(abs(margin.share)))
+    return f"{_worth(score, margin.score)} {compared}"
 
 
 def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str:
@@ -218,15 +215,15 @@ def _lead_without_use(context: ChoiceContext, margin: Margin, rival: int) -> str
 
 
 def _worth(score: CandidateScore, value: float) -> str:
-    """Return in words what a feature was worth: "Took 2.5 off the leave-query-out error per document"."""
+    """Return in words what a feature was worth: "Lowered the leave-query-out error per document by 2.5."."""
     if score.source is ScoreSource.CRITERION:
         text = (
-            tr("Raised the {name} {unit} by {number}")
+            tr("Raised the {name} {unit} by {number}.")
             if value < 0
-            else tr("Lowered the {name} {unit} by {number}")
+            else tr("Lowered the {name} {unit} by {number}.")
         )
         return text.format(number=significant(abs(value)), name=tr(score.criterion), unit=tr(score.unit))
-    return f"{_capital(tr(score.title))}: {significant(value)}"
+    return f"{_capital(tr(score.title))}: {significant(value)}."
 
 
 def _dropped_next(context: ChoiceContext, margin: Margin, rival: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
@@ -10,14 +9,7 @@ from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
-
-_POWER = re.compile(r"(?<![\w.])(\d+)\^(-?\d+(?:\.\d+)?)")
-_SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def raised(text: str) -> str:
-    """Return a text with typeset powers: "2^-2" as "2⁻²"."""
-    return _POWER.sub(lambda found: f"{found[1]}{found[2].translate(_SUPERSCRIPTS)}", text)
+from rankstudio.engine.support.number_format import raised
 
 
 def values_label(plan: Plan, values: Sequence[object]) -> str:

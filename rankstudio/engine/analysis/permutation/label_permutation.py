@@ -94,10 +94,15 @@ def rows_and_targets(
 ) -> tuple[QueryData, Callable[[Floats], Floats]]:
     """Return the fixed rows of a loss, and the function that computes targets (m, v) from labels (m, v)."""
     cost = estimator.pair_cost()
+    return PairRows.of(data, cost), targets_of(data.ptr, cost)
+
+
+def targets_of(ptr: Ints, cost: PairCost) -> Callable[[Floats], Floats]:
+    """Return the function of labels (m, v) that :func:`rows_and_targets` returns."""
     if cost.default:
-        return data, lambda labels: centre(labels, data.ptr)
-    scale = tied_scale(data.ptr, cost)[:, None]
-    return PairRows.of(data, cost), lambda labels: centre(labels, data.ptr) * scale
+        return lambda labels: centre(labels, ptr)
+    scale = tied_scale(ptr, cost)[:, None]
+    return lambda labels: centre(labels, ptr) * scale
 
 
 def _usual(estimator: LinearRanker, known: frozenset[str]) -> bool:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankstudio.engine.analysis.evidence.evidence_table import evidence_sentences, evidence_text
+from rankstudio.engine.analysis.evidence.evidence_table import (
+    column_milliseconds,
+    evidence_sentences,
+    evidence_text,
+)
 from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
 from rankstudio.engine.analysis.report.source import ReportSource
@@ -26,7 +30,8 @@ def evidence_blocks(source: ReportSource) -> Iterator[Block]:
         id_of = [str(feature) for feature in ids].__getitem__
         title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
         selected = [row for row in found.rows if row.selected]
-        yield evidence_text(title, found, selected, id_of, named)
+        milliseconds = column_milliseconds(run.plan.feature_costs, ids)
+        yield evidence_text(title, found, selected, id_of, named, milliseconds)
         sentences = evidence_sentences(found, id_of)
         if sentences:
             yield Paragraph(" ".join(sentences))

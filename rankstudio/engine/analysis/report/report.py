@@ -28,7 +28,7 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.support.number_format import NOTHING
+from rankstudio.engine.support.number_format import NOTHING, raised
 
 _RULES = {
     "best": "the best",
@@ -143,7 +143,8 @@ def _parts(data: FoldedDataset) -> TextTable:
 def _parameters(plan: Plan) -> str:
     """Return the values that are tried, and what else is otherwise than by default."""
     kept = {axis.label for axis in plan.axes} | changed_parameters(plan).keys()
-    return " · ".join(f"{k} {v}" for k, v in parameter_texts(plan).items() if k in kept) or "all defaults"
+    told = [f"{name} {text}" for name, text in parameter_texts(plan).items() if name in kept]
+    return raised(" · ".join(told).replace("..", " … ")) or "all defaults"
 
 
 def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:

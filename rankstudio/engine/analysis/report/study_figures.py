@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, isnan
+from typing import Literal
 
 from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
 from rankstudio.engine.analysis.figures.run_figures import (
@@ -18,9 +19,11 @@ from rankstudio.engine.analysis.figures.run_figures import (
 )
 from rankstudio.engine.analysis.pareto import ParetoFront, pareto_front_of
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource, best_of, chooser, tests_of
+from rankstudio.engine.analysis.run_costs import costs_of
 from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves, run_curves
 from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
+from rankstudio.engine.analysis.tried_models import Part
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -37,13 +40,16 @@ from rankstudio.engine.export.figures.values import (
     Series,
 )
 from rankstudio.engine.language import tr
+from rankstudio.engine.support.number_format import significant
 
 Named = tuple[int, str]
 """A run by its number and what it is called."""
 
 
-def over(by: By) -> FigureAxis:
-    """Return the x axis of curves of runs."""
+def over(by: By, *, milliseconds: bool = False) -> FigureAxis:
+    """Return the x axis of curves of runs, of which costs may be milliseconds."""
+    if by == "cost" and milliseconds:
+        return FigureAxis(tr("time for the features, per query"), "ms")
     axes = {
         "size": FigureAxis(tr("features of the model, k"), whole=True),
         "cost": FigureAxis(tr("cost of the features")),
@@ -65,8 +71,9 @@ def run_curves_figure(
     reference: int,
     name: str,
     by: By = "size",
+    part: Part = "vali",
 ) -> CurvesFigure | None:
-    """Return the validation curves of runs, with bands for paired runs.
+    """Return the curves of runs, with bands for paired runs.
 
     Parameters
     ----------
@@ -80,6 +87,8 @@ def run_curves_figure(
     name : str
         Name of the measure.
     by : {"size", "cost", "train", "seconds"}
+    part : {"vali", "test"}
+        Part of the measure.
     """
     series = []
     for (number, called), one in zip(runs, found, strict=True):
@@ -97,17 +106,23 @@ def run_curves_figure(
     bands = tr("The bands are as wide as the 95 % interval of the paired difference to run {number}.").format(
         number=reference
     )
-    said = tr(
-        "{data}: {name} on the validation part by {over}, mean over folds, with the best "
-        "parameters at each point."
-    ).format(data=data, name=name, over=over(by).title)
+    about = (
+        tr("{data}: {name} on the test part by {over}, mean over folds. Validation selected the parameters.")
+        if part == "test"
+        else tr(
+            "{data}: {name} on the validation part by {over}, mean over folds, with the best "
+            "parameters at each point."
+        )
+    )
+    said = about.format(data=data, name=name, over=over(by).title)
+    measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
     band = tr("band: paired 95 % interval to run {number}").format(number=reference)
     return CurvesFigure(
         "curves",
-        tr("{data}: validation {name} of the runs").format(data=data, name=name),
+        tr("{data}: {measured} of the runs").format(data=data, measured=measured),
         f"{said} {bands}" if banded else said,
         over(by),
-        FigureAxis(tr("validation {name}").format(name=name)),
+        FigureAxis(measured),
         tuple(series),
         bands=band if banded else "",
     )
@@ -158,7 +173,7 @@ def pareto_figure(
     series = [
         Series(
             tr("models on the Pareto front"),
-            tuple(model.size for model in front),
+            tuple(model.x for model in front),
             tuple(model.mean for model in front),
             kind="steps",
             number=6,
@@ -167,34 +182,45 @@ def pareto_figure(
     for at, (number, called, _) in enumerate(runs):
         models = [model for model in found.models if model.run == at]
         if models:
-            x, y = tuple(m.size for m in models), tuple(m.mean for m in models)
+            x, y = tuple(m.x for m in models), tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
     best, enough = found.models[found.best], found.models[found.suggested]
 
     def said(model_name: str, position: int) -> str:
         model = found.models[position]
         values = values_label(runs[model.run][2], model.values)
-        return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", values]))
+        cost = tr("{number} ms").format(number=significant(model.x)) if found.by == "milliseconds" else ""
+        return ", ".join(filter(None, [f"{model_name}: k = {model.size:g}", cost, values]))
 
-    marks = [Mark(said(tr("best"), found.best), best.size, best.mean)]
+    marks = [Mark(said(tr("best"), found.best), best.x, best.mean)]
     rule = tr("not significantly worse than the best") if found.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
         "combination of each size and run. The line joins the Pareto-optimal models. Marked: the best "
         "model, and the smallest model {rule}."
     )
+    if found.by != "size":
+        caption = tr(
+            "{data}: cost of the features against mean {name} on the validation part, for the models that no "
+            "other of their run beats. The line joins the Pareto-optimal models. Marked: the best model, and "
+            "the cheapest model {rule}."
+        )
     if found.suggested != found.best:
         short = (
             tr("smallest not significantly worse")
             if found.paired
             else tr("smallest within one standard error")
         )
-        marks.append(Mark(said(short, found.suggested), enough.size, enough.mean))
+        marks.append(Mark(said(short, found.suggested), enough.x, enough.mean))
+    title = tr("{data}: size against validation {name}")
+    if found.by != "size":
+        title = tr("{data}: cost against validation {name}")
+    milliseconds = found.by == "milliseconds"
     return CurvesFigure(
-        "front",
-        tr("{data}: size against validation {name}").format(data=data, name=name),
+        "front" if found.by == "size" else "cost-front",
+        title.format(data=data, name=name),
         caption.format(data=data, name=name, rule=rule),
-        over("size"),
+        over("size" if found.by == "size" else "cost", milliseconds=milliseconds),
         FigureAxis(tr("validation {name}").format(name=name)),
         tuple(series),
         marks=tuple(marks),
@@ -323,9 +349,13 @@ def _of_dataset(
 
     kept = runs[:_MOST_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)
+    if not source.sealed and all(run.data is not None for run in kept):
+        yield figure("test-curves", f"test {name} of the runs by size", test_curves_of, kept)
     if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
     yield figure("front", f"size against validation {name}", _front_of, kept)
+    if costs_of([run.result for run in kept]) is not None:
+        yield figure("cost-front", f"cost against validation {name}", partial(_front_of, by="cost"), kept)
     if not source.sealed and len(runs) > 1:
         yield figure("differences", f"differences in {name} with their intervals", differences_of, runs)
 
@@ -336,13 +366,17 @@ def _explained(make: Callable[[], Figure | None], said: Callable[[], str]) -> Fi
     return figure and replace(figure, caption=f"{figure.caption} {said()}")
 
 
-def curves_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
-    """Return the validation curves of runs, compared with the best one."""
+def curves_of(data: str, runs: Sequence[ReportedRun], name: str, part: Part = "vali") -> CurvesFigure | None:
+    """Return the curves of runs on a part, compared with the best one."""
     stand_in = [run.data or run.recorded.without_documents() for run in runs]
     reference = best_of(list(runs), name)
-    found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in)
+    found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
     named = [(run.number, run.title) for run in runs]
-    return run_curves_figure(data, named, found, reference.number, name)
+    return run_curves_figure(data, named, found, reference.number, name, part=part)
+
+
+test_curves_of = partial(curves_of, part="test")
+"""Figures 1 to 3 of Lai et al. 2013: the measure of the test part by the number of features."""
 
 
 def differences_of(
@@ -356,10 +390,12 @@ def differences_of(
     return differences_figure(data, against, tested, called, name, reference.part)
 
 
-def _front_of(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+def _front_of(
+    data: str, runs: Sequence[ReportedRun], name: str, by: Literal["size", "cost"] = "size"
+) -> CurvesFigure | None:
     documents = [run.data for run in runs if run.data is not None]
     found = pareto_front_of(
-        [run.result for run in runs], name, documents if len(documents) == len(runs) else ()
+        [run.result for run in runs], name, documents if len(documents) == len(runs) else (), by
     )
     if found is None:
         return None

@@ -114,9 +114,11 @@ def column_words(plan: Plan) -> Iterator[str]:
 
 
 def group_words(plan: Plan) -> Iterator[str]:
-    """Yield the options for feature groups and preferences."""
+    """Yield the options for feature groups, costs and preferences."""
     if plan.groups:
         yield from option_words("--groups", format_groups(plan.groups))
+    if plan.feature_costs is not None:
+        yield from option_words("--costs", plan.feature_costs.text())
     if plan.preferences:
         yield from option_words("--preferences", plan.preferences["path"])
 

@@ -150,6 +150,7 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "scores": tr("other files"),
         "preferences": tr("preferences: {file}").format(file=_preferences(plan) or tr("none")),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
+        "costs": tr("other costs of features"),
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
 

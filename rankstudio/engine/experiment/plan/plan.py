@@ -14,6 +14,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
@@ -30,7 +31,7 @@ from rankstudio.engine.methods.catalog import (
     refusal_of_groups,
 )
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
-from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, Parameter
+from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, MILLISECONDS, Parameter
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
@@ -115,6 +116,11 @@ class Plan:
         ``path`` of a CSV file of preferences between documents, which replace the labels in training, and
         ``checksum``, its SHA-256; if present, a file with other contents is rejected. Measures still use the
         labels. Running it with a method that does not support preferences is an error.
+    costs : Mapping of str to object
+        Milliseconds that features cost: ``documents``, the mean number per query, and ``features``, tuples of
+        1-based id, milliseconds per document and milliseconds per query; see
+        :class:`rankstudio.engine.data.feature_costs.FeatureCosts`. They change no number unless a parameter
+        of the method is "milliseconds".
     """
 
     data: str
@@ -135,6 +141,7 @@ class Plan:
     columns: Mapping[str, Any] = field(default_factory=FrozenMapping)
     scores: Mapping[str, Any] = field(default_factory=FrozenMapping)
     preferences: Mapping[str, str] = field(default_factory=FrozenMapping)
+    costs: Mapping[str, Any] = field(default_factory=FrozenMapping)
 
     def __post_init__(self) -> None:
         _check_kinds(self)
@@ -150,6 +157,7 @@ class Plan:
         keep("columns", FrozenMapping(frozen))
         keep("scores", _checked_scores(self.scores, self.method))
         keep("preferences", _checked_preferences(self.preferences))
+        keep("costs", FeatureCosts.of(self.costs).plain() if self.costs else FrozenMapping())
         convention(self.convention)
         if self.select_by != CRITERION:
             keep("select_by", canonical_name(self.select_by))
@@ -219,6 +227,11 @@ class Plan:
     def inner(self) -> int:
         """Number of inner folds that select the model; 0 with a validation part."""
         return parse_protocol(self.protocol).inner
+
+    @cached_property
+    def feature_costs(self) -> FeatureCosts | None:
+        """What features cost; None if that is not known."""
+        return FeatureCosts.of(self.costs) if self.costs else None
 
     @property
     def one_ranking(self) -> bool:
@@ -480,6 +493,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     """
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)
+    parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
     columns = {int(i): column for column, i in enumerate(feature_ids)}
     groups = tuple(
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
@@ -492,6 +506,18 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
         arguments["groups"] = groups
     made: LinearRanker = entry.load()(**arguments)
     return made
+
+
+def _prices(plan: Plan) -> tuple[tuple[int, float], ...]:
+    """Return the milliseconds per query of every feature as the value of a parameter."""
+    if plan.feature_costs is None:
+        raise PlanError(
+            tr(
+                "The plan selects by milliseconds, but has no costs of features. Import costs, or put "
+                "costs.csv beside the data."
+            )
+        )
+    return tuple(plan.feature_costs.prices().items())
 
 
 def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) -> Any:

@@ -29,7 +29,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
     if not plan.ranker:
         del values["ranker"]
-    for table in ("scores", "preferences", "columns", "groups"):
+    for table in ("scores", "preferences", "columns", "groups", "costs"):
         filled = values.pop(table)
         values |= {table: filled} if filled else {}
     return values

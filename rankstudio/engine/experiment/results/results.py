@@ -24,6 +24,7 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.escaping import html_text
+from rankstudio.engine.support.number_format import raised
 from rankstudio.engine.support.work import Note
 
 if TYPE_CHECKING:
@@ -427,7 +428,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
             n = sum(fold.chosen.unit.values[place] == end for fold in folds)
             text = of_one if len(folds) == 1 else of_several
             if n:
-                value = axis.format(end)
+                value = raised(axis.format(end))
                 found.append(Note(text.format(label=axis.label, value=value, n=n, total=len(folds))))
     return tuple(found)
 

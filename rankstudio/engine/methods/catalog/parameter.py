@@ -32,6 +32,10 @@ class Kind(Enum):
         return " | " if self in (Kind.FEATURES, Kind.COSTS) else ", "
 
 
+MILLISECONDS = "milliseconds"
+"""A value of a parameter for costs: what the plan says that features cost."""
+
+
 def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
     """Return the values if several were given for a parameter, None for a single one.
 
@@ -84,7 +88,7 @@ def _numbers(kind: Kind, text: str, name: str) -> list[Any] | None:
 def _is_value(kind: Kind, item: Any) -> bool:
     """Return whether an element is a whole value, a set of features or of costs, and not one id or cost."""
     if isinstance(item, str) or not isinstance(item, Iterable):
-        return False
+        return kind is Kind.COSTS and item == MILLISECONDS
     if kind is Kind.FEATURES or isinstance(item, Mapping):
         return True
     first = next(iter(item), ())
@@ -112,8 +116,8 @@ class Parameter:
         Kind of its values.
     default : object
         Canonical default: a tuple of numbers for a grid, a number or None, a choice's key, a bool, a
-        measure's name, a tuple of feature ids, or a tuple of (id, cost) pairs. Except for grids it is a
-        single value; a plan may contain a tuple of several values.
+        measure's name, a tuple of feature ids, or for costs a tuple of (id, cost) pairs or "milliseconds".
+        Except for grids it is a single value; a plan may contain a tuple of several values.
     help : str
         Description in one or two sentences.
     symbol, source : str
@@ -189,7 +193,7 @@ class Parameter:
             case Kind.FEATURES:
                 return tr("feature ids, such as 25, 39")
             case Kind.COSTS:
-                return tr("costs greater than 0 by feature id, such as 25: 3, 39: 0.5")
+                return tr("costs greater than 0 by feature id, such as 25: 3, 39: 0.5, or milliseconds")
 
     def _bounds(self) -> str:
         high = "" if self.high == inf else format_number(self.high)
@@ -359,8 +363,10 @@ class Parameter:
             raise ParameterError(self.label, value, expected)
         return ids
 
-    def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...]:
+    def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...] | str:
         if isinstance(value, str):
+            if value.strip().lower() == MILLISECONDS:
+                return MILLISECONDS
             items: list[Any] = [
                 item.split(":") for item in value.replace(";", ",").split(",") if item.strip()
             ]
@@ -411,6 +417,8 @@ class Parameter:
         match self.kind:
             case Kind.FEATURES:
                 return ", ".join(str(i) for i in value)
+            case Kind.COSTS if value == MILLISECONDS:
+                return MILLISECONDS
             case Kind.COSTS:
                 return ", ".join(f"{i}: {format_number(cost)}" for i, cost in value)
             case Kind.CHOICE:

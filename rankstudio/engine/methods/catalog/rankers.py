@@ -279,6 +279,7 @@ LAMBDAMART = Method(
     measured=True,
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
+    library=("costs",),
     module="lightgbm",
     greatest_label=30,  # LightGBM's table of gains, 2^l - 1, ends here
     candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),

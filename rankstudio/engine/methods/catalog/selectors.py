@@ -9,12 +9,15 @@ from rankstudio.engine.methods.catalog.method import CandidateScore, Method, Sco
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.catalog.shared import (
+    BUDGET,
     COST,
+    COSTS,
     LAMBDA,
     LEAVE_QUERY_OUT,
     MEASURE,
     PAIRS,
     RANKING_LAMBDA,
+    SCORE_COSTS,
     SIZE,
     TIES,
     WEIGHTING,
@@ -97,29 +100,8 @@ GREEDY_RANKRLS = Method(
             basic=False,
             low=0.0,
         ),
-        Parameter(
-            name="costs",
-            label="costs",
-            kind=Kind.COSTS,
-            default=(),
-            help=(
-                "Cost of each feature by id; others cost 1. Each step then selects the feature "
-                "with the largest gain per cost."
-            ),
-            basic=False,
-            none_label="all 1",
-        ),
-        Parameter(
-            name="budget",
-            label="budget",
-            kind=Kind.NUMBER,
-            default=None,
-            help="Maximum total cost of the selected features; needs costs.",
-            basic=False,
-            low=0.0,
-            open_low=True,
-            none_label="none",
-        ),
+        COSTS,
+        BUDGET,
         Parameter(
             name="n_candidates",
             label="sample κ",
@@ -404,6 +386,8 @@ EXPECTED_DIVERGENCE = _order(
             offers_several=False,
             choices=(("fast", "fast"), ("exact", "exact")),
         ),
+        SCORE_COSTS,
+        BUDGET,
     ),
 )
 
@@ -536,6 +520,8 @@ SINGLE_FEATURE = _order(
             help="Whether a feature may also rank in ascending order, if that is better.",
             choices=(("best", "the better one"), ("descending", "high values first")),
         ),
+        SCORE_COSTS,
+        BUDGET,
     ),
 )
 
@@ -566,6 +552,8 @@ MUTUAL_INFORMATION = _order(
             low=2,
             high=1000,
         ),
+        SCORE_COSTS,
+        BUDGET,
     ),
 )
 
@@ -678,6 +666,25 @@ LAMBDAMART_TOP = Method(
         replace(SIZE, source="LightGBM, feature importance"),
         replace(LAMBDAMART.parameters[0], default=30, help="Number of trees in every model."),
         *LAMBDAMART.parameters[1:],
+        replace(
+            COSTS,
+            help=(
+                "Cost of each feature by id; others cost 1. Or milliseconds, for the imported costs. The "
+                "first split on a feature must gain more than its cost times the cost weight."
+            ),
+            source="Peter et al. 2017; LightGBM, cegb_penalty_feature_coupled",
+        ),
+        Parameter(
+            name="cost_weight",
+            label="cost weight",
+            kind=Kind.NUMBER,
+            default=1.0,
+            help="Weight of the costs against the gain of a split; without costs it has no effect.",
+            source="LightGBM, cegb_tradeoff",
+            basic=False,
+            low=0.0,
+            open_low=True,
+        ),
     ),
 )
 

@@ -53,6 +53,40 @@ SIZE = Parameter(
     none_label="all",
 )
 
+COSTS = Parameter(
+    name="costs",
+    label="costs",
+    kind=Kind.COSTS,
+    default=(),
+    help=(
+        "Cost of each feature by id; others cost 1. Or milliseconds, for the imported costs. Each step then "
+        "selects the feature with the largest gain per cost."
+    ),
+    option="--by-cost",
+    basic=False,
+    none_label="all 1",
+)
+
+SCORE_COSTS = replace(
+    COSTS,
+    help=(
+        "Cost of each feature by id; others cost 1. Or milliseconds, for the imported costs. The features "
+        "are then ordered by score per cost."
+    ),
+)
+
+BUDGET = Parameter(
+    name="budget",
+    label="budget",
+    kind=Kind.NUMBER,
+    default=None,
+    help="Maximum total cost of the selected features; needs costs.",
+    basic=False,
+    low=0.0,
+    open_low=True,
+    none_label="none",
+)
+
 C = Parameter(
     name="C",
     label="C",

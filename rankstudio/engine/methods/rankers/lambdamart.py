@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.methods.base import LinearRanker, between, prices_of
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
@@ -124,6 +125,10 @@ class LambdaMART(LinearRanker):
     seed : int, default 0
         Seed of that draw, and of the sample of 200,000 documents from which LightGBM finds the bins of larger
         data; 0 to 2,147,483,647.
+    costs : array-like of shape (n,), optional
+        Cost of each feature, subtracted from the gain of the first split on it (LightGBM's
+        ``cegb_penalty_feature_coupled``, Peter et al. 2017). Features are then used only if their gain is
+        greater than their cost.
 
     Attributes
     ----------
@@ -169,6 +174,7 @@ class LambdaMART(LinearRanker):
     ndcg_at: int = 10
     feature_fraction: float = 1.0
     seed: int = 0
+    costs: ArrayLike | None = None
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.n_rounds
@@ -199,6 +205,8 @@ class LambdaMART(LinearRanker):
         n_rounds = self.checked("n_rounds")
         parameters = self._parameters() | {"num_threads": _threads(data.X)}
         data = training_data(data)
+        if self.costs is not None:
+            parameters["cegb_penalty_feature_coupled"] = prices_of(self.costs, data.X.shape[1]).tolist()
         _check(data)
         lightgbm = lightgbm_library(LAMBDAMART.label)
         rows: Any = data.X

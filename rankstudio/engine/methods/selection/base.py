@@ -16,6 +16,7 @@ from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.scikit_learn import check_is_fitted
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints, worth
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -164,6 +165,24 @@ class Ordering:
         columns = groups.columns(groups.containing(self.features.tolist())[:k])
         return Ordering(np.array(columns, dtype=np.int64), scores, self.found)
 
+    def per_cost(self, groups: ColumnGroups, rules: Constraints) -> Ordering:
+        """Return an order by score per cost, without features that the rest of the budget does not cover.
+
+        A group has the score of its best feature and the cost of all. Features without a score come last.
+        """
+        best = np.full(len(groups.groups), -np.inf)
+        np.fmax.at(best, groups.of_column, self.candidates)
+        assert rules.costs is not None
+        gains = worth(best, rules.costs)
+        left, taken, spent = rules.allowed.copy(), list[int](), 0.0
+        while len(taken) < rules.k and (there := rules.affordable(left, spent)).size:
+            first = int(there[best_first(gains[there], 1)[0]])
+            left[first] = False
+            taken.append(first)
+            spent += float(rules.costs[first])
+        scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
+        return Ordering(np.array(groups.columns(taken), dtype=np.int64), scores, self.found)
+
 
 @dataclass
 class _Orderings:
@@ -193,6 +212,10 @@ class PathSelector(GrowingSelector):
     regularization: float
     groups: Sequence[Sequence[int]] = ()
     """0-based columns that are taken or left together; a parameter of those that can honour it."""
+    costs: ArrayLike | None = None
+    """Cost of each feature, which divides its score; a parameter of those with one score per feature."""
+    budget: float | None = None
+    """Maximum total cost; a parameter of the same."""
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return super().n_steps(len(ColumnGroups.of(n_features, self.groups).groups))
@@ -218,8 +241,14 @@ class PathSelector(GrowingSelector):
         groups = ColumnGroups.of(data.X.shape[1], self.groups)
         k = self._most(len(groups.groups))
         regularization = self.checked("regularization")
-        ordering = yield from self._order(data, k if groups.trivial else data.X.shape[1])
-        if not groups.trivial:
+        priced = self.costs is not None or self.budget is not None
+        if priced:
+            of_costs = None, 0, self.costs, self.budget, 0.0
+            rules = Constraints.of(groups, self.n_features_to_select, (), (), *of_costs)
+        ordering = yield from self._order(data, data.X.shape[1] if priced or not groups.trivial else k)
+        if priced:
+            ordering = ordering.per_cost(groups, rules)
+        elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
         coefs, errors = yield from models_in_order(data, order, regularization)
@@ -239,7 +268,8 @@ class PathSelector(GrowingSelector):
 
     def _without_lambda(self) -> tuple[tuple[str, Any], ...]:
         """Return the parameters that the order depends on."""
-        others = {"groups"} if self.orders_by_lambda else {"groups", "regularization"}
+        later = {"groups", "costs", "budget"}
+        others = later if self.orders_by_lambda else {*later, "regularization"}
         return tuple(item for item in self.get_params().items() if item[0] not in others)
 
 

@@ -93,6 +93,11 @@ class ExpectedDivergence(PathSelector):
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
         0-based columns that are selected together, by the score of the best one; a group counts as one of k.
+    costs : array-like of shape (n,), optional
+        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
+        is multiplied by the cost instead. A group costs the sum of its features.
+    budget : float, optional
+        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
 
     Attributes
     ----------
@@ -131,6 +136,8 @@ class ExpectedDivergence(PathSelector):
     convention: str = DEFAULT
     regularization: float = 1.0
     groups: Sequence[Sequence[int]] = ()
+    costs: ArrayLike | None = None
+    budget: float | None = None
 
     def fit(
         self,

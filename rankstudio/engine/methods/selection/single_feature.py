@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
@@ -41,6 +42,11 @@ class SingleFeatureRanking(PathSelector):
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
         0-based columns that are selected together, by the score of the best one; a group counts as one of k.
+    costs : array-like of shape (n,), optional
+        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
+        is multiplied by the cost instead. A group costs the sum of its features.
+    budget : float, optional
+        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
 
     Attributes
     ----------
@@ -73,6 +79,8 @@ class SingleFeatureRanking(PathSelector):
     convention: str = DEFAULT
     regularization: float = 1.0
     groups: Sequence[Sequence[int]] = ()
+    costs: ArrayLike | None = None
+    budget: float | None = None
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
@@ -173,6 +181,11 @@ class MutualInformation(PathSelector):
         λ > 0 of the RankRLS that ranks with the selected features.
     groups : sequence of sequence of int, default ()
         0-based columns that are selected together, by the score of the best one; a group counts as one of k.
+    costs : array-like of shape (n,), optional
+        Cost of each feature, greater than 0. Features are then selected by score per cost; a negative score
+        is multiplied by the cost instead. A group costs the sum of its features.
+    budget : float, optional
+        Maximum total cost; features that the rest of it does not cover are passed over. Needs ``costs``.
 
     Attributes
     ----------
@@ -201,6 +214,8 @@ class MutualInformation(PathSelector):
     n_bins: int = 10
     regularization: float = 1.0
     groups: Sequence[Sequence[int]] = ()
+    costs: ArrayLike | None = None
+    budget: float | None = None
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int

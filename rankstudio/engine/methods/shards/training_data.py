@@ -367,6 +367,23 @@ class TrainingData:
             self._copied.add(index)
         return unwritable(rows)
 
+    def visited(self, function: Callable[[int, Shard, Any], None], what: str) -> Waiting[None]:
+        """Call a function with each shard's number, place and documents, for what stays in this process.
+
+        Several shards are visited on threads, in any order, with a progress event after every few.
+        """
+
+        def visit(index: int) -> None:
+            with threads.STEADY, threads.at_most(1):
+                function(index, self.shards[index], self.shard(index))
+            self.release(index)
+
+        count = len(self.shards)
+        with threads.pool(self.several) as (executor, workers):
+            for first in range(0, count, workers):
+                threads.share(executor, workers, visit, range(first, min(first + workers, count)))
+                yield WorkProgress(what, min(first + workers, count) / count)
+
     def release(self, index: int) -> None:
         """Release the mapped pages of one of several shards."""
         if self.several:

@@ -15,7 +15,7 @@ from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import branch_and_bound
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import open_branches

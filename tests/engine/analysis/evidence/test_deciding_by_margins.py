@@ -262,7 +262,8 @@ def test_evidence_says_that_they_are_approximate() -> None:
 
 def test_other_methods_have_none() -> None:
     X, y, qid = graded(0)
-    for method in (GreedyRankRLS(2), SingleFeatureRanking(2, groups=[(1, 2)]), LambdaMARTTop(2)):
+    priced = SingleFeatureRanking(2, costs=[1.0, 2.0, 3.0])
+    for method in (GreedyRankRLS(2), SingleFeatureRanking(2, groups=[(1, 2)]), priced, LambdaMARTTop(2)):
         assert not divides_by_query(method)
     with pytest.raises(ParameterError, match="divided among the queries"):
         finish(margin_steps(GreedyRankRLS(2), group(X, y, qid)))

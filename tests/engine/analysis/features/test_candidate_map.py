@@ -65,7 +65,7 @@ def test_sentences_count_and_name_groups():
     assert taken.title == "Why it was selected at step 1"
     assert taken.sentences == (
         "All 2 features of B are taken or left together.",
-        "Lowered the error per document by 4, ahead of A (3) by 25 %.",
+        "Lowered the error per document by 4. The next candidate, A (3), was 25 % behind.",
     )
     left = explain(context(1), 2)
     assert left.title == "Why it is not in the model with k = 2"

@@ -50,7 +50,7 @@ def test_what_was_taken_says_its_drop_its_lead_and_where_it_would_not_be() -> No
     found = explain(context(), 1)
     assert found.title == "Why it was selected at step 1"
     assert found.sentences == (
-        "Lowered the error per document by 2.5, ahead of feature 0 (1.5) by 40 %.",
+        "Lowered the error per document by 2.5. The next candidate, feature 0 (1.5), was 40 % behind.",
         "It would not be among the first 2 with λ = 2² or 2³ or in fold 3.",
     )
 
@@ -81,7 +81,10 @@ def test_a_lead_in_percent_is_told_only_where_both_lower_the_error(drops_: list[
 
 def test_what_came_later_says_how_it_began() -> None:
     sentences = explain(context(), 2).sentences
-    assert sentences[0] == "Lowered the error per document by 0.5, ahead of feature 3 (0.4) by 20 %."
+    assert (
+        sentences[0]
+        == "Lowered the error per document by 0.5. The next candidate, feature 3 (0.4), was 20 % behind."
+    )
     assert sentences[1] == "At step 1 it was 3rd of 4."
     assert sentences[2] == "It would not be among the first 2 with λ = 2¹ to 2³."
 
@@ -111,13 +114,15 @@ def test_close_calls_ties_pins_and_lonely_ones_are_said() -> None:
         return explain(ChoiceContext(path, 0, CandidateScore("score", "in nats"), NAMES), taken).sentences[0]
 
     nan = float("nan")
-    assert said([1.0, 0.995]) == "Score in nats: 1, ahead of feature 1 (0.995) by 0.5 %: a near tie."
+    assert said([1.0, 0.995]) == (
+        "Score in nats: 1. The next candidate, feature 1 (0.995), was 0.5 % behind: a near tie."
+    )
     assert (
         said([1.0, 1.0])
-        == "Score in nats: 1, tied with feature 1 (1): the first one in the file was selected."
+        == "Score in nats: 1. It was tied with feature 1 (1); the first one in the file was selected."
     )
-    assert said([1.0, 2.0]).startswith("Score in nats: 1. feature 1 (2) was ahead by 50 %")
-    assert said([1.0, nan]) == "Score in nats: 1; it was the only candidate left."
+    assert said([1.0, 2.0]).startswith("Score in nats: 1. Although feature 1 (2) was ahead by 50 %")
+    assert said([1.0, nan]) == "Score in nats: 1. It was the only candidate left."
     assert said([nan, nan]).startswith("It was selected without a comparison")
 
 

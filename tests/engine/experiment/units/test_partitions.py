@@ -19,7 +19,7 @@ from slow_measures import slow, slow_beyond_letor
 import rankstudio
 from rankstudio.engine.analysis.queries.measurement import Measurement
 from rankstudio.engine.analysis.queries.remeasurement import Remeasurement
-from rankstudio.engine.analysis.tried_models import validation_values
+from rankstudio.engine.analysis.tried_models import values_by_query
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import select_queries
@@ -198,7 +198,7 @@ def test_measured_anew_is_measured_alike(key: str) -> None:
         np.testing.assert_array_equal(anew.folds[0].per_query[name], there.folds[0].per_query[name])
         values = anew.folds[0].paths[0].validation[name]
         np.testing.assert_array_equal(values, there.folds[0].paths[0].validation[name])
-        (own,) = validation_values(there, data, [there.folds[0].paths[0].steps], name)
+        (own,) = values_by_query(there, data, [there.folds[0].paths[0].steps], name)
         np.testing.assert_allclose(average(own), values, atol=1e-12)
 
 

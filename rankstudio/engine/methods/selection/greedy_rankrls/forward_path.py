@@ -17,10 +17,10 @@ from rankstudio.engine.arithmetic.query_data import QueryData, centre, query_gra
 from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls import _solved_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls import _statistics_kernel
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK, State, products
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.search_choice import KEPT_ROWS, delay, kept_statistics
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import forward
 from rankstudio.engine.methods.selection.greedy_rankrls.selected_rows import (
@@ -170,7 +170,7 @@ class GreedyState:
         self._work = work
         rows = DelayedRows if work.delay else SolvedRows
         shapes = [*[(n,)] * 4, (), *rows.shapes(n, work.k, work.whole, work.delay)]
-        pivot, right, ev, vv, ee, *own = _cut(scratch.empty, blocks, shapes)
+        pivot, right, ev, vv, ee, *own = cut_blocks(scratch.empty, blocks, shapes)
         self._state: State = pivot, right, ev, vv, ee
         self._statistics = statistics_of(data, work.cost, work.whole, work.by_blocks, scratch)
         gram = self._statistics.gram if work.whole else None
@@ -210,7 +210,7 @@ class GreedyState:
             gram[:, 0] = kept[feature]
         else:
             work = np.empty(data.X.shape[1])
-            rows = _centred_blocks(data, self._work.cost, self._work.by_blocks)
+            rows = centred_blocks(data, self._work.cost, self._work.by_blocks)
             for block, (X, _, ptr) in enumerate(rows):
                 products(X, X, feature, ptr, 0, 1, work, gram[block : block + 1])
             if not self._work.by_blocks and (len(kept) + 1) * gram.nbytes <= KEPT_ROWS:
@@ -262,27 +262,21 @@ def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistic
     return statistics_of(data, cost, True, False, Scratch(Room(lambda: float("inf"))))
 
 
-def fill_matrices(shard: QueryData, cost: PairCost, out: Floats) -> None:
-    """Compute the Gram matrices (blocks, n + 1, n + 1, BLOCK) of a shard without caching them."""
-    for block, found in enumerate(_gram_blocks(shard, cost, by_blocks=True)):
-        kernels.side_by_side(found, out[block])
-
-
 def _statistics(
     data: QueryData, cost: PairCost, whole: bool, by_blocks: bool, scratch: Scratch
 ) -> Statistics:
     n, blocks = data.X.shape[1], -(-(data.ptr.size - 1) // BLOCK)
     shapes = [(n,), (n,), (), (n + 1, n + 1) if whole else ()]
-    squares, rights, labels, gram = _cut(scratch.lasting, blocks, shapes)
+    squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
     if whole:
-        for block, found in enumerate(_gram_blocks(data, cost, by_blocks)):
+        for block, found in enumerate(gram_blocks(data, cost, by_blocks)):
             kernels.side_by_side(found, gram[block])
             total += found.sum(axis=0)
             of_squares, of_labels = np.diagonal(found, axis1=1, axis2=2)[:, :n], found[:, n]
             _put((squares, rights, labels), block, of_squares, of_labels)
     else:
-        for block, (X, y, ptr) in enumerate(_centred_blocks(data, cost, by_blocks)):
+        for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
             of_labels = np.add.reduceat(np.column_stack((X, y)) * y[:, None], ptr[:-1])
             _put((squares, rights, labels), block, np.add.reduceat(X * X, ptr[:-1]), of_labels)
         total[np.diag_indices(n)] = _over_queries(squares)
@@ -299,20 +293,18 @@ def _put(known: Known, block: int, of_squares: Floats, of_labels: Floats) -> Non
         array[block, ..., width:] = 0.0
 
 
-def _gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Floats]:
+def gram_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[Floats]:
     """Yield [X^ y^]'[X^ y^] of ``BLOCK`` queries at a time, (width, n + 1, n + 1), until the next ones."""
     if not by_blocks:
         gram = PairRows.of(data, cost).statistics.gram
         yield from (gram[first : first + BLOCK] for first in range(0, gram.shape[0], BLOCK))
         return
     grams = np.empty((BLOCK, data.X.shape[1] + 1, data.X.shape[1] + 1))
-    for X, y, ptr in _centred_blocks(data, cost, by_blocks):
+    for X, y, ptr in centred_blocks(data, cost, by_blocks):
         yield query_grams(X, y, ptr, grams[: ptr.size - 1])
 
 
-def _centred_blocks(
-    data: QueryData, cost: PairCost, by_blocks: bool
-) -> Iterator[tuple[Floats, Floats, Ints]]:
+def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator[tuple[Floats, Floats, Ints]]:
     """Yield centred features, labels and ``ptr`` of ``BLOCK`` queries at a time, or the rows of a cost.
 
     Those that the data do not keep are good until the next ones come: fresh memory for each would cost more
@@ -335,7 +327,9 @@ def _centred_blocks(
             yield *rows.centred, rows.ptr
 
 
-def _cut(empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]) -> list[Floats]:
+def cut_blocks(
+    empty: Callable[[int], Floats], blocks: int, shapes: Sequence[tuple[int, ...]]
+) -> list[Floats]:
     """Return arrays of shape (blocks, …, BLOCK) that are parts of one: each of those may be an open file."""
     sizes = [blocks * prod(shape) * BLOCK for shape in shapes]
     parts = np.split(empty(sum(sizes)), np.cumsum(sizes)[:-1])

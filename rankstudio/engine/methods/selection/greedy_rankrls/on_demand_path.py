@@ -12,13 +12,13 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, weights_with
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._column_search_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.column_search import (
     Comparison,
     GramProducts,
     OnDemandSearch,
 )
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import (
     SubsetProblem,
     check_room,
@@ -28,7 +28,6 @@ from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_sea
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
     WHAT,
     Totals,
-    fill_matrices,
     forward_path,
     gram_statistics,
     statistics_of,
@@ -41,6 +40,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     forward,
     greedy_steps,
 )
+from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_path
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import ShardSession, Sums, TrainingData
@@ -257,19 +257,11 @@ def _varying(groups: ColumnGroups, total: Floats) -> Bools:
 
 
 def _all_matrices(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
-    """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK); each shard has own blocks."""
+    """Return the Gram matrices of all queries, (blocks, n + 1, n + 1, BLOCK)."""
     if not data.several:
         return gram_statistics(data.shard(0), cost).gram
-    n = data.X.shape[1]
-    counts = [-(-(shard.end_query - shard.first_query) // BLOCK) for shard in data.shards]
-    check_room(sum(counts) * BLOCK, n)
-    grams, first = np.empty((sum(counts), n + 1, n + 1, BLOCK)), 0
-    for index, count in enumerate(counts):
-        fill_matrices(data.shard(index), cost, grams[first : first + count])
-        data.release(index)
-        first += count
-        yield WorkProgress(WHAT, (index + 1) / len(counts))
-    return grams
+    check_room(data.ptr.size - 1, data.X.shape[1])
+    return gram_statistics((yield from summing_rows(data, cost))).gram
 
 
 class OnDemandGroups:

@@ -13,8 +13,8 @@ from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.algorithm1_search import Algorithm1Search
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import (
     FloatingSearch,
     GroupSearch,

@@ -11,7 +11,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.constraints import Constraints, worth
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
@@ -107,13 +107,8 @@ def _best(candidates: Ints, costs: Floats, before: float, empty: float, rules: C
         within = costs <= costs.min() + tie
     else:
         gains, prices = before - costs, rules.costs[candidates]
-        within = _worth(gains + tie, prices) >= _worth(gains, prices).max()
+        within = worth(gains + tie, prices) >= worth(gains, prices).max()
     return int(candidates[within][0])
-
-
-def _worth(gains: Floats, prices: Floats) -> Floats:
-    """Return the gain per cost; a loss counts the more, the more it costs."""
-    return np.where(gains > 0, gains / prices, gains * prices)
 
 
 class FloatingSearch(Search, Protocol):

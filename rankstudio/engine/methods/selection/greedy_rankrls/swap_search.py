@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankstudio.engine.arrays import Bools, Ints
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import BestSets, FloatingSearch
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress

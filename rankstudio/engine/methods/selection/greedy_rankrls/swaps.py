@@ -105,7 +105,10 @@ def swap_seconds(n_queries: int, n_selected: int, n_candidates: int) -> float:
 
 def on_demand_search(data: QueryData, regularization: float, k: int) -> FloatingSearch:
     """Return a search on training data in memory, with Gram matrices unless these are large."""
-    if not Shape.of(data.X.shape, data.ptr, k).by_gram_matrices("auto"):
+    from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import SummedRows  # noqa: PLC0415
+
+    by_gram_matrices = Shape.of(data.X.shape, data.ptr, k).by_gram_matrices("auto")
+    if not by_gram_matrices and not isinstance(data, SummedRows):
         return whole_search(data, regularization, k)
     from rankstudio.engine.methods.selection.greedy_rankrls.column_search import GramProducts, OnDemandSearch  # noqa: PLC0415
     from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics  # noqa: PLC0415

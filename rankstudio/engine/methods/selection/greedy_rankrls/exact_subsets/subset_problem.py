@@ -13,8 +13,8 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import gram_statistics
 from rankstudio.engine.support import memory

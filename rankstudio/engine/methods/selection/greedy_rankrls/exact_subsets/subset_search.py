@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from rankstudio.engine.arithmetic.query_data import QueryData
-from rankstudio.engine.methods.selection.greedy_rankrls.constraints import Constraints
+from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import (
     SizeSearch,
     bound_of_size,

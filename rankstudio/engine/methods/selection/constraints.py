@@ -1,4 +1,4 @@
-"""What may be selected, in which order, and what counts besides the criterion."""
+"""What may be selected, in which order, and what counts besides the criterion or the score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.methods.base import MOST_SEED, between, prices_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
 _ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but for rounding
@@ -82,7 +82,7 @@ class Constraints:
         between("seed", seed, 0, MOST_SEED)
         allowed = np.ones(len(groups.groups), dtype=bool)
         allowed[list(never)] = False
-        prices = None if costs is None else groups.sums(_prices(costs, n))
+        prices = None if costs is None else groups.sums(prices_of(costs, n))
         purse = _budget(budget, prices, allowed, first)
         return cls(k, first, allowed, n_candidates, seed, prices, purse, size_penalty)
 
@@ -93,21 +93,16 @@ class Constraints:
         return np.flatnonzero(left & (spent + self.costs <= self.budget * (1 + _ROUNDING)))
 
 
+def worth(gains: Floats, prices: Floats) -> Floats:
+    """Return the gain per cost; a loss counts the more, the more it costs."""
+    return np.where(gains > 0, gains / prices, gains * prices)
+
+
 def _columns(name: str, columns: Sequence[int], n: int) -> tuple[int, ...]:
     chosen = tuple(int(c) for c in columns)
     if any(not 0 <= c < n for c in chosen) or len(set(chosen)) != len(chosen):
         raise ParameterError(name, list(chosen), f"different columns from 0 to {n - 1}")
     return chosen
-
-
-def _prices(costs: ArrayLike, n: int) -> Floats:
-    prices = np.asarray(costs, dtype=np.float64)
-    if prices.shape != (n,):
-        raise ParameterError("costs", prices.shape, f"an array of shape ({n},), one number per feature")
-    bad = prices[~((prices > 0) & (prices < np.inf))]
-    if bad.size:
-        raise ParameterError("costs", float(bad[0]), "finite numbers greater than 0")
-    return prices
 
 
 def _budget(budget: float | None, prices: Floats | None, allowed: Bools, pinned: tuple[int, ...]) -> float:

@@ -1,0 +1,286 @@
+"""Two-stage cascades: a cheap model ranks all documents of a query, a larger one ranks the first K again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankstudio.engine.analysis.tried_models import TriedPath, can_measure, tried_models
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts
+from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.units.scored_part import ScoredPart
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.names import measure
+from rankstudio.engine.statistics.pareto import pareto_front
+from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import Waiting, WorkProgress
+
+DEPTHS = (5, 10, 20, 50, 100)
+"""Numbers of documents that are ranked again, by default."""
+
+_SIZES = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
+"""Of the models that are combined, besides the last one; more would hardly move the front."""
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """A cascade of two models of one path, or a single one of them.
+
+    Attributes
+    ----------
+    first : int
+        Number of features of the model that ranks all documents; mean over the folds, rounded.
+    second : int
+        Number of features of the model that ranks the first documents again; ``first`` for a single model.
+    depth : int or None
+        Number of documents per query that are ranked again, K; None for a single model.
+    milliseconds : float
+        Mean over the validation queries of a fold, then over folds.
+    validation : float
+        Mean of the validation measure over the folds.
+    test : float
+        Mean of the test measure over the folds; NaN without a test part.
+    features : tuple of (tuple of int, tuple of int)
+        For each fold the features of the two models, by 1-based id in the order of selection.
+    """
+
+    first: int
+    second: int
+    depth: int | None
+    milliseconds: float
+    validation: float
+    test: float
+    features: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class CascadeFront:
+    """The cascades that no other one beats in time and validation measure.
+
+    Attributes
+    ----------
+    cascades : tuple of Cascade
+        By ascending time; their validation measures improve along it.
+    measure : str
+        Name of the measure.
+    values : tuple
+        Values on the axes of the run's plan: the parameters of the path.
+    n_tried : int
+        Number of cascades that were measured.
+    """
+
+    cascades: tuple[Cascade, ...]
+    measure: str
+    values: tuple[object, ...]
+    n_tried: int
+
+    def within(self, budget: float) -> Cascade | None:
+        """Return the best cascade within a budget of milliseconds per query; None if there is none."""
+        affordable = [one for one in self.cascades if one.milliseconds <= budget * (1 + 1e-12)]
+        return affordable[-1] if affordable else None
+
+
+def cascade_scores(first: Floats, second: Floats, query_ptr: Ints, depth: int) -> Floats:
+    """Return scores that rank documents as a cascade does.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (m,)
+        Scores of the model that ranks all documents, and of that which ranks the first ones again.
+    query_ptr : ndarray of shape (Q + 1,)
+        Bounds of the queries.
+    depth : int
+        Number of documents per query that are ranked again. Of documents with equal first scores, earlier
+        ones come first.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Documents with equal scores in their stage have equal scores.
+
+    Notes
+    -----
+    O(m log m).
+    """
+    query = np.repeat(np.arange(query_ptr.size - 1), np.diff(query_ptr))
+    order = np.lexsort((-first, query))
+    place = np.empty(first.size, dtype=np.int64)
+    place[order] = np.arange(first.size) - query_ptr[query[order]]
+    below = place >= depth
+    own = np.where(below, first, second)
+    # Ranks in place of scores: those of the two models are not comparable, but ties have to stay ties.
+    order = np.lexsort((-own, below, query))
+    keys = [key[order] for key in (query, below, own)]
+    fresh = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    scores = np.empty(first.size)
+    scores[order] = -np.concatenate(([0], np.cumsum(fresh)))
+    return scores
+
+
+def cascade_milliseconds(
+    costs: FeatureCosts, first: Sequence[int], second: Sequence[int], documents: Ints, depth: int | None
+) -> float:
+    """Return the mean time per query of a cascade.
+
+    Parameters
+    ----------
+    costs : FeatureCosts
+    first, second : sequence of int
+        Features by 1-based id of the two models; values of common features are reused.
+    documents : ndarray of shape (Q,)
+        Number of documents of each query.
+    depth : int or None
+        Number of documents that are ranked again; None for the first model alone.
+    """
+    mean = costs.milliseconds(first, float(documents.mean()))
+    if depth is None:
+        return mean
+    more = sorted(set(second) - set(first))
+    return mean + costs.milliseconds(more, float(np.minimum(documents, depth).mean()))
+
+
+def find_cascades(
+    run: RunResult,
+    data: FoldedDataset,
+    costs: FeatureCosts,
+    name: str,
+    depths: Sequence[int] = DEPTHS,
+) -> Waiting[CascadeFront]:
+    """Measure the cascades of the best path of a run, and return those that no other one beats.
+
+    The path is that of the parameters with the best mean validation measure. Its models of up to 12 sizes
+    are combined in pairs, each with every depth; single models are candidates as well. The validation part
+    decides; the test part is measured for the cascades on the front only.
+
+    Parameters
+    ----------
+    run : RunResult
+    data : FoldedDataset
+        Data of the run.
+    costs : FeatureCosts
+    name : str
+        Name of a measure of the run.
+    depths : sequence of int
+        Numbers of documents per query that are ranked again, from 1 up.
+
+    Raises
+    ------
+    PlanError
+        If the run selects no features, has no validation part or did not compute the measure.
+    ParameterError
+        For an invalid depth.
+
+    Notes
+    -----
+    O(s² D m log m) per fold for s sizes, D depths and m documents.
+    """
+    wanted = sorted(set(depths))
+    if not wanted or any(not isinstance(depth, int) or depth < 1 for depth in wanted):
+        raise ParameterError("depths", list(depths), tr("whole numbers from 1 up, such as 10, 50"))
+    better = measure(name).higher_is_better
+    path = _best_path(run, data, name, better)
+    places = _places(path)
+    parts = {fold.number: fold.parts for fold in data.folds}
+    folds = [
+        _Fold(parts[done.fold], [own.steps[int(i)] for i in path.positions[places, at]], run, name)
+        for at, (done, own) in enumerate(zip(run.folds, path.paths, strict=True))
+    ]
+    tried: list[tuple[int, int, int | None]] = [
+        (i, j, depth) for j in range(len(places)) for i in range(j) for depth in wanted
+    ]
+    tried += [(i, i, None) for i in range(len(places))]
+    values, times = [], []
+    for number, cascade in enumerate(tried):
+        if number % 10 == 0:
+            yield WorkProgress(tr("measuring cascades"), number / len(tried))
+        values.append(float(np.mean([fold.value("vali", *cascade) for fold in folds])))
+        times.append(float(np.mean([fold.milliseconds(costs, *cascade) for fold in folds])))
+    sizes = np.rint(path.sizes[places]).astype(int).tolist()
+    front = [
+        Cascade(
+            *(sizes[i], sizes[j], depth, times[at], values[at]),
+            float(np.mean([fold.value("test", i, j, depth) for fold in folds])),
+            tuple((fold.features(i), fold.features(j)) for fold in folds),
+        )
+        for at in pareto_front(times, values, better).tolist()
+        for i, j, depth in [tried[at]]
+    ]
+    of_path = run.plan.combinations[path.combination].values
+    return CascadeFront(tuple(front), name, of_path, len(tried))
+
+
+def _best_path(run: RunResult, data: FoldedDataset, name: str, better: bool) -> TriedPath:
+    """Return the path with the best mean; PlanError where there is none to combine models of."""
+    if not run.plan.entry.selects:
+        raise PlanError(
+            tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)
+        )
+    paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
+    if not paths or not can_measure(run, data):
+        text = tr(
+            "{title} has no {name} on a validation part. A cascade is chosen by the validation part of each "
+            "fold."
+        )
+        raise PlanError(text.format(title=run.plan.title, name=name))
+    sign = 1.0 if better else -1.0
+    return max(paths, key=lambda path: float(np.nanmax(sign * path.means)))
+
+
+def _places(path: TriedPath) -> Ints:
+    """Return the models that are combined: one of each of a few sizes, and the last one."""
+    sizes = np.unique(path.sizes, return_index=True)
+    kept = [int(at) for size, at in zip(*sizes, strict=True) if size >= 1 and round(float(size)) in _SIZES]
+    last = int(sizes[1][-1])
+    few = kept if len(path.sizes) > len(_SIZES) + 1 else [int(at) for at in sizes[1] if path.sizes[at] >= 1]
+    return np.array(sorted({*few, last}), dtype=np.int64)
+
+
+class _Fold:
+    """The models of a fold's path, and the scores that they give its parts."""
+
+    def __init__(
+        self,
+        parts: Mapping[Any, RankingDataset],
+        steps: Sequence[Step],
+        run: RunResult,
+        name: str,
+    ) -> None:
+        from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
+
+        self.steps, self._name, self._ids, self._parts = steps, name, run.feature_ids, parts
+        self._evaluators = {
+            key: Evaluator(part.y, part.query_ptr, run.plan.convention, (name,), grading=part.grading)
+            for key, part in parts.items()
+        }
+        self._scores: dict[tuple[str, int], Floats] = {}
+
+    def _scored(self, part: str, model: int) -> Floats:
+        if (part, model) not in self._scores:
+            self._scores[part, model] = ScoredPart(self._parts[part]).scores(self.steps[model])
+        return self._scores[part, model]
+
+    def features(self, model: int) -> tuple[int, ...]:
+        """Return the features of a model by 1-based id."""
+        return tuple(int(self._ids[column]) for column in self.steps[model].selected)
+
+    def value(self, part: str, first: int, second: int, depth: int | None) -> float:
+        """Return the measure of a cascade on a part; NaN without the part, or without all of a model."""
+        known = part in self._parts
+        if not known or not all(self.steps[i].covers(self._parts[part].X) for i in {first, second}):
+            return float("nan")
+        scores = self._scored(part, first)
+        if depth is not None:
+            ptr = self._parts[part].query_ptr
+            scores = cascade_scores(scores, self._scored(part, second), ptr, depth)
+        return self._evaluators[part].evaluate(scores)[self._name]
+
+    def milliseconds(self, costs: FeatureCosts, first: int, second: int, depth: int | None) -> float:
+        """Return the mean time per validation query."""
+        documents = np.diff(self._parts["vali"].query_ptr)
+        return cascade_milliseconds(costs, self.features(first), self.features(second), documents, depth)

@@ -1,0 +1,291 @@
+"""Costs of features from files: tables, JSON, and profiles of Elasticsearch and OpenSearch."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.feature_costs import FeatureCosts, milliseconds_of
+from rankstudio.engine.data.feature_groups import read_feature_file
+from rankstudio.engine.errors import DataError, DatasetError, shown
+from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.escaping import one_line, unguarded
+
+COST_FILES = ("costs.csv", "costs.json")
+"""What costs beside the data are called."""
+
+_COLUMNS = ("per_document", "per_query")
+_EXPECTED = translatable(
+    "milliseconds per feature: a table with the columns feature, per_document and per_query, the same as "
+    "JSON, or profiles of Elasticsearch or OpenSearch"
+)
+# What Lucene does once per segment; everything else of a profile happens document by document.
+_ONCE = ("create_weight", "build_scorer", "count_weight")
+_OF_SLICES = ("max_", "min_", "avg_")
+_LTR_QUERY = "RankerQuery"
+_LONGEST_HEADER = 1 << 16
+
+
+def read_costs(path: Path, dataset: FoldedDataset) -> FeatureCosts:
+    """Read the costs of the features of a dataset.
+
+    Parameters
+    ----------
+    path : Path
+        CSV with the columns ``feature`` (id or name), ``per_document`` and ``per_query``, in milliseconds; a
+        missing column counts 0. JSON: an object with such an object for each feature, or a list of them. Or
+        the response of Elasticsearch or OpenSearch to a request with ``"profile": true``, or several as a
+        list or one per line: the children of the query of the plug-in Learning To Rank are the features of
+        the feature set, in order.
+    dataset : FoldedDataset
+
+    Raises
+    ------
+    DatasetError
+        If it is no such file, a number is invalid, or a feature of the data has no cost.
+    FileAccessError
+        If it cannot be read.
+    """
+    text = read_feature_file(path, tr(_EXPECTED))
+    read = _from_json if text.lstrip()[:1] in ("{", "[") else _from_table
+    return _matched(path, read(path, text), dataset)
+
+
+def costs_beside(dataset: FoldedDataset) -> tuple[FeatureCosts | None, str]:
+    """Return the costs in a file beside the data, and why a file that is there is not used; "" if it is."""
+    if dataset.path is None:
+        return None, ""
+    folder = dataset.path if dataset.path.is_dir() else dataset.path.parent
+    for path in (folder / name for name in COST_FILES):
+        if path.is_file() and path != dataset.path:
+            try:
+                return read_costs(path, dataset), ""
+            except DataError as error:
+                return None, str(error)
+    return None, ""
+
+
+def holds_costs(path: Path) -> bool:
+    """Return whether a file holds costs of features, whatever the data: a table's header tells, or JSON."""
+    with suppress(OSError, DataError):
+        if path.suffix.lower() == ".csv":
+            with path.open("rb") as file:
+                return (
+                    _places(file.readline(_LONGEST_HEADER).decode("utf-8-sig", errors="replace")) is not None
+                )
+        return path.suffix.lower() == ".json" and bool(_from_json(path, read_feature_file(path, "")))
+    return False
+
+
+_Costs = Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]]
+"""Costs per document and per query, by the id or name of the feature, or by its position."""
+
+
+def _matched(path: Path, found: _Costs, dataset: FoldedDataset) -> FeatureCosts:
+    """Return the costs of all features of some data."""
+    ids = dataset.feature_ids.tolist()
+    known = (
+        _by_name(path, found, dataset) if isinstance(found, Mapping) else _by_position(path, found, dataset)
+    )
+    missing = [(i, name) for i, name in zip(ids, dataset.feature_names, strict=True) if i not in known]
+    if missing:
+        text = tr(
+            "{path}: found no cost of feature {feature} ({name}), expected costs of all {n} features of the "
+            "data."
+        )
+        first, name = missing[0]
+        raise DatasetError(text.format(path=path, feature=first, name=shown(name), n=len(ids)))
+    if not any(any(known[i]) for i in ids):
+        raise DatasetError(tr("{path}: all costs are 0, expected one greater than 0.").format(path=path))
+    parts = list(dataset.folds[0].parts.values())
+    mean = sum(part.n_documents for part in parts) / sum(part.n_queries for part in parts)
+    return FeatureCosts(tuple((i, *known[i]) for i in ids), mean, str(path))
+
+
+def _by_name(
+    path: Path, found: Mapping[str, tuple[float, float]], dataset: FoldedDataset
+) -> dict[int, tuple[float, float]]:
+    """Return the costs by id; a name counts before an id, as a feature may be called "12"."""
+    ids = {str(i): i for i in dataset.feature_ids.tolist()}
+    for names in (dataset.given_names or dataset.feature_names, dataset.feature_names):
+        ids |= {name: i for i, name in zip(dataset.feature_ids.tolist(), names, strict=True)}
+    known: dict[int, tuple[float, float]] = {}
+    for name, costs in found.items():
+        feature = ids.get(one_line(name))
+        if feature is None:
+            continue  # of a table for more features than these data have
+        if known.get(feature, costs) != costs:
+            text = tr("{path}: found two different costs of feature {feature}, expected one.")
+            raise DatasetError(text.format(path=path, feature=shown(name)))
+        known[feature] = costs
+    return known
+
+
+def _by_position(
+    path: Path, found: Sequence[tuple[float, float]], dataset: FoldedDataset
+) -> dict[int, tuple[float, float]]:
+    """Return the costs by id, of features in the order of the feature set or, without one, of the data."""
+    features, ids = dataset.feature_set, dataset.feature_ids.tolist()
+    n = len(features.names) if features is not None else len(ids)
+    if len(found) != n:
+        text = tr("{path}: the profile has {found} features, expected {n} as in the feature set or the data.")
+        raise DatasetError(text.format(path=path, found=len(found), n=n))
+    if features is None:
+        return dict(zip(ids, found, strict=True))
+    of = dict(zip(features.names, found, strict=True))
+    return {i: of[name] for i, name in features.ids.items()}
+
+
+def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
+    lines = text.splitlines()
+    at = _places(lines[0]) if lines else None
+    if at is None:
+        raise _not_costs(path)
+    try:
+        rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
+    except csv.Error as error:
+        raise _not_costs(path) from error
+    found: dict[str, tuple[float, float]] = {}
+    for number, row in enumerate(rows[1:], start=2):
+        if not any(cell.strip() for cell in row):
+            continue
+        cells = {name: row[place] if place < len(row) else "" for name, place in at.items()}
+        where = tr("{path}, line {line}").format(path=path, line=number)
+        _add(found, where, unguarded(cells.pop("feature").strip()), cells)
+    return found
+
+
+def _places(header: str) -> dict[str, int] | None:
+    """Return where the columns of a table of costs are, by its header; None if it is another table."""
+    names = [cell.strip().strip('"').lower() for cell in header.split(_separator(header))]
+    at = {name: names.index(name) for name in ("feature", *_COLUMNS) if name in names}
+    return at if "feature" in at and len(at) >= 2 and len(set(names)) == len(names) else None
+
+
+def _separator(header: str) -> str:
+    return next((sign for sign in ";\t" if sign in header), ",")
+
+
+def _from_json(path: Path, text: str) -> _Costs:
+    whole = _loaded(path, text)
+    answers = [one for one in whole if isinstance(one, dict) and "profile" in one]
+    if answers:
+        return _from_profiles(path, answers)
+    if len(whole) == 1 and isinstance(whole[0], dict) and "feature" not in whole[0]:
+        rows: list[tuple[Any, Any]] = list(whole[0].items())
+    else:
+        rows = [(one.get("feature"), one) if isinstance(one, dict) else (None, None) for one in whole]
+    if not rows:
+        raise _not_costs(path)
+    found: dict[str, tuple[float, float]] = {}
+    for name, costs in rows:
+        number = isinstance(name, int) and not isinstance(name, bool)
+        if not (isinstance(name, str) or number) or not isinstance(costs, dict):
+            raise _not_costs(path)
+        told = {column: costs[column] for column in _COLUMNS if column in costs}
+        if not told:
+            raise _not_costs(path)
+        _add(found, str(path), str(name), told)
+    return found
+
+
+def _loaded(path: Path, text: str) -> list[Any]:
+    """Return what JSON holds as a list, also JSON of which every line has its own."""
+    try:
+        try:
+            whole = json.loads(text)
+        except ValueError:
+            whole = [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise _not_costs(path) from error
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _add(found: dict[str, tuple[float, float]], where: str, feature: str, told: Mapping[str, Any]) -> None:
+    """Add the costs of a feature; a cell that is empty counts 0."""
+    costs = []
+    for column in _COLUMNS:
+        value = told.get(column, 0)
+        try:
+            costs.append(milliseconds_of(value if not isinstance(value, str) or value.strip() else 0))
+        except (TypeError, ValueError, OverflowError):
+            text = tr("{where}: {column} of {feature} is {value}, expected milliseconds from 0 up.")
+            raise DatasetError(
+                text.format(where=where, column=column, feature=shown(feature), value=shown(value))
+            ) from None
+    if feature in found:
+        text = tr("{where}: {feature} occurs twice, expected one cost per feature.")
+        raise DatasetError(text.format(where=where, feature=shown(feature)))
+    found[feature] = costs[0], costs[1]
+
+
+def _from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
+    """Return the costs of the features of a feature set, in order, as means over requests and documents.
+
+    Elasticsearch and OpenSearch document the profile: ``profile.shards[].searches[].query[]`` is a tree with
+    ``type``, ``breakdown`` in nanoseconds, and ``children``. The query of Learning To Rank has a child per
+    feature, and its own ``score_count`` is the number of documents.
+    """
+    totals: list[list[float]] = []
+    documents = requests = 0.0
+    try:
+        for answer in answers:
+            queries = list(_ltr_queries(_roots(answer), 0))
+            requests += bool(queries)
+            for query in queries:
+                children = query.get("children", [])
+                totals = totals or [[0.0, 0.0] for _ in children]
+                if len(children) != len(totals):
+                    raise ValueError("expected the same features in all")
+                documents += milliseconds_of(query["breakdown"]["score_count"])
+                for total, child in zip(totals, children, strict=True):
+                    for column, one in enumerate(_nanoseconds(child["breakdown"])):
+                        total[column] += one
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        raise _not_costs(path) from error
+    if not totals:
+        text = tr("{path}: found no RankerQuery with features in the profile, expected a request with sltr.")
+        raise DatasetError(text.format(path=path))
+    return [(1e-6 * each / max(documents, 1.0), 1e-6 * once / requests) for each, once in totals]
+
+
+def _roots(answer: Mapping[str, Any]) -> list[Any]:
+    shards = answer["profile"]["shards"]
+    return [query for shard in shards for search in shard["searches"] for query in search["query"]]
+
+
+def _ltr_queries(queries: Iterable[Any], depth: int) -> Iterator[Mapping[str, Any]]:
+    """Yield the queries of Learning To Rank in a tree."""
+    for query in queries:
+        if query["type"] == _LTR_QUERY:
+            yield query
+        elif depth < 100:
+            yield from _ltr_queries(query.get("children", []), depth + 1)
+
+
+def _nanoseconds(breakdown: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the nanoseconds of a feature that are spent on documents, and those that are spent once.
+
+    Where segments are searched at the same time, the times of slices stand beside their sum.
+    """
+    times = {
+        name: milliseconds_of(value)
+        for name, value in breakdown.items()
+        if not name.endswith("_count") and not name.startswith(_OF_SLICES)
+    }
+    once = fsum(time for name, time in times.items() if name in _ONCE)
+    return fsum(times.values()) - once, once
+
+
+def _not_costs(path: Path) -> DatasetError:
+    return DatasetError(
+        tr("{path}: no costs of features found; expected {expected}.").format(
+            path=path, expected=tr(_EXPECTED)
+        )
+    )

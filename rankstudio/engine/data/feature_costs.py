@@ -1,0 +1,135 @@
+"""What features cost at query time: milliseconds per document and per query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import fsum, inf
+from typing import Any, Self
+
+from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.language import tr, translatable
+from rankstudio.engine.support.frozen_mapping import FrozenMapping
+
+_FREE = 1e-3  # of the cheapest feature, for one that costs nothing: a gain per cost has a denominator
+_MOST_MILLISECONDS = 1e12  # some thirty years; sums of such numbers stay finite
+_EXPECTED = translatable(
+    "documents, the mean number per query, and features, a list of [id, per document, per query] in "
+    "milliseconds from 0 up"
+)
+
+
+@dataclass(frozen=True)
+class FeatureCosts:
+    """Milliseconds that features cost.
+
+    A feature costs something once per query, such as opening an index, and something for each document.
+
+    Attributes
+    ----------
+    features : tuple of (int, float, float)
+        1-based id, milliseconds per document and milliseconds per query, by ascending id.
+    documents : float
+        Mean number of documents per query, greater than 0.
+    source : str
+        Source, for messages.
+    """
+
+    features: tuple[tuple[int, float, float], ...]
+    documents: float
+    source: str = field(default="", compare=False)
+
+    @classmethod
+    def of(cls, values: Any) -> Self:
+        """Return costs from plain values, as :meth:`plain` returns them.
+
+        Raises
+        ------
+        ParameterError
+            If they are not costs.
+        """
+        try:
+            documents = milliseconds_of(values["documents"])
+            found = sorted(
+                (_id(i), milliseconds_of(one), milliseconds_of(once)) for i, one, once in values["features"]
+            )
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise ParameterError("costs", values, tr(_EXPECTED)) from None
+        different = len({i for i, _, _ in found}) == len(found) > 0
+        if not different or documents == 0 or set(values) != {"documents", "features"}:
+            raise ParameterError("costs", values, tr(_EXPECTED))
+        return cls(tuple(found), documents)
+
+    def plain(self) -> FrozenMapping[str, Any]:
+        """Return the costs as a plan contains them."""
+        return FrozenMapping({"documents": self.documents, "features": self.features})
+
+    @cached_property
+    def per_document(self) -> Mapping[int, float]:
+        """Milliseconds per document, by 1-based id."""
+        return {i: one for i, one, _ in self.features}
+
+    @cached_property
+    def per_query(self) -> Mapping[int, float]:
+        """Milliseconds per query, by 1-based id."""
+        return {i: once for i, _, once in self.features}
+
+    def milliseconds(self, features: Iterable[int], documents: float | None = None) -> float:
+        """Return the milliseconds per query of some features for a number of documents, by default the mean.
+
+        Raises
+        ------
+        DatasetError
+            For a feature without a cost.
+        """
+        ids, m = list(features), self.documents if documents is None else documents
+        missing = next((i for i in ids if i not in self.per_query), None)
+        if missing is not None:
+            text = tr("Feature {feature} has no cost. Import costs of all features of the data.")
+            raise DatasetError(text.format(feature=missing))
+        return fsum(self.per_query[i] + m * self.per_document[i] for i in ids)
+
+    def prices(self) -> dict[int, float]:
+        """Return the milliseconds per query of each feature, as a selection counts them.
+
+        A feature that costs nothing counts as a thousandth of the cheapest other one.
+        """
+        every = {i: self.milliseconds([i]) for i, _, _ in self.features}
+        least = min((cost for cost in every.values() if cost > 0), default=1.0)
+        return {i: cost or least * _FREE for i, cost in every.items()}
+
+    def text(self) -> str:
+        """Return the costs in one line: "documents: 20.5; 12: 0.002 + 0.1; 13: 0.0 + 0.3"."""
+        features = [f"{i}: {one!r} + {once!r}" for i, one, once in self.features]
+        return "; ".join([f"documents: {self.documents!r}", *features])
+
+    @classmethod
+    def parsed(cls, text: str) -> Self:
+        """Return the costs in a text as :meth:`text` writes it; ParameterError if it is none."""
+        first, *items = (item.partition(":") for item in text.split(";"))
+        try:
+            if first[0].strip() != "documents":
+                raise ValueError("expected the number of documents")
+            costs = [(int(feature), *item.split("+")) for feature, _, item in items]
+            return cls.of({"documents": first[2], "features": costs})
+        except (ValueError, ParameterError):
+            raise ParameterError(
+                "costs", text, tr("a file, or costs such as documents: 20; 12: 0.002 + 0.1; 13: 0.01 + 0")
+            ) from None
+
+
+def milliseconds_of(value: Any) -> float:
+    """Return a number from 0 up; ValueError, TypeError or OverflowError for anything else."""
+    if isinstance(value, bool):
+        raise TypeError("expected a number")
+    number = float(value)
+    if not 0 <= number <= _MOST_MILLISECONDS:
+        raise ValueError("expected a number from 0 up")
+    return abs(number)  # no negative zero
+
+
+def _id(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < inf:
+        raise ValueError("expected the id of a feature")
+    return value

@@ -1,0 +1,149 @@
+"""Rows of a loss for data of any size: the documents of one shard, or the Gram matrices of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
+from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arrays import Bools, Floats
+from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
+from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import (
+    DEFAULT_COST,
+    KnownStatistics,
+    Statistics,
+    cut_blocks,
+    gram_blocks,
+    gram_statistics,
+)
+from rankstudio.engine.methods.shards.scratch import Room, Scratch
+from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.methods.shards.work import TreeSum
+from rankstudio.engine.support.memory import budget
+from rankstudio.engine.support.shard import Shard
+from rankstudio.engine.support.work import Waiting, finish
+
+
+class SummedRows(QueryData):
+    """Rows of which only the Gram matrix of each query is known.
+
+    All that follows from these matrices is computed as from rows in memory. What asks for a row fails.
+    """
+
+    @classmethod
+    def of(cls, data: TrainingData | QueryData, known: Statistics) -> SummedRows:
+        """Return the rows of some documents with known matrices."""
+        n = known.total.shape[0] - 1
+        rows = cls(np.broadcast_to(0.0, (data.y.size, n)), data.y, data.ptr)
+        rows.shared.of(KnownStatistics).found[True, DEFAULT_COST] = known
+        return rows
+
+    @cached_property
+    def centred(self) -> tuple[Floats, Floats]:
+        """Raise an error: there are no rows."""
+        raise TypeError("These rows are known by their Gram matrices only.")
+
+    @property
+    def informative(self) -> Bools:
+        """Features that vary within some query, shape (n,)."""
+        varies: Bools = np.diagonal(gram_statistics(self).total)[:-1] > 0
+        return varies
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether the Gram matrices exist: always."""
+        return True
+
+    def narrowed(self, columns: Sequence[int]) -> SummedRows:
+        """Return the same rows with some of the features."""
+        known, chosen = gram_statistics(self), list(columns)
+        squares, rights, labels = known.known
+        kept = np.array([*chosen, known.total.shape[0] - 1])
+        total, gram = known.total[np.ix_(kept, kept)], known.gram[:, kept[:, None], kept]
+        parts = np.ascontiguousarray(squares[:, chosen]), np.ascontiguousarray(rights[:, chosen]), labels
+        return SummedRows.of(self, Statistics(parts, total, np.ascontiguousarray(gram)))
+
+
+@dataclass
+class _Known:
+    """The rows of some data, by the cost."""
+
+    by_cost: dict[PairCost, SummedRows] = field(default_factory=dict)
+
+
+def summed_rows(data: TrainingData, cost: PairCost, columns: Sequence[int] | None = None) -> QueryData:
+    """Return the rows of a loss, cached.
+
+    Parameters
+    ----------
+    data : TrainingData
+        Of any size.
+    cost : PairCost
+    columns : sequence of int, optional
+        Columns of the features; all by default.
+
+    Returns
+    -------
+    QueryData
+        Of one shard its documents, or the rows of the cost; of several shards a :class:`SummedRows`.
+
+    Notes
+    -----
+    One pass over several shards, O(mn²) for m documents with n features. The matrices take O(Qn²) for Q
+    queries: in memory up to half of the memory limit, otherwise in an unnamed file.
+    """
+    if not data.several:
+        rows = PairRows.of(data.whole("Exact search"), cost)
+    elif columns is not None and cost not in data.shared.of(_Known).by_cost:
+        return finish(summing_rows(data.narrowed(columns), cost))
+    else:
+        rows = finish(summing_rows(data, cost))
+    return rows if columns is None else rows.narrowed(columns)
+
+
+def summing_rows(data: TrainingData, cost: PairCost) -> Waiting[QueryData]:
+    """Yield progress, and return the result of :func:`summed_rows`."""
+    if not data.several:
+        return summed_rows(data, cost)
+    known = data.shared.of(_Known).by_cost
+    if cost not in known:
+        known[cost] = SummedRows.of(data, (yield from _statistics(data, cost)))
+    return known[cost]
+
+
+def _statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics]:
+    n, Q = data.X.shape[1], data.ptr.size - 1
+    limit, blocks = budget() / 2, -(-Q // BLOCK)
+    scratch = Scratch(Room(lambda: limit))
+    shapes = [(n,), (n,), (), (n + 1, n + 1)]
+    squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
+    for array in (squares, rights, labels, gram):
+        array[-1] = 0.0  # the last block has queries without documents
+    totals: list[Floats] = [np.empty(0)] * len(data.shards)
+
+    def add(index: int, shard: Shard, rows: QueryData) -> None:
+        query, total = shard.first_query, np.zeros((n + 1, n + 1))
+        for found in gram_blocks(rows, cost, by_blocks=True):
+            total += found.sum(axis=0)
+            # The blocks of a shard begin anywhere in those of all queries.
+            for part in np.split(found, [BLOCK - query % BLOCK]):
+                block, lane = divmod(query, BLOCK)
+                lanes = slice(lane, lane + len(part))
+                if len(part):
+                    gram[block, ..., lanes] = np.moveaxis(part, 0, -1)
+                    squares[block, :, lanes] = np.diagonal(part, axis1=1, axis2=2).T[:n]
+                    rights[block, :, lanes] = part[:, n, :n].T
+                    labels[block, lanes] = part[:, n, n]
+                query += len(part)
+        totals[index] = total
+
+    yield from data.visited(add, "adding up products of features")
+    tree = TreeSum()
+    for total in totals:
+        tree.add((total,))
+    return Statistics((squares, rights, labels), tree.result()[0], gram)
