@@ -199,7 +199,7 @@ class EvidenceController(Controller):
         doing = tr("Permuting features …")
         self.panel.permuting.show_state(progress, permuted.seconds, permuted.share, doing)
         selects = evidence.whole or (model is None and not self._ranks)
-        self.stop.show_steps(selects)
+        self.stop.show_steps(evidence.steps_tested or (model is None and not self._ranks))
         self.best.setVisible(selects)
         self.sets.setVisible(selects and not evidence.too_many)
         self._show_chance()
@@ -292,15 +292,16 @@ class EvidenceController(Controller):
     @Slot()
     def _show_stop(self) -> None:
         final = self.evidence.progress(Package.STOP) is not Progress.RUNNING
-        found = self._known("stop", "significance", "repeated", final, self.evidence.whole)
+        whole = self.evidence.steps_tested
+        found = self._known("stop", "significance", "repeated", final, whole)
         if found is not None:
-            self.stop.show_stop(found, self._columns[0], whole=self.evidence.whole, final=final)
+            self.stop.show_stop(found, self._columns[0], whole=whole, final=final)
 
     def _show_chance(self) -> None:
         """Show what the permutation test of the whole path says."""
         tests, model, line = self._tests, self._current.model, self.stop.chance
         line.setVisible(tests.possible)
-        selects = self.evidence.whole or (self.evidence.model is None and not self._ranks)
+        selects = self.evidence.steps_tested or (self.evidence.model is None and not self._ranks)
         self.stop.setVisible(selects or tests.possible)
         if model is None or not tests.possible:
             return
