@@ -18,6 +18,7 @@ from rankstudio.engine.analysis.significance import (
     RunComparison,
     best_run,
     by_dataset,
+    paired_over,
     pin_effects,
 )
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -66,7 +67,7 @@ def tests(compared: RunComparison) -> TextTable:
         average = f"{result.average[compared.measure]:.4f}"
         rows.append([str(number), plan_text(result.plan), range_text(result.sizes), average, *found])
     title = (
-        f"{compared.data}: {compared.measure} over {compared.n_queries} queries, "
+        f"{compared.data}: {compared.measure} over {paired_over(compared.runs[0].plan, compared.n_queries)}, "
         f"against run {compared.reference + 1}"
     )
     return TextTable(title, header, rows, (1, 2))
