@@ -291,7 +291,8 @@ def test_what_is_not_defined_is_left_out(small) -> None:
     unit = selection_evidence(GreedyRankRLS(1, 2.0, cost="unit"), X, y, qid=qid, n_halves=2)
     assert unit.significance is None and unit.repeated is not None
     grouped = GreedyRankRLS(1, 2.0, groups=[[2, 3]])
-    assert selection_evidence(grouped, X, y, qid=qid, n_halves=2).best is None
+    found = selection_evidence(grouped, X, y, qid=qid, n_halves=2)
+    assert found.significance is None and found.repeated is None and found.deciding is None
 
 
 def test_a_method_or_a_set_that_is_none_is_refused(small) -> None:
