@@ -25,7 +25,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import TextTable, p_text, range_text, save_csv
-from rankstudio.engine.methods.catalog import Kind, Method
+from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.stability import Stability
 from rankstudio.engine.support.files import write_text
@@ -83,7 +83,7 @@ def _tested(tested: CorrectedTest) -> list[str]:
 
 
 def plan_text(plan: Plan) -> str:
-    """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (hinge)"."""
+    """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (loss hinge)"."""
     ranker = plan.ranker_entry
     if plan.entry.given:
         return plan.title
@@ -99,13 +99,11 @@ def _share_text(plan: Plan) -> str:
 
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
-    """Return a method with those of its parameters that are not as by default, grids apart."""
+    """Return a method with its parameters that differ from the defaults, without grids of several values."""
     fixed = [
-        p.format(parameters[p.name])
-        if p.kind in (Kind.CHOICE, Kind.MEASURE)
-        else f"{p.label} {p.format(parameters[p.name])}"
+        f"{p.label} {p.format(value)}"
         for p in entry.parameters
-        if p not in entry.grids and parameters[p.name] != p.default
+        if (value := parameters[p.name]) != p.default and not (p in entry.grids and p.several(value))
     ]
     return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
 
