@@ -148,7 +148,7 @@ class OverlayPlot(Plot):
         x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
         reference = next((one.key for one in self.curves if one.reference), None)
         banded = reference is not None and any(one.low for one in series)
-        bands = tr("band: paired 95 % interval to run {number}").format(number=reference) if banded else ""
+        bands = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference) if banded else ""
         return CurvesFigure(
             NAME, self.axes.title, "", x, FigureAxis(self.axes.title), tuple(series), bands=bands
         )
