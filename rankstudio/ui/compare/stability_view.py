@@ -25,7 +25,8 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _JACCARD = "Jaccard"
-_INDEX_WIDTH, _LEAST_INDEX_WIDTH = 300, 216  # pixels of the indices, and of them in a narrow view
+_INDEX_WIDTH, _LEAST_INDEX_WIDTH = 300, 240  # pixels of the indices, and of them in a narrow view
+_ROOM_FOR_MAP = 520  # pixels of the view, below which the names need the room
 _LEAST_NAME = 128  # pixels of the name of a feature
 _MAPPED = 60  # folds, of which a map can be read
 _LISTED = 20  # folds that have a column
@@ -111,8 +112,10 @@ class StabilityView(View):
         self.set_caption(caption)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave more of a narrow view to the features."""
+        """Leave more of a narrow view to the features, and all but the indices of a very narrow one."""
         super().resizeEvent(event)
+        for widget in (self.plot, self.index):
+            widget.setVisible(self.width() >= scaled(_ROOM_FOR_MAP))
         self._side.setFixedWidth(scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3))))
 
     def _lay_out(self) -> None:
