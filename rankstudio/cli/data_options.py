@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data.columns import COLUMN_OPTIONS, split_names
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.data.feature_names import set_mismatch, with_feature_set
-from rankstudio.engine.data.feature_sets import read_feature_set
+from rankstudio.engine.data.columns import COLUMN_OPTIONS, FILES, split_names
 from rankstudio.engine.errors import PlanError
 
 MISSING: dict[str, Any] = {
@@ -23,7 +19,7 @@ NORMALIZE: dict[str, Any] = {"choices": ("none", "query_minmax"), "help": "scali
 
 
 def add_column_options(where: Any) -> None:
-    """Add the options for data in tables, and for SVMlight text with ids from 0."""
+    """Add the options for data in tables, for SVMlight text with ids from 0, and for feature logs."""
     where.add_argument(
         "--qid",
         metavar="COLUMN",
@@ -58,6 +54,12 @@ def add_column_options(where: Any) -> None:
         choices=("0", "1"),
         help="first feature id in LETOR and SVMlight text; by default 0 if any id is 0, otherwise 1",
     )
+    where.add_argument(
+        "--judgments",
+        metavar="FILE",
+        help="judgments of feature logs: TREC qrels, a CSV file with query, docid and rating, or a judgment "
+        "list of OpenSearch; by default the file next to the logs that is named so",
+    )
 
 
 def add_feature_set_option(where: Any, use: str) -> None:
@@ -69,22 +71,6 @@ def add_feature_set_option(where: Any, use: str) -> None:
         help="feature set with which the data were logged: of Elasticsearch, OpenSearch, Solr or Vespa; by "
         f"default featureset.json, features.json or features.profile next to the data; {use}",
     )
-
-
-def with_asked_feature_set(dataset: FoldedDataset, args: argparse.Namespace) -> FoldedDataset:
-    """Return a dataset with the feature set of that option, and say where it may be another one.
-
-    Raises
-    ------
-    DataError
-        Where the file is none, or has none of the features.
-    """
-    if args.feature_set is None:
-        return dataset
-    made = with_feature_set(dataset, read_feature_set(args.feature_set))
-    if note := set_mismatch(made):
-        print(f"Note: {note}", file=sys.stderr)
-    return made
 
 
 def columns_from(args: argparse.Namespace) -> dict[str, Any]:
@@ -102,6 +88,8 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
             continue
         if name in ("features", "ignore"):
             value = split_names(value)
+        if name in FILES and str(value):
+            value = str(Path(value).absolute())
         if value in ([], ""):
             raise PlanError(f"{option}: expected a column name, got an empty value.")
         found[name] = int(value) if name == "ids_from" else value

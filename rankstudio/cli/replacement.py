@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.streams import is_standard
 from rankstudio.engine.analysis.batch import Comparison, folder_name
+from rankstudio.engine.data.columns import FILES
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 
@@ -19,7 +20,7 @@ TABLES = ("comparison.csv", "comparison.md", "tests.csv")
 _USUAL = ("convention", "select_by")  # as the data say, where a comparison does not
 _READ = (
     *("data", "study", "studies", "model", "models", "scores", "source", "plan", "resume"),
-    *("runs", "groups", "preferences"),
+    *("runs", "groups", "preferences", "costs", "judgments", "feature_set"),
 )
 """Where the parser puts files and folders that commands read."""
 
@@ -61,7 +62,8 @@ def recorded_files(study: Study) -> list[Path]:
 
 def inputs_of_plan(plan: Plan) -> list[Path]:
     """Return the files and folders that a plan reads."""
-    told = (plan.data, plan.scores.get("path", ""), plan.preferences.get("path", ""))
+    files = (plan.columns.get(name, "") for name in FILES)
+    told = (plan.data, plan.scores.get("path", ""), plan.preferences.get("path", ""), *files)
     return [Path(place) for place in told if place not in ("", SAMPLE)]
 
 

@@ -15,6 +15,7 @@ show, so no caller has to add to it.
     │   ├── ColumnValueError  a cell that its column of a table cannot have
     │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
     │   ├── DatasetError      files that are fine alone and do not belong together (also a ValueError)
+    │   ├── NoJudgmentsError  feature logs of which it is not clear what judges them
     │   └── UnknownColumnsError  a table of which it is not clear what its columns are
     ├── ParameterError        a parameter outside its range (also a ValueError)
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
@@ -137,6 +138,10 @@ class ColumnValueError(FormatError):
 
 class DatasetError(DataError, ValueError):
     """Files that are readable but do not belong together, or a dataset that a method cannot use."""
+
+
+class NoJudgmentsError(DatasetError):
+    """Feature logs are without judgments, or it is not clear which ones are theirs."""
 
 
 class UnknownColumnsError(DatasetError):

@@ -15,7 +15,7 @@ from rankstudio.engine.data.cost_files import holds_costs, read_costs
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_sets import is_rank_feature, parsed_feature_set, read_feature_set
-from rankstudio.engine.data.formats.data_file import load_logs
+from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.errors import DataError
 from rankstudio.engine.export.foreign.foreign_files import foreign_model
 from rankstudio.engine.support.escaping import one_line
@@ -116,7 +116,7 @@ def test_feature_logs(fuzz: Fuzz) -> None:
         log.write_bytes(content)
         judgments.write_bytes(graded)
         try:
-            data = load_logs(log, judgments)
+            data = open_dataset(log, columns={"judgments": str(judgments)}).folds[0].train
         except DataError as error:
             return refusal(error, log if log.name in str(error) else judgments)
         assert np.isfinite(data.X).all() and (data.y >= 0).all() and np.isfinite(data.y).all()

@@ -16,7 +16,6 @@ from rankstudio.cli.data_options import (
     add_feature_set_option,
     by_name,
     columns_from,
-    with_asked_feature_set,
 )
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json
@@ -57,7 +56,7 @@ TREC data contain the judged documents only. A judged document that a run did no
 value; a retrieved document without a judgement is left out.
 
 Feature logs of Elasticsearch, OpenSearch, Solr or Vespa contain the documents that are both logged and
-judged; a note counts and lists the others.
+judged; a note counts the others, and --unmatched writes them to a file.
 
 One file becomes one file, unless a protocol creates folds; folds are written as OUT/Fold1/train.txt and so
 on. --renumber also writes a table of new ids, names and original ids: OUT/features.csv for folds, or
@@ -102,11 +101,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="TREC run for the judgements DATA; its scores become feature NAME; repeatable",
     )
     parser.add_argument(
-        "--judgments",
+        "--unmatched",
         metavar="FILE",
         type=Path,
-        help="judgments of the feature logs DATA: TREC qrels, a CSV file with query, docid and rating, or a "
-        "judgment list of OpenSearch; by default the file next to DATA that is named so",
+        help="also write the documents of feature logs that are only logged or only judged, as a CSV file",
     )
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
@@ -129,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.experiment.runner import open_data
     from rankstudio.engine.export.dataset_files import DatasetFiles
 
-    check_outputs([args.out], args)  # before a long file is read
+    check_outputs([args.out, *filter(None, [args.unmatched])], args)  # before a long file is read
     runs = _runs(args)
     form = _form(args)
     plan = Plan(
@@ -140,14 +138,10 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         columns=columns_from(args),
     )
-    if args.judgments is not None:
-        if runs is not None:
-            raise PlanError("--judgments and --run: expected one of them, got both.")
-        dataset = _of_logs(plan, args.data, args.judgments)
-    else:
-        dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
-    dataset = with_asked_feature_set(dataset, args)
-    if form.key == "letor" and (args.judgments is not None or dataset.read_as.format == "logs"):
+    if runs is not None and args.judgments is not None:
+        raise PlanError("--judgments and --run: expected one of them, got both.")
+    dataset = open_data(plan) if runs is None else _judged(plan, args.data, runs)
+    if form.key == "letor" and dataset.read_as.format == "logs":
         dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
@@ -157,6 +151,8 @@ def run(args: argparse.Namespace) -> int:
     if not files.single and args.out.is_file():
         raise PlanError(f"{args.out}: expected a folder for {len(dataset.folds)} folds, found a file.")
     check_outputs(files.paths, args)
+    if args.unmatched is not None:
+        _write_unmatched(args, plan)
     comments = not args.no_comments
     if is_standard(args.out):
         _print_data(files.written_data(next(iter(files.parts.values()))), form, comments=comments)
@@ -239,13 +235,13 @@ def _with_plain_ids(dataset: FoldedDataset) -> FoldedDataset:
     return replace(dataset, folds=tuple(folds))
 
 
-def _of_logs(plan: Plan, logs: Path, judgments: Path) -> FoldedDataset:
-    """Return logged documents with their judgments, in the folds of a plan."""
-    from rankstudio.engine.data.formats.data_file import load_logs
+def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
+    """Write the documents that are not both logged and judged."""
+    from rankstudio.engine.data.formats.data_file import unmatched_documents
+    from rankstudio.engine.export.tables import save_csv
 
-    scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
-    data = load_logs(logs, judgments, missing=plan.missing, normalize=scaling)
-    return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
+    rows = unmatched_documents(Path(plan.data), plan.columns.get("judgments", ""))
+    save_csv(args.unmatched, ("query", "document", "reason"), rows)
 
 
 def _kept(args: argparse.Namespace) -> tuple[int, ...] | None:

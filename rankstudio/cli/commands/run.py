@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankstudio.cli.data_options import by_name, with_asked_feature_set
+from rankstudio.cli.data_options import by_name
 from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on, stopping
 from rankstudio.cli.mlflow_log import logged, tracking_store
 from rankstudio.cli.output.run_summary import summary
@@ -196,7 +196,6 @@ def _carry_out(
         make_folder(out)  # better to hear of a folder that cannot be made before the work than after it
     with preparation():
         dataset = open_data(plan)
-    dataset = with_asked_feature_set(dataset, args)
     if args.refit:
         disjoint_parts(dataset)  # also better heard of now
     plan = usual_choices(plan, dataset, task.stated)

@@ -18,13 +18,14 @@ from rankstudio.engine.analysis.significance import (
     RunComparison,
     best_run,
     by_dataset,
+    paired_over,
     pin_effects,
 )
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import TextTable, p_text, range_text, save_csv
-from rankstudio.engine.methods.catalog import Kind, Method
+from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.stability import Stability
 from rankstudio.engine.support.files import write_text
@@ -66,7 +67,7 @@ def tests(compared: RunComparison) -> TextTable:
         average = f"{result.average[compared.measure]:.4f}"
         rows.append([str(number), plan_text(result.plan), range_text(result.sizes), average, *found])
     title = (
-        f"{compared.data}: {compared.measure} over {compared.n_queries} queries, "
+        f"{compared.data}: {compared.measure} over {paired_over(compared.runs[0].plan, compared.n_queries)}, "
         f"against run {compared.reference + 1}"
     )
     return TextTable(title, header, rows, (1, 2))
@@ -82,7 +83,7 @@ def _tested(tested: CorrectedTest) -> list[str]:
 
 
 def plan_text(plan: Plan) -> str:
-    """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (hinge)"."""
+    """Return what was run, with what was set otherwise than by default: "GAS, then RankSVM (loss hinge)"."""
     ranker = plan.ranker_entry
     if plan.entry.given:
         return plan.title
@@ -98,13 +99,11 @@ def _share_text(plan: Plan) -> str:
 
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
-    """Return a method with those of its parameters that are not as by default, grids apart."""
+    """Return a method with its parameters that differ from the defaults, without grids of several values."""
     fixed = [
-        p.format(parameters[p.name])
-        if p.kind in (Kind.CHOICE, Kind.MEASURE)
-        else f"{p.label} {p.format(parameters[p.name])}"
+        f"{p.label} {p.format(value)}"
         for p in entry.parameters
-        if p not in entry.grids and parameters[p.name] != p.default
+        if (value := parameters[p.name]) != p.default and not (p in entry.grids and p.several(value))
     ]
     return f"{entry.label} ({', '.join(fixed)})" if fixed else entry.label
 

@@ -316,6 +316,13 @@ def _corrected(
     return distinct_family([found[key] for key in others], [(first, at) for first in firsts])
 
 
+def paired_over(plan: Plan, n: int) -> str:
+    """Return what pairs runs: "784 queries", or the folds of one ranking, each of which counts as a query."""
+    if plan.one_ranking:
+        return trn("{n:,} fold of one ranking", "{n:,} folds of one ranking", n).format(n=n)
+    return trn("{n:,} query", "{n:,} queries", n).format(n=n)
+
+
 def by_dataset(runs: Sequence[RunResult]) -> dict[str, list[RunResult]]:
     """Return the runs by dataset name, in order of first occurrence."""
     found: dict[str, list[RunResult]] = {}

@@ -1,4 +1,4 @@
-"""Which columns of a table are what: the query, the label, the features."""
+"""How data are read: which columns of a table are what, and which files belong to them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,18 @@ COLUMN_OPTIONS = {
     "features": "--columns",
     "ids_from": "--ids-from",
     "no_queries": "--no-queries",
+    "judgments": "--judgments",
+    "feature_set": "--feature-set",
 }
-"""The options by which the terminal has what is said of columns."""
+"""The options by which the terminal has what is said of columns and files."""
+
+FILES = ("judgments", "feature_set")
+"""What names files."""
 
 
 @dataclass(frozen=True)
 class DataColumns:
-    """Columns of a table by name; missing names are recognised by their usual names.
+    """Columns of a table by name, and files; missing names are recognised by their usual names.
 
     Attributes
     ----------
@@ -44,6 +49,10 @@ class DataColumns:
         Column of the part of each document, train, vali or test; "" for the usual name, if present.
     no_queries : bool
         Whether all documents are one ranking, regardless of any queries in the data.
+    judgments : str
+        File with the judgments of feature logs; "" for the one next to them.
+    feature_set : str
+        File with the feature set of a search engine; "" for the one next to the data, if there is one.
     """
 
     qid: str = ""
@@ -53,6 +62,8 @@ class DataColumns:
     ids_from: int | None = None
     part: str = ""
     no_queries: bool = False
+    judgments: str = ""
+    feature_set: str = ""
 
     def __bool__(self) -> bool:
         return self != DataColumns()
@@ -74,11 +85,12 @@ class DataColumns:
         unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
         named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
         single = {name: values.get(name, "") for name in ("qid", "label", "part")}
+        places = {name: values.get(name, "") for name in FILES}
         if (
             unknown
             or begin not in (None, 0, 1)
             or isinstance(begin, bool)
-            or any(not _is_name(text, empty=True) for text in single.values())
+            or any(not _is_name(text, empty=True) for text in (*single.values(), *places.values()))
             or not isinstance(no_queries, bool)
         ):
             raise ParameterError("columns", dict(values), _EXPECTED)
@@ -92,6 +104,7 @@ class DataColumns:
             raise ParameterError("columns", twice[0], "each column at most once")
         return cls(
             **single,
+            **places,
             features=named["features"],
             ignore=named["ignore"],
             ids_from=begin,

@@ -102,11 +102,17 @@ def is_part_file(path: Path) -> bool:
     return named and _is_data(path) and path.is_file()
 
 
-def find_folds(path: Path) -> list[FilesOfFold]:
-    """Find the files of a dataset, looking one folder deeper if it is unambiguous."""
+def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
+    """Find the files of a dataset, looking one folder deeper if it is unambiguous.
+
+    A folder of feature logs needs judgments in it, unless it is ``judged`` by a file elsewhere.
+    """
     if not is_there(path) or not path.is_dir():
         regular_file_size(path)
         return [FilesOfFold(1, {"train": (path,)})]
+    logs = logs_in(path) if judged else ()
+    if logs:
+        return [FilesOfFold(1, {"train": logs})]
     found = _folds_in(path)
     if found:
         return found
@@ -266,8 +272,9 @@ def _identities(path: Path) -> Iterator[tuple[int, int] | Path]:
 
 
 def _files_of(place: Path) -> Iterator[Path]:
-    """Yield the files of a folder: those of its data, where there are any, else all."""
+    """Yield the files of a folder: those of its data, where there are any, else all; judgments of logs."""
     if not place.is_dir():
+        yield from judgment_files(place.parent) if holds_logs(place) else ()
         return
     try:
         found = [path for fold in find_folds(place) for paths in fold.parts.values() for path in paths]
@@ -275,5 +282,6 @@ def _files_of(place: Path) -> Iterator[Path]:
         found = []
     for path in found:
         yield from filter(None, (path, sizes_file(path)))
+        yield from judgment_files(path.parent) if holds_logs(path) else ()
     for folder, _, names in os.walk(place) if not found else ():
         yield from (Path(folder, name) for name in sorted(names))

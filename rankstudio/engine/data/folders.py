@@ -13,7 +13,8 @@ from typing import Any
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.cost_files import costs_beside
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.data.feature_names import set_mismatch
+from rankstudio.engine.data.feature_names import set_mismatch, with_feature_set
+from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
@@ -49,9 +50,10 @@ def open_dataset(
         vali/valid/validation/dev, test.
     columns : DataColumns or Mapping, optional
         Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if their names are not
-        recognised; with ``{"ids_from": 0}`` the ids of SVMlight text start at 0. missing, normalize,
-        progress, cancelled, cache See `rankstudio.engine.data.formats.data_file.load_letor`; progress counts
-        the bytes of all files.
+        recognised; with ``{"ids_from": 0}`` the ids of SVMlight text start at 0. ``{"judgments":
+        "ratings.csv"}`` and ``{"feature_set": "featureset.json"}`` name files that are not next to the data.
+    missing, normalize, progress, cancelled, cache
+        See `rankstudio.engine.data.formats.data_file.load_letor`; progress counts the bytes of all files.
 
     Returns
     -------
@@ -67,10 +69,10 @@ def open_dataset(
     """
     check_options(missing, normalize)
     path = Path(path)
-    folds = find_folds(path)
+    told = DataColumns.of(columns or {})
+    folds = find_folds(path, judged=bool(told.judgments))
     wanted = [part for fold in folds for part in fold.parts.values()]
     total = sum(regular_file_size(file) for part in wanted for file in part)
-    told = DataColumns.of(columns or {})
     reading = ReadProgress(progress, cancelled, total)
     reader = PartReader(
         path, wanted, reading, told, missing, normalize, cache=cache, several_folds=len(folds) > 1
@@ -96,6 +98,9 @@ def open_dataset(
         columns=told,
         feature_set=identity.feature_set,
     )
+    if told.feature_set:
+        dataset = with_feature_set(dataset, read_feature_set(Path(told.feature_set)))
+        named = list(dataset.folds)
     costs, unused = costs_beside(dataset)
     notes = tuple(filter(None, (set_mismatch(dataset), unused)))
     if notes:

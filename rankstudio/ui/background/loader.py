@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import ColumnValueError, NoQueriesError, UnknownColumnsError
+from rankstudio.engine.errors import ColumnValueError, NoJudgmentsError, NoQueriesError, UnknownColumnsError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Ending, Job, Outcome, Worker
@@ -41,6 +41,8 @@ class Loader(QObject):
     """A table whose columns somebody has to name: its path, the Plan it was opened with, a sentence."""
     queriesUnknown = Signal(str, object, str)
     """Text that tells no queries: its path, the Plan it was opened with, a sentence."""
+    judgmentsUnknown = Signal(str, object, str)
+    """Feature logs without judgments beside them: path, the Plan they were opened with, a sentence."""
     ended = Signal()
     """It is opened, failed or cancelled."""
 
@@ -106,6 +108,8 @@ class Loader(QObject):
                 end(outcome)
             elif isinstance(outcome.error, ColumnValueError | UnknownColumnsError):
                 self.columnsUnknown.emit(path, options, outcome.text)
+            elif isinstance(outcome.error, NoJudgmentsError):
+                self.judgmentsUnknown.emit(path, options, outcome.text)
             elif isinstance(outcome.error, NoQueriesError):
                 self.queriesUnknown.emit(path, options, outcome.text)
             elif outcome.ending is Ending.FAILED:

@@ -407,7 +407,9 @@ class ViewFeeder(Controller):
     def _show_tests(self) -> None:
         self._tests.update()
         self._views.tests.set_runs(self._tests.titles, self._scope.marks.reference)
-        self._views.tests.show_rows(self._tests.rows, self._session.measure)
+        rows = self._tests.rows
+        plan = self._runs.record(rows[0].key).plan if rows else None
+        self._views.tests.show_rows(rows, self._session.measure, plan)
 
     @Slot()
     def _tell_tests(self) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtGui import QAction
 
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun, paired_over
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import signed
@@ -88,14 +89,14 @@ class TestsView(View):
         for number, key in enumerate(columns):
             self.table.setColumnHidden(number, key in spare - shown)
 
-    def show_rows(self, rows: Sequence[ComparedRun], name: str) -> None:
-        """Show runs against the first of them, by a measure."""
+    def show_rows(self, rows: Sequence[ComparedRun], name: str, plan: Plan | None) -> None:
+        """Show runs against the first of them, whose plan this is, by a measure."""
         if name != self._measure:
             self._measure = name
             self.table.set_columns(_columns(name))
         self.table.set_rows(rows if len(rows) > 1 else ())
         self._fit()
-        self.set_caption(self._caption_for(rows))
+        self.set_caption(self._caption_for(rows, plan))
 
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
         """Offer runs as the reference, by number and method; None marks the best."""
@@ -116,21 +117,22 @@ class TestsView(View):
         )
         self.reference.setEnabled(len(runs) > 1)
 
-    def _caption_for(self, rows: Sequence[ComparedRun]) -> str:
+    def _caption_for(self, rows: Sequence[ComparedRun], plan: Plan | None) -> str:
         compared = [row.found for row in rows if row.found is not None]
         waiting = sum(row.role == "waiting" for row in rows)
-        if len(rows) < 2:
+        if len(rows) < 2 or plan is None:
             return ""
         if not compared:
             return tr("comparing …") if waiting else tr("no other run shares the folds of the reference")
-        text = tr("{measure}, {n:,} queries, against run {key}")
+        text = tr("{measure}, {over}, against run {key}")
         if waiting:
             text = trn(
-                "{measure}, {n:,} queries, against run {key} · {waiting} comparison left …",
-                "{measure}, {n:,} queries, against run {key} · {waiting} comparisons left …",
+                "{measure}, {over}, against run {key} · {waiting} comparison left …",
+                "{measure}, {over}, against run {key} · {waiting} comparisons left …",
                 waiting,
             )
-        return text.format(measure=self._measure, n=compared[0].n, key=rows[0].key, waiting=waiting)
+        over = paired_over(plan, compared[0].n)
+        return text.format(measure=self._measure, over=over, key=rows[0].key, waiting=waiting)
 
     def _actions(self, row: ComparedRun) -> list[QAction]:
         """Return what the context menu offers for a run."""

@@ -455,17 +455,18 @@ class Evidence(QObject):
 
     # What the study keeps
 
-    def _place(self) -> tuple[Study, RunKey, int, str] | None:
+    def place(self) -> tuple[Study, RunKey, int, str] | None:
         """Return where the study keeps what is known of the selection that is looked at."""
         study, record, model = self._study_store.study, self._current.shown.record, self._current.model
         if study is None or record is None or record.stored is None or model is None or model.live:
             return None
-        columns = ",".join(map(str, model.step.selected))
-        return study, record.stored, model.fold.number, f"{model.key}:{columns}"
+        from rankstudio.engine.analysis.evidence.model_importance import model_place  # noqa: PLC0415 - brings kernels
+
+        return study, record.stored, model.fold.number, model_place(model.key, model.step.selected)
 
     def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
         """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
-        place = self._place()
+        place = self.place()
         found, model = known.found, self.model
         if place is None or found is None or key != self._key or model is None:
             return
@@ -473,16 +474,17 @@ class Evidence(QObject):
         if not study.read_only and self._session.convention == model.plan.convention:
             what = tr("Storing the evidence")
             given = study, run, fold, name, found
-            done = self._note_kept if tell else ignore
+            done = self.note_kept if tell else ignore
             self._worker.task(what, _store, *given, on_done=done, on_error=self.failed.emit)
 
-    def _note_kept(self, _: None) -> None:
+    def note_kept(self, _: None) -> None:
+        """Tell that something was stored."""
         self.n_kept += 1
         self.kept.emit()
 
     def _read(self, key: _Key) -> None:
         """Have it read what the study knows of a selection."""
-        place, model = self._place(), self._current.model
+        place, model = self.place(), self._current.model
         if place is None or model is None:
             return
         self._reading = key

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.analysis.batch import is_comparison
-from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.columns import FILES, DataColumns
 from rankstudio.engine.data.cost_files import holds_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
@@ -34,6 +34,7 @@ from rankstudio.ui.study.dialogs import ColumnsDialog, OpenDialog
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.notice import Question
 
+_JUDGMENTS = tr("Judgments (*.txt *.csv *.tsv *.json *.qrels);;All files (*)")
 _DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
 
@@ -77,6 +78,7 @@ class OpenController(Controller):
         models.loader.failed.connect(self.failed)
         models.loader.columnsUnknown.connect(self._ask_columns)
         models.loader.queriesUnknown.connect(self._ask_queries)
+        models.loader.judgmentsUnknown.connect(self._ask_judgments)
         self._worker = models.task_worker
         self._columns: dict[str, DataColumns] = {}  # what the user said of tables, by their paths
         parent.setAcceptDrops(True)
@@ -120,8 +122,11 @@ class OpenController(Controller):
 
         def show(preview: TablePreview) -> None:
             dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
-
-            dialog.accepted.connect(lambda: self._open_with(path, options, dialog.columns()))
+            told = DataColumns.of(options.columns)
+            files = {name: getattr(told, name) for name in FILES}
+            dialog.accepted.connect(
+                lambda: self._open_with(path, options, replace(dialog.columns(), **files))
+            )
             dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
@@ -146,6 +151,17 @@ class OpenController(Controller):
         else:
             self.failed.emit(problem)
 
+    @Slot(str, object, str)
+    def _ask_judgments(self, path: str, options: Plan, problem: str) -> None:
+        """Ask for the judgments of feature logs, and open them with these."""
+        title = tr("Judgments for {name}").format(name=Path(path).name)
+        folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
+        name, _ = QFileDialog.getOpenFileName(self._window, title, folder, _JUDGMENTS)
+        if name:
+            self._open_with(path, options, replace(DataColumns.of(options.columns), judgments=name))
+        else:
+            self.failed.emit(problem)
+
     def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
         """Open data of which somebody has told the columns."""
         self._columns[path] = columns
@@ -166,6 +182,12 @@ class OpenController(Controller):
             return
         if paths and all(_holds_models(Path(path)) for path in paths):
             self.modelsAsked.emit(list(paths))
+            return
+        logs = [path for path in paths if holds_logs(Path(path))]
+        others = [path for path in paths if path not in logs]
+        if len(logs) == len(others) == 1 and Path(others[0]).parent != Path(logs[0]).parent:
+            plan = self._session.plan.changed(columns={})
+            self._open_with(str(Path(logs[0]).absolute()), plan, DataColumns(judgments=others[0]))
             return
         try:
             self.open_path(one_of(paths))

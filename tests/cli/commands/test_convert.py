@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +21,11 @@ from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN
 from rankstudio.engine.data.formats.dataset_writer import save_dataset, save_letor, written_files
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import OutputError
+from rankstudio.engine.experiment.plan.as_code import as_command
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan
 from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.experiment.storage.study import Study
 
 
 @pytest.fixture
@@ -324,6 +329,45 @@ def test_feature_logs_and_judgments_become_one_dataset(tmp_path: Path, name: str
     assert data.document_ids == ("d0", "d1", "d2") * 2 and "query = red dress" in data.comments[0]
     assert main(["convert", str(logs), str(tmp_path / f"again-{name}")]) == 0, "judgments beside are found"
     assert (tmp_path / f"again-{name}").read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_documents_that_are_not_in_both_are_written(tmp_path: Path, capsys) -> None:
+    logs, ratings = logged(tmp_path / "logs")
+    out = ["convert", str(logs), str(tmp_path / "x.csv"), "--unmatched", str(tmp_path / "left.csv")]
+    assert main(out) == 0
+    with (tmp_path / "left.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["query", "document", "reason"]
+    assert rows == [
+        ["red dress", "d3", "not judged"],
+        ["blue, shoes", "d3", "not judged"],
+        ["red dress", "d77", "not logged"],
+    ]
+    assert main(out) == 1 and naming("x.csv --force").search(capsys.readouterr().err)
+    assert main([*out[:4], str(ratings), "--force"]) == 1, "what is read is not replaced"
+    letor = tmp_path / "train.txt"
+    letor.write_text("1 qid:1 1:2\n")
+    left = ["--unmatched", str(tmp_path / "no.csv")]
+    assert main(["convert", str(letor), str(tmp_path / "y.csv"), *left]) == 1
+    assert naming("train.txt feature logs").search(capsys.readouterr().err)
+
+
+def test_a_run_names_judgments_and_feature_set_and_its_plan_keeps_them(tmp_path: Path, capsys) -> None:
+    logs, ratings = logged(tmp_path / "logs")
+    mine = ratings.rename(tmp_path / "mine.csv")
+    own = tmp_path / "set.json"
+    own.write_text(json.dumps({"features": [{"name": "bm25", "params": [], "template": {}}]}))
+    files = ["--judgments", str(mine), "--feature-set", str(own)]
+    run = ["run", "--data", str(logs), "--lambda", "1", *files, "--out", str(tmp_path / "out")]
+    assert main(run) == 0
+    plan = load_plan(tmp_path / "out" / "plan.toml")
+    assert plan.columns == {"judgments": str(mine), "feature_set": str(own)}
+    assert main(shlex.split(as_command(plan))[1:]) == 0
+    with Study.open(tmp_path / "out" / "study.rankstudio") as study:
+        assert study.data(study.runs()[0].key).feature_set is not None
+    capsys.readouterr()
+    assert main(["run", "--data", str(logs), "--lambda", "1"]) == 1
+    assert naming("log.ndjson").search(capsys.readouterr().err)
 
 
 def test_judgments_and_runs_are_not_mixed(tmp_path: Path, capsys) -> None:

@@ -148,6 +148,19 @@ def test_what_is_shipped_can_be_run() -> None:
                 assert len(values) == len(table["measures"])
 
 
+def test_all_that_lai_et_al_print_is_stored() -> None:
+    tables = load_reproduction("fsmrank").tables
+    assert sum(len(cells) for table in tables for cells in table["rows"].values()) == 426
+    for table in tables:
+        measures = table["measures"]
+        for cells in table["rows"].values():
+            assert len(cells) == len(measures) and all(0.2 < cell < 0.9 for cell in cells)
+    for key in ("s-ones", "s-pearson"):
+        plan = load_reproduction("fsmrank").plans("OHSUMED", "nowhere", "letor3")[key]
+        assert plan.parameters["lambda1"] == (0.0,)
+        assert plan.parameters["importance"] == {"s-ones": "none", "s-pearson": "pearson"}[key]
+
+
 def test_what_is_not_there_is_named() -> None:
     with pytest.raises(PlanError, match=naming("x airola-2011 fsmrank")):
         load_reproduction("x")

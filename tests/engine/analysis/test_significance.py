@@ -20,6 +20,7 @@ from rankstudio.engine.analysis.significance import (
     compare_with,
     compared_runs,
     first_equals,
+    paired_over,
     pin_effects,
     why_unpaired,
 )
@@ -298,3 +299,10 @@ def test_real_runs_are_compared_by_the_queries_they_were_tested_on() -> None:
     by_hand = [sum(runs[i].folds[f].per_query["MAP"].sum() for f in range(2)) / found.n for i in range(2)]
     assert found.n == sum(f.test.n_queries for f in data.folds if f.test)
     assert found.mean_difference == pytest.approx(by_hand[1] - by_hand[0])
+
+
+def test_folds_of_one_ranking_are_not_called_queries() -> None:
+    plan = Plan("small")
+    one = plan.changed(columns={"no_queries": True})
+    assert (one.one_ranking, plan.one_ranking) == (True, False)
+    assert "queries" in paired_over(plan, 784) and "queries" not in paired_over(one, 5)

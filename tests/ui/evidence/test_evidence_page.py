@@ -427,7 +427,7 @@ def test_each_half_is_stored_when_it_is_learned(
     window.workspace.show_page("evidence")
     rest(window)
     evidence, told = window.models.evidence, []
-    study, run, fold, place = evidence._place()
+    study, run, fold, place = evidence.place()
 
     def stored() -> int:
         kept = study.evidence(run, fold, place)

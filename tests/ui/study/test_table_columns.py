@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -245,3 +246,28 @@ def test_text_without_queries_is_asked_about(
     if agrees:
         assert empty.session.plan.one_ranking
         assert empty.session.dataset.folds[0].train.query_ids == ("1",)
+
+
+@pytest.mark.parametrize("how", ["asked", "cancelled", "dropped"])
+def test_judgments_of_logs_are_asked_for(
+    empty: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    log, ratings = tmp_path / "logs" / "log.json", tmp_path / "mine.csv"
+    log.parent.mkdir()
+    hits = [
+        {"_id": str(i), "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 7}]}]}}
+        for i in range(9)
+    ]
+    log.write_text(json.dumps({"qid": "1", "hits": {"hits": hits}}))
+    ratings.write_text("query,docid,rating\n" + "".join(f"1,{i},{i % 3}\n" for i in range(9)))
+    chosen = "" if how == "cancelled" else str(ratings)
+    monkeypatch.setattr("rankstudio.ui.study.open.QFileDialog.getOpenFileName", lambda *_: (chosen, ""))
+    said: list[str] = []
+    empty.open_controller.failed.connect(said.append)
+    empty.open_controller.open_paths([str(log), str(ratings)] if how == "dropped" else [str(log)])
+    wait_until(lambda: empty.session.dataset is not None or bool(said))
+    settle(empty)
+    assert bool(said) == (how == "cancelled")
+    if not said:
+        assert empty.session.plan.columns == {"judgments": str(ratings)}
+        assert empty.session.dataset.folds[0].train.n_documents == 9

@@ -23,7 +23,7 @@ from rankstudio.engine.analysis.report.source import (
     tests_of,
 )
 from rankstudio.engine.analysis.report.study_figures import curves_of, differences_of
-from rankstudio.engine.analysis.significance import ALPHA, ComparedRun
+from rankstudio.engine.analysis.significance import ALPHA, ComparedRun, paired_over
 from rankstudio.engine.export.tables import TextTable, p_text, range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.number_format import NOTHING, fixed
@@ -171,10 +171,10 @@ def _tests(
         "better/equal/worse",
     )
     told = {(at, 7) for at, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA}
-    n = reference.result.per_query(name).size
+    over = paired_over(reference.plan, reference.result.per_query(name).size)
     family = sum(row.role == "compared" for row in tested)
     note = (
-        f"Difference of each run from {reference.name} over {n:,} queries of the {reference.part} part, with "
+        f"Difference of each run from {reference.name} over {over} of the {reference.part} part, with "
         "bootstrap intervals. Two-sided p-values: Student's paired t-test, Wilcoxon signed-rank test and "
         f"Fisher's randomisation test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
         f"Bold: below {ALPHA:g}. The last column counts queries in which the run is better, equal or worse."

@@ -10,8 +10,9 @@ from typing import Any
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
-from rankstudio.engine.data.formats.feature_logs import logs_in
-from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory, read_logs
+from rankstudio.engine.data.formats.feature_logs import holds_logs, judged_logs, logged_documents, logs_in
+from rankstudio.engine.data.formats.judgments import judgments_beside, read_judgments
+from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
 from rankstudio.engine.data.formats.trec import (
     collection_judgements,
     graded_documents,
@@ -130,38 +131,36 @@ def load_letor(
     return identify(path, dataset).name_features(dataset)
 
 
-def load_logs(
-    logs: Path,
-    judgments: Path,
-    *,
-    missing: Missing = "query_min",
-    normalize: Normalize = False,
-) -> RankingDataset:
-    """Read feature logs of a search engine, joined with judgments by query and document.
+def unmatched_documents(logs: Path, judgments: str = "") -> list[tuple[str, str, str]]:
+    """Return the documents of feature logs and judgments that are not in both.
 
     Parameters
     ----------
     logs : Path
         A file, or a folder of them.
-    judgments : Path
-        TREC's qrels, a CSV file of ratings, or a judgment list of OpenSearch.
-    missing, normalize
-        As for `load_letor`.
+    judgments : str
+        File of judgments; "" for the one next to the logs.
+
+    Returns
+    -------
+    list of (str, str, str)
+        Query, document, and "not judged" or "not logged"; in the order of the files.
 
     Raises
     ------
     DataError
-        Where a file cannot be read, or no document is in both.
+        Where a file cannot be read.
     """
-    check_options(missing, normalize)
     paths = logs_in(logs) if logs.is_dir() else (logs,)
-    if not paths:
+    if not paths or not holds_logs(paths[0]):
         raise DatasetError(tr("{path}: found no feature logs.").format(path=logs))
-    found = read_logs(paths, judgments, ReadProgress(), refuse=missing == "refuse")
-    data = RankingDataset.of_table(
-        found.table, found.source, missing=missing, n_features=None, normalize=normalize
-    )
-    return identify(paths[0], data).name_features(data)
+    graded = read_judgments(read_lines(Path(judgments) if judgments else judgments_beside(paths[0])))
+    documents = [document for path in paths for document in logged_documents(read_lines(path))]
+    found = judged_logs(documents, graded)
+    return [
+        *((*place, "not judged") for place in dict.fromkeys(found.unjudged)),
+        *((*place, "not logged") for place in found.unlogged),
+    ]
 
 
 def load_trec(

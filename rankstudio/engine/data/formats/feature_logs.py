@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import children, read_beginning
 from rankstudio.engine.data.formats.judgments import Grades
@@ -254,6 +256,44 @@ def _number(value: object) -> float:
     return found
 
 
+@dataclass(frozen=True)
+class JudgedLogs:
+    """Logged documents with the judgments that they have. A place is a query and a document in it.
+
+    Attributes
+    ----------
+    matched : Mapping of (str, str) to LoggedDocument
+        Documents that are judged and logged, in the order of the judgments.
+    unjudged, unlogged : tuple of (str, str)
+        Places that are only logged, or only judged.
+    repeated : int
+        Documents that were logged again with other values; the last ones count.
+    """
+
+    matched: Mapping[tuple[str, str], LoggedDocument]
+    unjudged: tuple[tuple[str, str], ...]
+    unlogged: tuple[tuple[str, str], ...]
+    repeated: int
+
+
+def judged_logs(documents: Sequence[LoggedDocument], grades: Grades) -> JudgedLogs:
+    """Find the judgment of each logged document."""
+    found: dict[tuple[str, str], LoggedDocument] = {}
+    unjudged: list[tuple[str, str]] = []
+    repeated = 0
+    for document in documents:
+        place = _place(document, grades)
+        if place is None:
+            unjudged.append((document.queries[0], document.documents[0]))
+            continue
+        repeated += place in found and found[place] != document
+        found[place] = document
+    judged = [(query, document) for query, of_query in grades.items() for document in of_query]
+    matched = {place: found[place] for place in judged if place in found}
+    unlogged = tuple(place for place in judged if place not in found)
+    return JudgedLogs(matched, tuple(unjudged), unlogged, repeated)
+
+
 def joined(logs: Sequence[TextLines], judgments: TextLines, grades: Grades, *, refuse: bool = False) -> Table:
     """Return the documents that are judged and logged, with the values as features.
 
@@ -281,49 +321,51 @@ def joined(logs: Sequence[TextLines], judgments: TextLines, grades: Grades, *, r
     O(mn) for m documents with n features.
     """
     every = [document for text in logs for document in logged_documents(text)]
-    matched: dict[tuple[str, str], LoggedDocument] = {}
-    unjudged: list[tuple[str, str]] = []
-    again = 0
-    for document in every:
-        place = _place(document, grades)
-        if place is None:
-            unjudged.append((document.queries[0], document.documents[0]))
-            continue
-        again += place in matched and matched[place] != document
-        matched[place] = document
-    judged = [(query, document) for query, of_query in grades.items() for document in of_query]
-    rows = [place for place in judged if place in matched]
-    if not rows:
-        raise _none_joined(logs[0].path, judgments.path, every[0], judged[0])
-    tensors = {n for d in matched.values() for n, value in d.values.items() if math.isinf(value)}
-    names = dict.fromkeys(n for place in rows for n in matched[place].values if n not in tensors)
-    if not 0 < len(names) <= MOST_FEATURES:
-        raise DatasetError(
-            tr("{path}: found {n} features, expected at least one and at most {most}.").format(
-                path=logs[0].path, n=len(names), most=MOST_FEATURES
-            )
-        )
-    X = np.array([[matched[p].values.get(n, matched[p].absent) for n in names] for p in rows])
+    found = judged_logs(every, grades)
+    if not found.matched:
+        raise _none_joined(logs[0].path, judgments.path, every[0], found.unlogged[0])
+    names, X, tensors = _features(logs[0].path, found.matched)
     if refuse and np.isnan(X).any():
-        row, column = (int(at[0]) for at in np.nonzero(np.isnan(X)))
-        found = f"{rows[row][0]} {rows[row][1]}: {list(names)[column]}"
-        raise MissingValueError(logs[0].path, 0, 0, quoted(found), tr("a value of every feature"))
-    sizes = {query: 0 for query, _ in rows}
-    for query, _ in rows:
-        sizes[query] += 1
-    negative = sum(grades[query][document] < 0 for query, document in rows)
-    unlogged = [place for place in judged if place not in matched]
+        raise _missing(logs[0].path, list(found.matched), names, X)
+    sizes = Counter(query for query, _ in found.matched)
+    graded = [grades[query][document] for query, document in found.matched]
     return Table(
         X=X,
-        y=np.array([max(grades[query][document], 0.0) for query, document in rows]),
+        y=np.array([max(grade, 0.0) for grade in graded]),
         query_ptr=np.cumsum([0, *sizes.values()], dtype=np.int64),
         query_ids=tuple(sizes),
-        comments=TextComments.of(_comment(query, document) for query, document in rows),
+        comments=TextComments.of(_comment(query, document) for query, document in found.matched),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(map(one_line, names)),
-        said=_said(unjudged, unlogged, sorted(tensors), again, negative),
+        said=_said(found, tensors, sum(grade < 0 for grade in graded)),
     )
+
+
+def _features(
+    path: Path, matched: Mapping[tuple[str, str], LoggedDocument]
+) -> tuple[list[str], Floats, list[str]]:
+    """Return the names of features, their values (m, n), and the names of tensors, which are none."""
+    documents = list(matched.values())
+    tensors = {n for d in documents for n, value in d.values.items() if math.isinf(value)}
+    names = list(dict.fromkeys(n for d in documents for n in d.values if n not in tensors))
+    if not 0 < len(names) <= MOST_FEATURES:
+        raise DatasetError(
+            tr("{path}: found {n} features, expected at least one and at most {most}.").format(
+                path=path, n=len(names), most=MOST_FEATURES
+            )
+        )
+    return names, np.array([[d.values.get(n, d.absent) for n in names] for d in documents]), sorted(tensors)
+
+
+def _missing(
+    path: Path, places: Sequence[tuple[str, str]], names: Sequence[str], X: Floats
+) -> MissingValueError:
+    """Return the error of the first missing value."""
+    row, column = (int(at[0]) for at in np.nonzero(np.isnan(X)))
+    query, document = places[row]
+    found = quoted(f"{query} {document}: {names[column]}")
+    return MissingValueError(path, 0, 0, found, tr("a value of every feature"))
 
 
 def _comment(query: str, document: str) -> str:
@@ -359,15 +401,9 @@ def _none_joined(
     )
 
 
-def _said(
-    unjudged: Sequence[tuple[str, str]],
-    unlogged: Sequence[tuple[str, str]],
-    tensors: Sequence[str],
-    again: int,
-    negative: int,
-) -> tuple[str, ...]:
+def _said(found: JudgedLogs, tensors: Sequence[str], negative: int) -> tuple[str, ...]:
     """Return what is to be known of the rows, as sentences."""
-    said = []
+    unjudged, unlogged, said = found.unjudged, found.unlogged, []
     if unjudged:
         text = trn(
             "{n} logged document without a judgment is left out: {ids}.",
@@ -385,13 +421,13 @@ def _said(
     if tensors:
         text = tr("Tensors are no numbers and left out: {names}.")
         said.append(text.format(names=", ".join(map(one_line, tensors[:_LISTED]))))
-    if again:
+    if found.repeated:
         text = trn(
             "{n} document is logged again with other values; the last ones are used.",
             "{n} documents are logged again with other values; the last ones are used.",
-            again,
+            found.repeated,
         )
-        said.append(text.format(n=f"{again:,}"))
+        said.append(text.format(n=f"{found.repeated:,}"))
     if negative:
         said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
     return tuple(said)

@@ -14,7 +14,7 @@ from typing import Any
 from rankstudio.engine.data.file_access import children, without_ending
 from rankstudio.engine.data.formats.trec import is_judgement, judgements
 from rankstudio.engine.data.source_file import TextLines, number
-from rankstudio.engine.errors import DatasetError
+from rankstudio.engine.errors import DatasetError, NoJudgmentsError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import one_line
 
@@ -65,7 +65,7 @@ def judgments_beside(logs: Path) -> Path:
 
     Raises
     ------
-    DatasetError
+    NoJudgmentsError
         Where there is none, or there are several.
     """
     found = judgment_files(logs.parent)
@@ -78,7 +78,7 @@ def judgments_beside(logs: Path) -> Path:
             if not found
             else tr("{path}: found {files} beside the feature logs, expected one file of judgments.")
         )
-        raise DatasetError(text.format(path=logs, files=", ".join(path.name for path in found)))
+        raise NoJudgmentsError(text.format(path=logs, files=", ".join(path.name for path in found)))
     return found[0]
 
 

@@ -324,6 +324,8 @@ def read_files(
         If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to start at 0.
     """
     form = recognised_form(paths[0], told)
+    if told.judgments:
+        return read_logs(paths, Path(told.judgments), progress, refuse=refuse)
     if form == "trec" and len(paths) == 1:
         logs = () if runs_beside(paths[0]) else logs_in(paths[0].parent)
         if logs:

@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from rankstudio.engine.data.columns import FILES
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.language import tr
@@ -123,7 +124,11 @@ def load_plan(path: str | Path) -> Plan:
 
 
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
-    """Resolve relative paths of data and preferences against the folder of the plan, if they exist there."""
+    """Resolve relative paths of data and their files against the folder of the plan, if they exist there."""
+    folder = Path(path).parent
+    named = {name: (folder / plan.columns[name]).absolute() for name in FILES if name in plan.columns}
+    there = {name: str(file) for name, file in named.items() if is_there(file)}
+    plan = plan.changed(columns={**plan.columns, **there}) if there else plan
     if plan.preferences:
         file = (Path(path).parent / plan.preferences["path"]).absolute()
         plan = plan.changed(preferences={**plan.preferences, "path": str(file)}) if is_there(file) else plan

@@ -15,11 +15,14 @@ from wording import naming
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.formats.data_file import load_logs
+from rankstudio.engine.data.formats.data_file import unmatched_documents
 from rankstudio.engine.data.formats.feature_logs import LoggedDocument, joined, logged_documents
 from rankstudio.engine.data.formats.judgments import read_judgments
 from rankstudio.engine.data.source_file import TextLines, read_lines
-from rankstudio.engine.errors import DatasetError, FormatError, MissingValueError
+from rankstudio.engine.errors import DatasetError, FormatError, MissingValueError, NoJudgmentsError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.toml import load_plan, save_plan, with_data_beside
+from rankstudio.engine.experiment.runner import open_data
 
 
 def elastic_hit(document: str, **values: float | None) -> dict[str, Any]:
@@ -180,13 +183,51 @@ def test_what_is_in_one_file_only_is_counted_and_listed(tmp_path: Path) -> None:
     judgments = write(
         tmp_path, "some.csv", "query;docid;rating\n1;1370;-1\n" + "".join(f"3;d{i};1\n" for i in range(12))
     )
-    data = load_logs(path, judgments)
+    data = open_dataset(path, columns={"judgments": str(judgments)}).folds[0].train
     said = " ".join(data.warnings)
     assert data.n_documents == 1 and data.y.tolist() == [0.0]
     assert naming("4 logged documents judgment").search(said)
     assert naming("12 judged documents logs").search(said)
     assert naming("1 negative").search(said)
     assert "3 d0; 3 d1" in said and "and others" in said and "7 5" in said
+    every = unmatched_documents(path, str(judgments))
+    assert [row for row in every if row[2] == "not logged"] == [
+        ("3", f"d{i}", "not logged") for i in range(12)
+    ]
+    assert len(every) == 16 and ("7", "5", "not judged") in every
+
+
+def test_judgments_elsewhere_are_named_for_a_file_and_for_a_folder(tmp_path: Path) -> None:
+    for folder in ("logs", "judged", "plans"):
+        (tmp_path / folder).mkdir()
+    path = write(tmp_path / "logs", "log.json", [RAMBO, ROCKY])
+    judgments = write(tmp_path / "judged", "mine.txt", QRELS)
+    with pytest.raises(NoJudgmentsError, match=naming("log.json")):
+        open_dataset(path)
+    told = {"judgments": str(judgments)}
+    found = [open_dataset(place, columns=told) for place in (path, tmp_path / "logs")]
+    assert values_of(found[0]) == values_of(found[1]) != {}
+    plan = Plan("logs/log.json", columns={"judgments": "judged/mine.txt"})
+    save_plan(plan, tmp_path / "plan.toml")
+    again = with_data_beside(load_plan(tmp_path / "plan.toml"), tmp_path / "plan.toml")
+    assert values_of(open_data(again)) == values_of(found[0])
+    letor = write(tmp_path, "train.txt", "1 qid:1 1:2\n")
+    with pytest.raises(FormatError, match=naming("train.txt")):
+        open_dataset(letor, columns=told)
+
+
+def test_a_feature_set_elsewhere_is_named_in_a_plan(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    path = write(tmp_path / "logs", "log.json", [RAMBO, ROCKY])
+    write(tmp_path / "logs", "qrels.txt", QRELS)
+    features = [{"name": n, "params": [], "template": {}} for n in ("body", "title")]
+    own = write(tmp_path, "mine.json", {"featureset": {"name": "s", "features": features}})
+    save_plan(Plan(str(path), columns={"feature_set": "mine.json"}), tmp_path / "plan.toml")
+    data = open_data(with_data_beside(load_plan(tmp_path / "plan.toml"), tmp_path / "plan.toml"))
+    assert data.feature_set is not None and data.feature_set.source == str(own)
+    assert data.feature_set.ids == {1: "title", 2: "body"}
+    with pytest.raises(DatasetError, match=naming("log.json")):
+        open_dataset(path, columns={"feature_set": str(path)})
 
 
 def test_missing_values_follow_the_usual_rule(tmp_path: Path) -> None:
@@ -224,7 +265,7 @@ def test_what_is_no_log_is_refused_in_a_sentence(tmp_path: Path, content: object
     judgments = write(tmp_path, "qrels.txt", QRELS)
     path = write(tmp_path, "log.json", content)
     with pytest.raises((FormatError, DatasetError)) as refused:
-        load_logs(path, judgments)
+        open_dataset(path, columns={"judgments": str(judgments)})
     assert "log.json" in str(refused.value) and found in str(refused.value)
 
 
