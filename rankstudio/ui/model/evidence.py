@@ -188,6 +188,25 @@ class Evidence(QObject):
         return bool(model.plan.combination(model.values).parameters["pairs"] == "query")
 
     @property
+    def steps_tested(self) -> bool:
+        """Whether the steps are tested: their statistics are sums over queries, and each adds a feature."""
+        model = self._current.model
+        if model is None or not self.whole:
+            return False
+        parameters = model.plan.combination(model.values).parameters
+        return not self._groups and (parameters["search"], parameters["fitting"]) == ("forward", "pre")
+
+    @property
+    def _groups(self) -> tuple[tuple[int, ...], ...]:
+        """Columns that are selected jointly; a set that was made by hand is judged without its group."""
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None or not model.plan.groups:
+            return ()
+        ids = dataset.feature_ids.tolist()
+        groups = tuple(tuple(ids.index(one) for one in group) for group in model.plan.groups.values())
+        return () if set(groups[0]) == set(model.step.selected) else groups
+
+    @property
     def found(self) -> SelectionEvidence | None:
         """What is known by now, judged by the present rules."""
         known = self._known.get(self._key) if self._key is not None else None
@@ -243,6 +262,8 @@ class Evidence(QObject):
         known, key = self._known.get(self._key) if self._key else None, self._key
         if known is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
+        if package is Package.STOP and not self.steps_tested:
+            return Progress.ABSENT
         if package is Package.NEAR and (
             self.too_many or (Package.BEST in known.done and not self._proved(known))
         ):
@@ -267,12 +288,12 @@ class Evidence(QObject):
         model = self.model
         if model is None:
             return inf
-        if not self.whole:
+        if package is Package.FEATURES and not self.steps_tested:
             return self._refit_seconds(model)
         # Measured on two cores with MQ2008 and the sample; a path copies and adds up a matrix of each query.
         q, k = model.fold.train.n_queries, len(model.step.selected)
         n, steps = self._n_candidates(model), self._n_steps(model)
-        sets = float(comb(n, k))
+        sets = float(self._n_sets(model))
         seconds: dict[Package, float] = {
             Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2,
             Package.BEST: self._search_seconds(sets),
@@ -394,7 +415,7 @@ class Evidence(QObject):
     def too_many(self) -> bool:
         """Whether there are too many sets of the size of the selection to compare them all."""
         model = self.model
-        return model is not None and comb(self._n_candidates(model), len(model.step.selected)) > _MOST_SETS
+        return model is not None and self._n_sets(model) > _MOST_SETS
 
     @property
     def most_size(self) -> int:
@@ -516,6 +537,13 @@ class Evidence(QObject):
         if found is not None and found.stability is not None:
             return found.stability.n_candidates
         return int(model.fold.train.n_features)
+
+    def _n_sets(self, model: SelectedModel) -> int:
+        """Return how many sets are as large as the selection; a group counts as one feature."""
+        groups, selected = self._groups, set(model.step.selected)
+        joint = sum(len(group) - 1 for group in groups)
+        joint_selected = sum(len(group) - 1 for group in groups if group[0] in selected)
+        return comb(max(1, self._n_candidates(model) - joint), len(selected) - joint_selected)
 
     def _n_steps(self, model: SelectedModel) -> int:
         """Return how far paths go on the halves: beyond the selection, and alike for neighbouring ones."""

@@ -349,8 +349,8 @@ def _of_dataset(
 
     kept = runs[:_MOST_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)
-    if not source.sealed and all(run.data is not None for run in kept):
-        yield figure("test-curves", f"test {name} of the runs by size", test_curves_of, kept)
+    if not source.sealed and all(run.part == "test" for run in kept):
+        yield figure("test", f"test {name} of the runs by size", test_curves_of, kept)
     if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
     yield figure("front", f"size against validation {name}", _front_of, kept)
