@@ -116,7 +116,7 @@ def run_curves_figure(
     )
     said = about.format(data=data, name=name, over=over(by).title)
     measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
-    band = tr("band: paired 95 % interval to run {number}").format(number=reference)
+    band = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
     return CurvesFigure(
         "curves",
         tr("{data}: {measured} of the runs").format(data=data, measured=measured),
