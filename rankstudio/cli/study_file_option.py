@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstudio.engine.errors import PlanError, StoreError
+from rankstudio.cli.replacement import recorded_files
+from rankstudio.engine.errors import ParameterError, PlanError, StoreError
 
 if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.experiment.plan.plan import Plan
-    from rankstudio.engine.experiment.storage.study import RunSummary, Study
+    from rankstudio.engine.experiment.results.results import FoldResult, RunResult
+    from rankstudio.engine.experiment.storage.study import RunKey, RunSummary, Study
 
 NAME = "study.rankstudio"
 """Of the study that is written into the folder of the results."""
@@ -75,6 +79,68 @@ def one_run(path: Path, runs: Sequence[RunSummary], number: int | None, option: 
     if number is not None and not 1 <= number <= len(runs):
         raise PlanError(f"{option}: expected a run number from 1 to {len(runs)}, got {number}.")
     return runs[0 if number is None else number - 1]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedRun:
+    """A finished run of a study, with its data.
+
+    Attributes
+    ----------
+    key : RunKey
+    result : RunResult
+    plan : Plan
+        With the data where they are now.
+    dataset : FoldedDataset
+        As the run had it.
+    recorded : list of Path
+        Files of the study's data.
+    """
+
+    key: RunKey
+    result: RunResult
+    plan: Plan
+    dataset: FoldedDataset
+    recorded: list[Path]
+
+    def fold(self, text: str | None) -> FoldResult:
+        """Return the result on the fold that an option names, or on the first."""
+        folds = {fold.fold: fold for fold in self.result.folds}
+        number = min(folds) if text is None else whole("--fold", text)
+        if number not in folds:
+            there = ", ".join(map(str, folds))
+            raise PlanError(f"--fold: expected one of the run's folds, {there}; got {number}.")
+        return folds[number]
+
+
+def opened_run(path: Path, number: int | None) -> OpenedRun:
+    """Return a run of a study with its data, by its number, or the only one.
+
+    Raises
+    ------
+    PlanError
+        Where there is none, or it is not finished, or its data are others now.
+    """
+    from rankstudio.engine.experiment.runner import open_data
+
+    with reading(path) as (study, runs):
+        summary = one_run(path, runs, number, "--run")
+        if not summary.finished or summary.damage:
+            raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
+        result, kept, recorded = study.result(summary.key), study.data(summary.key), recorded_files(study)
+    plan = result.plan.changed(data=kept.opened_by(result.plan))
+    dataset = open_data(plan)
+    if difference := kept.difference(dataset):
+        raise PlanError(f"{plan.data}: {difference}")
+    return OpenedRun(summary.key, result, plan, dataset, recorded)
+
+
+def whole(option: str, value: str) -> int:
+    """Return the whole number of an option."""
+    try:
+        return int(value)
+    except ValueError:
+        raise ParameterError(option, value, "a whole number") from None
 
 
 def add_run_number(parser: Any, option: str) -> None:

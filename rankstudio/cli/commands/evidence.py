@@ -16,9 +16,9 @@ from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import clock, last_state
-from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
+from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.run_options import add_costs, add_parameters, add_preferences, costs_from, plan_from
-from rankstudio.cli.study_file_option import one_run, reading, study_at
+from rankstudio.cli.study_file_option import opened_run, study_at, whole
 from rankstudio.cli.worker_options import add_worker_options, workers
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.methods.catalog import methods
@@ -192,7 +192,6 @@ def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
 def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
     """Return the selection of a run of a study, with its data."""
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
-    from rankstudio.engine.experiment.runner import open_data
 
     others = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
     for name in (
@@ -208,27 +207,15 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
         if getattr(args, name) is not None:
             option = name.removeprefix("parameter_").replace("_", "-")
             raise PlanError(f"--{option}: not allowed with a study, whose run has its own. Omit it.")
-    with reading(args.study) as (study, runs):
-        summary = one_run(args.study, runs, args.number, "--run")
-        if not summary.finished or summary.damage:
-            raise PlanError(f"--run: run {summary.key.id} of {args.study} is not finished.")
-        result, kept, recorded = study.result(summary.key), study.data(summary.key), recorded_files(study)
-    plan = result.plan.changed(data=kept.opened_by(result.plan))
-    dataset = open_data(plan)
-    if difference := kept.difference(dataset):
-        raise PlanError(f"{plan.data}: {difference}")
-    asked = costs_from(args, plan)
-    plan = plan if asked is None else plan.changed(costs=asked.plain())
-    folds = {fold.fold: fold for fold in result.folds}
-    number = _whole("--fold", args.folds) if args.folds is not None else min(folds)
-    if number not in folds:
-        there = ", ".join(map(str, folds))
-        raise PlanError(f"--fold: expected one of the run's folds, {there}; got {number}.")
+    run = opened_run(args.study, args.number)
+    asked = costs_from(args, run.plan)
+    plan = run.plan if asked is None else run.plan.changed(costs=asked.plain())
+    result = run.fold(args.folds)
     options = replace(_options(args, args.seed or 0), convention=plan.convention)
     size = getattr(args, _SIZE)
     if size is not None:
-        options = replace(options, n_features=_whole("--k", size))
-    return JudgedSelection.of_run(plan, dataset, folds[number], options), dataset, recorded
+        options = replace(options, n_features=whole("--k", size))
+    return JudgedSelection.of_run(plan, run.dataset, result, options), run.dataset, run.recorded
 
 
 def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
@@ -251,13 +238,6 @@ def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, 
     if limit in plan.entry.defaults and limit not in given:
         options = replace(options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids)))
     return JudgedSelection.of_plan(plan, dataset, given, options), dataset, []
-
-
-def _whole(option: str, value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise ParameterError(option, value, "a whole number") from None
 
 
 class _Names:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 HELP = "write the figures of a study for publication"
 DESCRIPTION = """\
-Write the figures of a study for publication. Per dataset: validation curves of the runs, size against
-measure, and differences with intervals. Per run: validation measure and criterion by size, a map of
-parameters and size, features by fold, similarity of the folds, and candidates.
+Write the figures of a study for publication. Per dataset: validation and test curves of the runs, size
+against measure, learning curves, and differences with intervals. Per run: validation measure and criterion by
+size, a map of parameters and size, features by fold, similarity of the folds, and candidates.
 
   rankstudio figures results/study.rankstudio --list
   rankstudio figures results/study.rankstudio --width 85mm --to pdf --out figures

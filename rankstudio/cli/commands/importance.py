@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,15 @@ from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
+from rankstudio.cli.replacement import add_force_option, check_outputs
+from rankstudio.cli.study_file_option import add_run_number, opened_run
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.evidence.model_importance import Importance
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
     from rankstudio.engine.data.dataset import RankingDataset
     from rankstudio.engine.support.work import WorkProgress
@@ -33,15 +38,22 @@ Use documents that the model was not trained on.
 
   rankstudio importance test.txt --model results/models/fold1.json
   rankstudio importance test.txt --model results/models/fold1.json --measure MAP --repeats 50 --json
-  rankstudio importance test.txt --model lightgbm.txt"""
+  rankstudio importance test.txt --model lightgbm.txt
+  rankstudio importance results/study.rankstudio --run 2 --fold 1 --out importance
+
+Without --model, DATA is a study: the model is that of its run on a fold, and the documents are those of the
+validation part, or of the training part without one. The study keeps the losses with features permuted, for
+its report."""
+
+CSV = "importance.csv"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("data", metavar="DATA", type=Path, help="data file")
-    parser.add_argument(
-        "--model", metavar="MODEL", type=Path, required=True, help="model, of another program too"
-    )
+    parser.add_argument("data", metavar="DATA", type=Path, help="data file, or study file with the run")
+    parser.add_argument("--model", metavar="MODEL", type=Path, help="model, of another program too")
+    add_run_number(parser, "--run")
+    parser.add_argument("--fold", dest="folds", metavar="FOLD", help="fold of the run; the first by default")
     parser.add_argument(
         "--measure", metavar="NAME", default="NDCG@10", help="measure, such as MAP; default: NDCG@10"
     )
@@ -60,34 +72,100 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and a figure")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_force_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.engine.analysis.evidence.model_importance import model_importance, model_losses
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+
+    looked = _of_file(args) if args.model is not None else _of_run(args)
+    if args.out is not None:
+        check_outputs([args.out / CSV], args, looked.recorded)
+    without = finish(looked.losses)
+    # Until some queries are done, there is nothing to print if it is stopped.
+    steps = (told if isinstance(told, PartialResult) else None for told in looked.importance)
+    state, stopped = last_state(steps, _percent_done, 100)
+    if not stopped:
+        looked.keep(state.found)
+    if args.json:
+        print(as_json(as_dict(without, state.found, looked.data, looked.convention)))
+    else:
+        print("\n".join(_lines(without, state.found, looked.data)))
+    if args.out is not None:
+        _write(args, looked, without, state.found)
+    if stopped:
+        print(f"Stopped at {state.share:.0%}.", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """A model with documents, and what it loses."""
+
+    title: str
+    data: RankingDataset
+    part: str
+    convention: str
+    losses: Importance
+    importance: Importance
+    keep: Callable[[PermutationImportance], None] = lambda _: None
+    recorded: Sequence[Path] = ()
+
+
+def _of_file(args: argparse.Namespace) -> _Looked:
+    """Return a model of a file, with documents of another one."""
+    from rankstudio.engine.analysis.evidence.model_importance import model_importance, model_losses
     from rankstudio.engine.data.known_datasets import identify
     from rankstudio.engine.export.model_files import model_and_data, other_names
 
+    for name in ("number", "folds"):
+        if getattr(args, name) is not None:
+            raise PlanError(f"--{_OPTIONS[name]}: only without --model, with a study. Omit it.")
     wanted = measure(args.measure)
     model, data = model_and_data(args.model, args.data, columns_from(args))
     for note in (*other_names(model, data), *data.warnings):
         print(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
-    without = finish(model_losses(model, data, wanted, convention))
+    losses = model_losses(model, data, wanted, convention)
     work = model_importance(model, data, wanted, convention, args.repeats, args.seed)
-    # Until some queries are done, there is nothing to print if it is stopped.
-    steps = (told if isinstance(told, PartialResult) else None for told in work)
-    state, stopped = last_state(steps, _percent_done, 100)
-    if args.json:
-        print(as_json(as_dict(without, state.found, data, convention)))
-    else:
-        print("\n".join(_lines(without, state.found, data)))
-    if stopped:
-        print(f"Stopped at {state.share:.0%}.", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return _Looked(args.model.name, data, args.data.name, convention, losses, work)
+
+
+_OPTIONS = {"number": "run", "folds": "fold"}
+
+
+def _of_run(args: argparse.Namespace) -> _Looked:
+    """Return the model of a run of a study, with documents that it was not learned from, if any."""
+    from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence
+    from rankstudio.engine.analysis.evidence.model_importance import (
+        MeasuredImportance,
+        model_place,
+        step_importance,
+        step_losses,
+    )
+    from rankstudio.engine.experiment.storage.study import Study
+
+    wanted, run = measure(args.measure), opened_run(args.data, args.number)
+    result = run.fold(args.folds)
+    fold = next(one for one in run.dataset.folds if one.number == result.fold)
+    part, name = (fold.vali, "validation") if fold.vali is not None else (fold.train, "training")
+    convention = args.convention or run.plan.convention or run.dataset.convention
+    step, unit = result.chosen.step, result.chosen.unit
+
+    def keep(found: PermutationImportance) -> None:
+        measured = MeasuredImportance(found, name, convention, step.n_selected)
+        place = measured.place(model_place(unit.position, step.selected))
+        with Study.open(args.data) as study:
+            study.save_evidence(run.key, result.fold, place, pack_evidence(measured))
+
+    losses = step_losses(step, part, wanted, convention)
+    work = step_importance(step, part, wanted, convention, args.repeats, args.seed)
+    title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
+    return _Looked(title, part, name, convention, losses, work, keep, run.recorded)
 
 
 def _percent_done(state: WorkProgress) -> int:
@@ -111,6 +189,38 @@ def as_dict(
             for at in _order(without)
         ],
     }
+
+
+_FORMATS = ("pdf", "csv")
+
+
+def _write(
+    args: argparse.Namespace, looked: _Looked, without: PermutationImportance, permuted: PermutationImportance
+) -> None:
+    """Write the table and the figure into a folder."""
+    from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
+    from rankstudio.engine.analysis.figures.evidence_figures import importance_figure
+    from rankstudio.engine.export.figures.files import figure_files, write_figure_files
+    from rankstudio.engine.export.figures.style import style_of
+    from rankstudio.engine.export.tables import csv_text
+
+    data = looked.data
+    header = ["feature", "name", *(f"{kind}{end}" for kind in ("without", "permuted") for end in _ENDS)]
+    rows = []
+    for at in _order(without):
+        column = permuted.groups[at][0]
+        losses = [value for found in (without, permuted) for value in _loss(found, at).values()]
+        rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
+    measured = MeasuredImportance(permuted, looked.part, looked.convention, len(permuted.groups))
+    figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
+    files = figure_files((figure,), _FORMATS, style_of("column", None, "light", None), 300.0, args.out)
+    files = [(args.out / CSV, csv_text(header, rows).encode()), *files]
+    check_outputs([path for path, _ in files], args, looked.recorded)
+    written = write_figure_files(files)
+    print(f"Written: {len(written)} files in {args.out}", file=sys.stderr)
+
+
+_ENDS = ("", "_low", "_high")
 
 
 def _order(without: PermutationImportance) -> list[int]:

@@ -315,8 +315,7 @@ class FoldCache:
 
         plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
         ranked = combination.ranker if plan.ranker_entry else combination.parameters
-        data = self._fold(plan, wanted.fold).train
-        regularization = regularization_of(plan, ranked, data.whole(plan.entry.label))
+        regularization = regularization_of(plan, ranked, self._fold(plan, wanted.fold).train)
         losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
         return None if regularization is None else RankRLS(regularization, **losses)
 
@@ -325,12 +324,15 @@ class FoldCache:
     ) -> SizedSubset:
         """Return the best set of the size of a selection with some columns and without others, if any."""
         from rankstudio.engine.analysis.evidence.best_subset import NO_SUBSET, find_best_subset  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
 
         own = self._subsets(wanted)
+        units = ColumnGroups.of(wanted.fold.train.n_features, own.groups).containing
         together = tuple(dict.fromkeys((*own.required, *required)))
-        if len(together) > own.n_features or set(together) & {*own.excluded, *excluded}:
+        excluded = (*own.excluded, *excluded)
+        if len(units(together)) > own.n_features or set(units(together)) & set(units(excluded)):
             return NO_SUBSET
-        space = replace(own, required=together, excluded=(*own.excluded, *excluded))
+        space = replace(own, required=together, excluded=excluded)
         last = NO_SUBSET
         for told in find_best_subset(self._fold(wanted.plan, wanted.fold).train, space):
             last = told.found.sizes[-1]
@@ -345,13 +347,15 @@ class FoldCache:
             yield told.found
 
     def _subsets(self, wanted: EvidenceWanted) -> SubsetSpace:
-        """Return the sets of the size of a selection by greedy RankRLS."""
+        """Return the sets of the size of a selection by greedy RankRLS; a group counts as one."""
         from rankstudio.engine.analysis.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS  # noqa: PLC0415 - on the worker only
 
         method = self._method(wanted)
         assert isinstance(method, GreedyRankRLS)
-        return SubsetSpace.of(method, len(wanted.selected))
+        units = ColumnGroups.of(wanted.fold.train.n_features, [tuple(group) for group in method.groups])
+        return SubsetSpace.of(method, len(units.containing(wanted.selected)))
 
     def _method(self, wanted: EvidenceWanted) -> LinearRanker:
         """Return the method of a selection, free to select: a set that was given whole is judged as any."""

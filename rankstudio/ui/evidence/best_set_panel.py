@@ -27,7 +27,9 @@ def best_of_size(found: SelectionEvidence | None) -> SizedSubset | None:
     """Return the best known set of the size of a selection."""
     best = found.best if found is not None else None
     sized = (
-        [one for one in best.sizes if one.size == found.k] if best is not None and found is not None else []
+        [one for one in best.sizes if one.size == found.size]
+        if best is not None and found is not None
+        else []
     )
     return sized[0] if sized and sized[0].features else None
 
@@ -83,7 +85,8 @@ class BestSetPanel(Panel):
             Of the data's columns.
         """
         sized = best_of_size(found)
-        self.set_title(tr("Best set of {k}").format(k=found.k))
+        title = tr("Best set of {k} groups") if found.groups else tr("Best set of {k}")
+        self.set_title(title.format(k=found.size))
         if sized is None:
             self._say("", "", "", "")
             return

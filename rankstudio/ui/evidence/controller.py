@@ -18,7 +18,7 @@ from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
 from rankstudio.ui.evidence.sets_panel import NOTHING as NO_SETS
 from rankstudio.ui.evidence.sets_panel import TOO_MANY, SetsPanel
 from rankstudio.ui.evidence.sizes_dialog import SizesDialog
-from rankstudio.ui.evidence.stop_panel import StopPanel
+from rankstudio.ui.evidence.stop_panel import REPEATED, REPEATED_PREFERRED, StopPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import GREEDY, Package, Progress
@@ -199,6 +199,7 @@ class EvidenceController(Controller):
         doing = tr("Permuting features …")
         self.panel.permuting.show_state(progress, permuted.seconds, permuted.share, doing)
         selects = evidence.whole or (model is None and not self._ranks)
+        self.stop.show_steps(evidence.steps_tested or (model is None and not self._ranks))
         self.best.setVisible(selects)
         self.sets.setVisible(selects and not evidence.too_many)
         self._show_chance()
@@ -291,20 +292,22 @@ class EvidenceController(Controller):
     @Slot()
     def _show_stop(self) -> None:
         final = self.evidence.progress(Package.STOP) is not Progress.RUNNING
-        found = self._known("stop", "significance", "repeated", final, self.evidence.whole)
+        whole = self.evidence.steps_tested
+        found = self._known("stop", "significance", "repeated", final, whole)
         if found is not None:
-            self.stop.show_stop(found, self._columns[0], whole=self.evidence.whole, final=final)
+            self.stop.show_stop(found, self._columns[0], whole=whole, final=final)
 
     def _show_chance(self) -> None:
         """Show what the permutation test of the whole path says."""
         tests, model, line = self._tests, self._current.model, self.stop.chance
         line.setVisible(tests.possible)
-        selects = self.evidence.whole or (self.evidence.model is None and not self._ranks)
+        selects = self.evidence.steps_tested or (self.evidence.model is None and not self._ranks)
         self.stop.setVisible(selects or tests.possible)
         if model is None or not tests.possible:
             return
         sentence, band = "", tests.band
         preferred = bool(model.plan.preferences)
+        self.stop.about.setText(REPEATED_PREFERRED if preferred else REPEATED)
         if band is not None:
             position = min(model.position, band.observed.size - 1)
             where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"

@@ -216,6 +216,7 @@ class EvidenceTable(TableView):
         if [(c.key, c.title) for c in shown] != [(c.key, c.title) for c in self.rows_model.columns]:
             self.set_columns(shown)
         self.set_rows(rows)
+        self.horizontalHeader().setVisible(bool(rows))
         self._give_way()
 
     def move_threshold(self, threshold: float) -> None:
@@ -641,6 +642,7 @@ class EvidencePanel(Panel):
         """Show no selection, but a sentence."""
         self.table.placeholder = why
         self.table.set_rows(())
+        self.table.horizontalHeader().hide()  # of columns that may not apply
         self.set_caption("")
         self.foot.setText("")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 P, CURVE, CHANCE = "p", "curve", "chance"
 _VIEWS = ((P, tr("steps")), (CURVE, tr("curve")), (CHANCE, tr("path")))
 _BLUE, _ORANGE = 0, 1
+REPEATED = tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
+REPEATED_PREFERRED = tr(
+    "Is the whole path better than chance? The selection is repeated with the documents of the "
+    "preferences permuted."
+)
 
 
 class StopPanel(Panel):
@@ -77,9 +82,7 @@ class StopPanel(Panel):
         told = self.work, self.advice, self.optimism
         fill(QVBoxLayout(self._steps), *told, margins=(0, 0, 0, 0), spacing=4)
         self.about = named(WrappedLabel(), "evidence-chance-about", role="caption")
-        self.about.setText(
-            tr("Is the whole path better than chance? The selection is repeated with permuted labels.")
-        )
+        self.about.setText(REPEATED)
         fill(QVBoxLayout(self._path), self.about, self.chance, 1, margins=(0, 0, 0, 0), spacing=4)
         fill(self.body, (self.p_plot, 1), (self.curve, 1), self._steps, (self._path, 1))
         self.body.setSpacing(4)
@@ -158,6 +161,9 @@ class StopPanel(Panel):
         self.advice.setVisible(shown == P and bool(self.advice.text()))
         self.optimism.setVisible(shown == CURVE and bool(self.optimism.text()))
         self._path.setVisible(shown == CHANCE)
+        figure = self.findChild(QToolButton, "figure-button")  # of the page; there is no plot then
+        if figure is not None:
+            figure.setVisible(shown != CHANCE)
 
 
 def optimism_sentence(found: SelectionEvidence) -> str:

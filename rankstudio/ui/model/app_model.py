@@ -158,7 +158,7 @@ class Models(QObject):
         self.left_out = LeftOutMeasures(*seen, self.task_worker, self.fold_cache, self)
         seen_alone = self.session, self.runs, self.current
         self.evidence = Evidence(*seen_alone, self.task_worker, self.fold_cache, self.study_store, self)
-        self.importance = Importance(*seen_alone, self.task_worker, self)
+        self.importance = Importance(*seen_alone, self.task_worker, self.evidence, self)
         self.loader = Loader(self.task_worker, settings.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
         self._compiling = False

@@ -188,6 +188,25 @@ class Evidence(QObject):
         return bool(model.plan.combination(model.values).parameters["pairs"] == "query")
 
     @property
+    def steps_tested(self) -> bool:
+        """Whether the steps are tested: their statistics are sums over queries, and each adds a feature."""
+        model = self._current.model
+        if model is None or not self.whole:
+            return False
+        parameters = model.plan.combination(model.values).parameters
+        return not self._groups and (parameters["search"], parameters["fitting"]) == ("forward", "pre")
+
+    @property
+    def _groups(self) -> tuple[tuple[int, ...], ...]:
+        """Columns that are selected jointly; a set that was made by hand is judged without its group."""
+        model, dataset = self._current.model, self._session.dataset
+        if model is None or dataset is None or not model.plan.groups:
+            return ()
+        ids = dataset.feature_ids.tolist()
+        groups = tuple(tuple(ids.index(one) for one in group) for group in model.plan.groups.values())
+        return () if set(groups[0]) == set(model.step.selected) else groups
+
+    @property
     def found(self) -> SelectionEvidence | None:
         """What is known by now, judged by the present rules."""
         known = self._known.get(self._key) if self._key is not None else None
@@ -243,6 +262,8 @@ class Evidence(QObject):
         known, key = self._known.get(self._key) if self._key else None, self._key
         if known is None or key is None or (package is not Package.FEATURES and not self.whole):
             return Progress.ABSENT
+        if package is Package.STOP and not self.steps_tested:
+            return Progress.ABSENT
         if package is Package.NEAR and (
             self.too_many or (Package.BEST in known.done and not self._proved(known))
         ):
@@ -267,12 +288,12 @@ class Evidence(QObject):
         model = self.model
         if model is None:
             return inf
-        if not self.whole:
+        if package is Package.FEATURES and not self.steps_tested:
             return self._refit_seconds(model)
         # Measured on two cores with MQ2008 and the sample; a path copies and adds up a matrix of each query.
         q, k = model.fold.train.n_queries, len(model.step.selected)
         n, steps = self._n_candidates(model), self._n_steps(model)
-        sets = float(comb(n, k))
+        sets = float(self._n_sets(model))
         seconds: dict[Package, float] = {
             Package.FEATURES: N_HALVES * (4e-4 * steps + 2.5e-9 * q * n**2) + 5e-3 * k**2,
             Package.BEST: self._search_seconds(sets),
@@ -394,7 +415,7 @@ class Evidence(QObject):
     def too_many(self) -> bool:
         """Whether there are too many sets of the size of the selection to compare them all."""
         model = self.model
-        return model is not None and comb(self._n_candidates(model), len(model.step.selected)) > _MOST_SETS
+        return model is not None and self._n_sets(model) > _MOST_SETS
 
     @property
     def most_size(self) -> int:
@@ -455,17 +476,18 @@ class Evidence(QObject):
 
     # What the study keeps
 
-    def _place(self) -> tuple[Study, RunKey, int, str] | None:
+    def place(self) -> tuple[Study, RunKey, int, str] | None:
         """Return where the study keeps what is known of the selection that is looked at."""
         study, record, model = self._study_store.study, self._current.shown.record, self._current.model
         if study is None or record is None or record.stored is None or model is None or model.live:
             return None
-        columns = ",".join(map(str, model.step.selected))
-        return study, record.stored, model.fold.number, f"{model.key}:{columns}"
+        from rankstudio.engine.analysis.evidence.model_importance import model_place  # noqa: PLC0415 - brings kernels
+
+        return study, record.stored, model.fold.number, model_place(model.key, model.step.selected)
 
     def _keep(self, key: _Key, known: Known, *, tell: bool = True) -> None:
         """Store what is known of a selection, where it is of a stored run and measured as its plan says."""
-        place = self._place()
+        place = self.place()
         found, model = known.found, self.model
         if place is None or found is None or key != self._key or model is None:
             return
@@ -473,16 +495,17 @@ class Evidence(QObject):
         if not study.read_only and self._session.convention == model.plan.convention:
             what = tr("Storing the evidence")
             given = study, run, fold, name, found
-            done = self._note_kept if tell else ignore
+            done = self.note_kept if tell else ignore
             self._worker.task(what, _store, *given, on_done=done, on_error=self.failed.emit)
 
-    def _note_kept(self, _: None) -> None:
+    def note_kept(self, _: None) -> None:
+        """Tell that something was stored."""
         self.n_kept += 1
         self.kept.emit()
 
     def _read(self, key: _Key) -> None:
         """Have it read what the study knows of a selection."""
-        place, model = self._place(), self._current.model
+        place, model = self.place(), self._current.model
         if place is None or model is None:
             return
         self._reading = key
@@ -514,6 +537,13 @@ class Evidence(QObject):
         if found is not None and found.stability is not None:
             return found.stability.n_candidates
         return int(model.fold.train.n_features)
+
+    def _n_sets(self, model: SelectedModel) -> int:
+        """Return how many sets are as large as the selection; a group counts as one feature."""
+        groups, selected = self._groups, set(model.step.selected)
+        joint = sum(len(group) - 1 for group in groups)
+        joint_selected = sum(len(group) - 1 for group in groups if group[0] in selected)
+        return comb(max(1, self._n_candidates(model) - joint), len(selected) - joint_selected)
 
     def _n_steps(self, model: SelectedModel) -> int:
         """Return how far paths go on the halves: beyond the selection, and alike for neighbouring ones."""

@@ -13,7 +13,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.evidence import Progress
+from rankstudio.ui.model.evidence import Evidence, Progress
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
@@ -21,6 +21,7 @@ from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
+    from rankstudio.engine.experiment.storage.study import RunKey, Study
 
 _AT_ONCE_SECONDS = 2.0
 """What takes no longer begins by itself."""
@@ -44,6 +45,8 @@ class Importance(QObject):
         What is looked at.
     worker : Worker
         Which has other tasks between two steps.
+    evidence : Evidence
+        Which knows where the study keeps what is found of a model.
 
     Attributes
     ----------
@@ -61,10 +64,14 @@ class Importance(QObject):
         runs: Runs,
         current: CurrentModel,
         worker: Worker,
+        evidence: Evidence,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._current = session, runs, current
+        self._worker, self._evidence = worker, evidence
+        self._asked: dict[_Key, tuple[Step, RankingDataset]] = {}
+        self._reading: _Key | None = None
         self.wanted: Callable[[], bool] = lambda: False
         self._found: dict[_Key, _Found] = {}
         self._stopped: set[_Key] = set()
@@ -127,6 +134,7 @@ class Importance(QObject):
             self.stop()
         self.changed.emit()
         if self.wanted():
+            self._read()
             self._settled.start()
 
     @Slot()
@@ -154,11 +162,12 @@ class Importance(QObject):
     @property
     def busy(self) -> bool:
         """Whether features are permuted just now, or soon."""
-        return self._working is not None or self._settled.isActive()
+        waits = self._settled.isActive() or self._reading is not None
+        return self._working is not None or waits
 
     @Slot()
     def _begin_alone(self) -> None:
-        idle = self._working is None and not self._runs.busy
+        idle = self._working is None and self._reading is None and not self._runs.busy
         if idle and self.wanted() and self.progress is Progress.OFFERED and self.seconds <= _AT_ONCE_SECONDS:
             self.start()
 
@@ -176,12 +185,62 @@ class Importance(QObject):
         model, part = self._current.model, self.part
         done = self._work.state is SimulationState.DONE and key == self._key()
         if done and self._last is not None and model is not None and part is not None:
-            self._found[key] = model.step, part, self._last
-            while len(self._found) > _KEPT:
-                del self._found[next(iter(self._found))]
+            self._take(key, model.step, part, self._last)
+            self._keep(self._last)
         else:
             self._stopped.add(key)
         self.changed.emit()
+
+    def _take(self, key: _Key, step: Step, part: RankingDataset, found: PermutationImportance) -> None:
+        self._found[key] = step, part, found
+        while len(self._found) > _KEPT:
+            del self._found[next(iter(self._found))]
+
+    # What the study keeps
+
+    def _place(self) -> tuple[Study, RunKey, int, str, str] | None:
+        """Return where the study keeps what is known of the model that is looked at, and of which part."""
+        place = self._evidence.place()
+        if place is None:
+            return None
+        from rankstudio.engine.analysis.evidence.model_importance import importance_place  # noqa: PLC0415 - brings kernels
+
+        study, run, fold, model = place
+        part = "validation" if self.by_validation else "training"
+        name = importance_place(part, self._session.measure, self._session.convention, model)
+        return study, run, fold, name, part
+
+    def _keep(self, found: PermutationImportance) -> None:
+        """Have the study store what was found, where it is of a stored run."""
+        place, model = self._place(), self._current.model
+        if place is None or model is None or place[0].read_only:
+            return
+        study, run, fold, name, part = place
+        given = study, run, fold, name, found, part, self._session.convention, len(model.step.selected)
+        what, told = tr("Storing the evidence"), self._evidence.note_kept
+        self._worker.task(what, _store, *given, on_done=told, on_error=self.failed.emit)
+
+    def _read(self) -> None:
+        """Have it read what the study knows of the model that is looked at, once."""
+        key, place, model, part = self._key(), self._place(), self._current.model, self.part
+        there = key is not None and place is not None and model is not None and part is not None
+        if not there or key in self._found or key in self._asked or key == self._working:
+            return
+        assert key is not None and place is not None and model is not None and part is not None
+        self._asked[key] = step, documents = model.step, part
+        while len(self._asked) > _KEPT:
+            del self._asked[next(iter(self._asked))]
+        self._reading = key
+
+        def take(found: PermutationImportance | None) -> None:
+            if self._reading == key:
+                self._reading = None
+            if found is not None and key not in self._found:
+                self._take(key, step, documents, found)
+            self.look()
+
+        what = tr("Reading the evidence")
+        self._worker.task(what, _restore, *place[:-1], on_done=take, on_error=lambda _: take(None))
 
     def _key(self) -> _Key | None:
         model, part = self._current.model, self.part
@@ -204,3 +263,31 @@ def _steps(
             found = told.found
             _ = found.intervals  # which takes a while: not in the window
         yield told.share, found
+
+
+def _store(
+    study: Study,
+    run: RunKey,
+    fold: int,
+    place: str,
+    found: PermutationImportance,
+    part: str,
+    convention: str,
+    n_features: int,
+) -> None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - on the worker only
+
+    measured = MeasuredImportance(found, part, convention, n_features)
+    study.save_evidence(run, fold, place, pack_evidence(measured))
+
+
+def _restore(study: Study, run: RunKey, fold: int, place: str) -> PermutationImportance | None:
+    from rankstudio.engine.analysis.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
+
+    content = study.evidence(run, fold, place)
+    if content is None:
+        return None
+    found = unpack_importance(content).found
+    _ = found.intervals  # which takes a while: not in the window
+    return found

@@ -229,8 +229,9 @@ def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
     plan = run.result.plan
     result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
     data = run.dataset if run.recorded is None else None
-    kept = kept_evidence(study, run.stored) if study is not None and run.stored is not None else ()
-    return ReportedRun(run.number, result, recorded, data, run.label, kept)
+    there = study is not None and run.stored is not None
+    evidence, importances = kept_evidence(study, run.stored) if there else ((), ())  # type: ignore[arg-type] # both are there
+    return ReportedRun(run.number, result, recorded, data, run.label, evidence, importances)
 
 
 def _record(dataset: FoldedDataset) -> RecordedData:

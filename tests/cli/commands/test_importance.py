@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,17 @@ import pytest
 from letor_folder import save_folds
 from wording import naming
 
+from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset, permutation_importance
-from rankstudio.engine.analysis.evidence.model_importance import step_importance
+from rankstudio.engine.analysis.evidence.model_importance import (
+    importance_place,
+    model_place,
+    step_importance,
+)
+from rankstudio.engine.analysis.report.source import read_study
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.export.models import load_model
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.work import finish
@@ -105,3 +113,52 @@ def test_what_a_model_loses_without_each_feature(tmp_path: Path, answer, done) -
         assert row["permuted"]["low"] <= row["permuted"]["mean"] <= row["permuted"]["high"]
     assert {row["feature"] for row in found["features"]} == {1, 3}
     assert naming("2 3 features NDCG@3 8 queries").search(done(command).out)
+
+
+def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
+    data: Path, tmp_path: Path, answer, done
+) -> None:
+    """Catches another fold, part, seed or model, and what the window would not find again."""
+    place = tmp_path / "made.rankstudio"
+    done(["run", "--data", str(data), "--method", "ranksvm", "--C", "1,10", "--study", str(place)])
+    command = ["importance", str(place), "--fold", "2", "--measure", "MAP", "--repeats", "3", "--seed", "4"]
+    printed = answer([*command, "--json"])
+    with Study.open(place, reading=True) as study:
+        source, (summary,) = read_study(study), study.runs()
+        chosen = next(fold for fold in study.result(summary.key).folds if fold.fold == 2).chosen
+        step = chosen.step
+        model = model_place(chosen.unit.position, step.selected)
+        name = importance_place("validation", "MAP", "letor4", model)
+        assert study.evidence(summary.key, 2, name) is not None
+    ((fold, kept),) = source.runs[0].importances
+    assert (fold, kept.part, kept.convention) == (2, "validation", "letor4")
+    assert kept.n_features == step.n_selected
+    part = open_dataset(data).folds[1].vali
+    found = finish(step_importance(step, part, measure("MAP"), "letor4", 3, 4))
+    np.testing.assert_array_equal(kept.found.loss, found.loss)
+    permuted = {row["feature"]: row["permuted"]["mean"] for row in printed["features"]}
+    ids = part.feature_ids
+    assert permuted == {
+        int(ids[group[0]]): mean for group, mean in zip(found.groups, found.mean, strict=True)
+    }
+    assert printed["queries"] == part.n_queries
+    done(command)  # once more: it replaces what was kept
+    with Study.open(place, reading=True) as study:
+        assert len(read_study(study).runs[0].importances) == 1
+    out = tmp_path / "written"
+    assert "Written" in done([*command, "--out", str(out)]).err
+    (header, *lines) = csv.reader((out / "importance.csv").read_text(encoding="utf-8").splitlines())
+    assert header == ["feature", "name", "without", "without_low", "without_high", *header[5:]]
+    assert {int(line[0]): float(line[5]) for line in lines} == permuted
+    assert {path.suffix for path in out.glob("evidence-importance.*")} >= {".pdf", ".csv"}
+    assert main([*command, "--out", str(out)]) == 1
+    assert main([*command, "--out", str(out), "--force"]) == 0
+    done(["report", str(place), "--out", str(tmp_path / "report.html")])
+    assert "permutation importance" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_data_file_without_a_model_is_refused(data: Path, refused) -> None:
+    test = str(data / "Fold1" / "test.txt")
+    refused(["importance", test], "test.txt study")
+    refused(["importance", test, "--model", "m.json", "--run", "1"], "--run")
+    refused(["importance", test, "--model", "m.json", "--fold", "1"], "--fold")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import combinations
 from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from evidence_page import K, rest
 from PySide6.QtCore import QPoint, Qt
@@ -16,10 +18,11 @@ from PySide6.QtTest import QTest
 from waiting import turn, wait_until
 from windows import Opened, finish, settle
 
-from rankstudio.engine import permutation_importance
+from rankstudio.engine import RankRLS, permutation_importance, set_changes
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS
 from rankstudio.ui.background.tasks import FoldCache
+from rankstudio.ui.evidence.best_set_panel import best_of_size
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
 from rankstudio.ui.evidence.work_row import WorkRow
@@ -427,7 +430,7 @@ def test_each_half_is_stored_when_it_is_learned(
     window.workspace.show_page("evidence")
     rest(window)
     evidence, told = window.models.evidence, []
-    study, run, fold, place = evidence._place()
+    study, run, fold, place = evidence.place()
 
     def stored() -> int:
         kept = study.evidence(run, fold, place)
@@ -501,3 +504,40 @@ def test_an_unknown_time_is_not_told(app: object) -> None:
     for seconds, text in ((inf, "Find the sets"), (3.0, "Find the sets (about 3 s)")):
         row.show_state(Progress.OFFERED, seconds, 0.0, "")
         assert row.button.text() == text
+
+
+def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
+    window: MainWindow, seen: EvidenceController
+) -> None:
+    ids = window.session.dataset.feature_ids.tolist()
+    groups = {"first": tuple(ids[:2]), "second": tuple(ids[3:6])}
+    parameters = {"regularization": (2.0,), "n_features_to_select": 2}
+    window.session.change("groups", groups=groups, parameters=parameters)
+    window.commands["run"].trigger()
+    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
+    window.session.look_at(1)
+    settle(window)
+    evidence = window.models.evidence
+    if evidence.progress(Package.FEATURES) is Progress.OFFERED:
+        evidence.start(Package.FEATURES)
+    rest(window)
+    train = evidence.model.fold.train
+    qid = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
+    units = [(0, 1), (3, 4, 5), *((c,) for c in range(len(ids)) if c not in (0, 1, 3, 4, 5))]
+    size = evidence.found.size
+    assert size < evidence.found.k or not {0, 3} & set(evidence.found.selected)
+
+    def error(columns: tuple[int, ...]) -> float:
+        return set_changes(RankRLS(2.0), train.X, train.y, qid=qid, features=columns).criterion
+
+    sets = [sum(some, ()) for some in combinations(units, size)]
+    best = best_of_size(evidence.found)
+    assert best.proved and best.n_sets <= len(sets)
+    assert best.criterion == pytest.approx(min(map(error, sets)), rel=1e-6)
+    assert seen.best.gap.text() and "groups" in seen.best._title.text()
+    assert evidence.progress(Package.STOP) is Progress.ABSENT and not seen.stop.p_plot.isVisible()
+    asked = next(c for c in seen.sets.plot.columns if c.feature == ids[3])
+    seen._toggle(asked.feature)
+    wait_until(lambda: seen._constrained is not None)
+    with_it = [one for one in sets if 3 in one]
+    assert seen._constrained.criterion == pytest.approx(min(map(error, with_it)), rel=1e-6)

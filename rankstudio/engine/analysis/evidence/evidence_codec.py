@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 from zlib import error as zlib_error
 
@@ -16,7 +16,9 @@ from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSub
 from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
+from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.evidence.near_best_sets import NearBestSet, SizedNearBestSets
+from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
 from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut
 from rankstudio.engine.analysis.evidence.set_changes import SetChanges
 from rankstudio.engine.analysis.evidence.shapley_shares import ShapleyShares
@@ -25,20 +27,23 @@ from rankstudio.engine.analysis.evidence.step_significance import StepSignifican
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
 from rankstudio.engine.errors import StoreError
 from rankstudio.engine.experiment.storage.study_rows import IMPOSSIBLE
+from rankstudio.engine.metrics.names import Measure, measure
+
+Kind = TypeVar("Kind")
 
 _CLASSES: Mapping[str, type[Any]] = {
     known.__name__: known
     for known in (
         *(SelectionEvidence, VerdictRules, StabilitySelection, FeatureLosses, SetChanges, ShapleyShares),
         *(DecidedStep, BestSubset, SizedSubset, Exchange, SetDifference, NearBestSet, SizedNearBestSets),
-        *(StepSignificance, RepeatedLeftOut),
+        *(StepSignificance, RepeatedLeftOut, MeasuredImportance, PermutationImportance),
     )
 }
-_CLASS, _ARRAY, _ITEMS, _VALUES = "class", "array", "items", "values"
+_CLASS, _ARRAY, _ITEMS, _VALUES, _MEASURE = "class", "array", "items", "values", "measure"
 
 
-def pack_evidence(found: SelectionEvidence) -> bytes:
-    """Return evidence as bytes for :func:`unpack_evidence`."""
+def pack_evidence(found: SelectionEvidence | MeasuredImportance) -> bytes:
+    """Return evidence as bytes for :func:`unpack_evidence` or :func:`unpack_importance`."""
     arrays: list[Any] = []
     tree = json.dumps(_plain(found, arrays)).encode()
     buffer = BytesIO()
@@ -53,15 +58,30 @@ def unpack_evidence(content: bytes) -> SelectionEvidence:
     Raises
     ------
     StoreError
-        If the bytes are not evidence.
+        If the bytes are not the evidence for a selection.
     """
+    return _unpacked(content, SelectionEvidence)
+
+
+def unpack_importance(content: bytes) -> MeasuredImportance:
+    """Return the packed importance of a model's features.
+
+    Raises
+    ------
+    StoreError
+        If the bytes are none.
+    """
+    return _unpacked(content, MeasuredImportance)
+
+
+def _unpacked(content: bytes, kind: type[Kind]) -> Kind:
     try:
         with np.load(BytesIO(content), allow_pickle=False) as stored:
             found = _value(json.loads(stored["tree"].tobytes()), stored)
     except (*IMPOSSIBLE, BadZipFile, zlib_error) as error:
         raise StoreError(f"evidence: {error}") from error
-    if not isinstance(found, SelectionEvidence):
-        raise StoreError(f"evidence: found {type(found).__name__}, expected SelectionEvidence")
+    if not isinstance(found, kind):
+        raise StoreError(f"evidence: found {type(found).__name__}, expected {kind.__name__}")
     return found
 
 
@@ -74,6 +94,8 @@ def _plain(value: Any, arrays: list[Any]) -> Any:
         return value.item()
     if isinstance(value, tuple | list):
         return [_plain(one, arrays) for one in value]
+    if isinstance(value, Measure):
+        return {_MEASURE: value.name}
     if isinstance(value, Mapping):
         return {_ITEMS: [[_plain(key, arrays), _plain(one, arrays)] for key, one in value.items()]}
     if is_dataclass(value):
@@ -90,6 +112,8 @@ def _value(plain: Any, stored: Mapping[str, Any]) -> Any:
         return plain
     if _ARRAY in plain:
         return stored[f"a{plain[_ARRAY]}"]
+    if _MEASURE in plain:
+        return measure(plain[_MEASURE])
     if _ITEMS in plain:
         return {_value(key, stored): _value(one, stored) for key, one in plain[_ITEMS]}
     return _CLASSES[plain[_CLASS]](**{name: _value(one, stored) for name, one in plain[_VALUES].items()})

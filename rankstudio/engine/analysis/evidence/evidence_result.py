@@ -103,6 +103,8 @@ class SelectionEvidence:
         Significance of the whole path.
     repeated : RepeatedLeftOut or None
         Left-out errors of the whole path.
+    groups : tuple of tuple of int
+        Columns that are selected jointly.
     """
 
     selected: tuple[int, ...]
@@ -123,6 +125,7 @@ class SelectionEvidence:
     near_best: tuple[SizedNearBestSets, ...] | None = None
     significance: StepSignificance | None = None
     repeated: RepeatedLeftOut | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
 
     @property
     def k(self) -> int:
@@ -130,9 +133,15 @@ class SelectionEvidence:
         return len(self.selected)
 
     @property
+    def size(self) -> int:
+        """Number of selected groups and ungrouped features, by which sets are compared; k without groups."""
+        first = {column: group[0] for group in self.groups for column in group}
+        return len({first.get(column, column) for column in self.selected})
+
+    @property
     def near_best_of_k(self) -> SizedNearBestSets | None:
-        """Near-best sets of k features."""
-        return next((one for one in self.near_best or () if one.size == self.k), None)
+        """Near-best sets of the size of the selection."""
+        return next((one for one in self.near_best or () if one.size == self.size), None)
 
     @cached_property
     def rows(self) -> tuple[FeatureEvidence, ...]:
@@ -175,7 +184,7 @@ class SelectionEvidence:
         named : callable
             Returns the name of a column.
         """
-        if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.k:
+        if self.best is None or not self.best.sizes or self.best.sizes[-1].size != self.size:
             return ()
         best, own = self.best.sizes[-1], set(self.selected)
         if not best.features or self.changes is None or best.criterion <= 0:
@@ -183,7 +192,13 @@ class SelectionEvidence:
         above = max(0.0, self.changes.criterion / best.criterion - 1)
         inside, outside = sorted(set(best.features) - own), sorted(own - set(best.features))
         sentences = [self._above(above, best.proved, best.gap / best.criterion)]
-        if inside:
+        if inside and self.groups:
+            known = (
+                tr("Best set of {k} groups: {features} ({added} for {removed}).")
+                if best.proved
+                else tr("Best set of {k} groups so far: {features} ({added} for {removed}).")
+            )
+        elif inside:
             known = (
                 trn(
                     "Best set of {k}: {features}, one swap away ({added} for {removed}).",
@@ -197,9 +212,10 @@ class SelectionEvidence:
                     len(inside),
                 )
             )
+        if inside:
             sentences.append(
                 known.format(
-                    k=self.k,
+                    k=self.size,
                     n=len(inside),
                     features=" ".join(map(named, best.features)),
                     added=" ".join(map(named, inside)),
@@ -230,6 +246,10 @@ class SelectionEvidence:
                 else tr("Other sets may reach an error up to {gap} % lower.").format(gap=_percent(gap))
             )
             return f"{known} {least}"
+        if above < _ROUNDING and self.groups:
+            return tr("The selection has the lowest possible left-out error of {k} groups.").format(
+                k=self.size
+            )
         if above < _ROUNDING:
             return trn(
                 "No other single feature has a lower left-out error.",
@@ -243,7 +263,7 @@ class SelectionEvidence:
     @property
     def _steps(self) -> int:
         assert self.stability is not None
-        return min(self.k, int(self.stability.counts.shape[0]))
+        return min(self.size, int(self.stability.counts.shape[0]))
 
     def _others(self) -> list[int]:
         if self.stability is None or not self.k:
@@ -283,7 +303,7 @@ class SelectionEvidence:
         ready = "stability" in self.done and "alternatives" in self.done and row.column not in self.required
         if not ready or self.stability is None:
             return row
-        inside = (self.stability.places > 0) & (self.stability.places <= self.k)
+        inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
             pair = partner_of(row.column, inside, self.exchanges.get(row.column, ()), self.rules)
             if pair is not None:

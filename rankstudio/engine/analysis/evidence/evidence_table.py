@@ -7,6 +7,7 @@ from math import inf, isfinite
 from typing import Any
 
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Named
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -159,6 +160,27 @@ def evidence_text(
     told = {header: [text(row) for row in shown] for header, text in columns.items()}
     there = {header: texts for header, texts in told.items() if any(text != NOTHING for text in texts)}
     return TextTable(title, tuple(there), list(zip(*there.values(), strict=True)), (0, len(there) - 1), _NOTE)
+
+
+def importance_text(title: str, kept: MeasuredImportance, named: Named) -> TextTable:
+    """Return what a model loses with each of its features permuted as a table to print, greatest loss first.
+
+    Parameters
+    ----------
+    title : str
+    kept : MeasuredImportance
+    named : callable
+        From a column to the feature's name.
+    """
+    found, rows = kept.found, []
+    place = {group[0]: at for at, group in enumerate(found.groups)}
+    for column in kept.columns:
+        at = place[column]
+        interval = f"{found.low[at]:.4f} to {found.high[at]:.4f}"
+        rows.append((named(column), f"{found.mean[at]:.4f}", interval))
+    header = "feature", f"{found.measure.name} lost", f"{100 * found.level:g} % interval"
+    note = f"Lost: with the feature permuted within the queries of the {kept.part} part; the model stays."
+    return TextTable(title, header, rows, (0,), note)
 
 
 _NOTE = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +26,48 @@ N_REPEATS = 10
 """How often each feature is permuted, unless it is said."""
 
 Importance = Generator[WorkProgress, None, PermutationImportance]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredImportance:
+    """Permutation importance of a run's model, as a study keeps it.
+
+    Attributes
+    ----------
+    found : PermutationImportance
+    part : str
+        Part of the fold with the documents: "validation", or "training" without one.
+    convention : str
+        Convention of the measure.
+    n_features : int
+        Number of features of the model.
+    """
+
+    found: PermutationImportance
+    part: str
+    convention: str
+    n_features: int
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """0-based columns of the features, greatest loss first."""
+        mean = self.found.mean
+        order = sorted(range(mean.size), key=lambda at: (-mean[at], at))
+        return tuple(self.found.groups[at][0] for at in order)
+
+    def place(self, model: str) -> str:
+        """Return the key under which a study keeps it, for a model named by its run."""
+        return importance_place(self.part, self.found.measure.name, self.convention, model)
+
+
+def importance_place(part: str, measure: str, convention: str, model: str) -> str:
+    """Return the key of :meth:`MeasuredImportance.place`."""
+    return f"importance:{part}:{measure}:{convention}:{model}"
+
+
+def model_place(position: int | str, selected: Sequence[int]) -> str:
+    """Return what a study calls a model of a run's fold, by its combination and its columns."""
+    return f"{position}:{','.join(map(str, selected))}"
 
 
 def step_importance(
@@ -50,14 +93,24 @@ def step_importance(
     ------
     WorkProgress
     """
+    return _importance(*_of_step(step, part), measure, convention, n_repeats, seed)
+
+
+def step_losses(step: Step, part: RankingDataset, measure: Measure, convention: str) -> Importance:
+    """Measure what a model of a run loses without each feature that it uses, as :func:`model_losses` does."""
+    score, documents, used = _of_step(step, part)
+    return loss_steps(score, _documents(documents), measure, used, convention)
+
+
+def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return what scores documents by the columns of the data, the data, and the columns that count."""
     if not step.learned:
         raise ParameterError("model", type(step).__name__, "a model that was learned from features")
 
     def score(X: Floats) -> Floats:
         return step.scores(np.ascontiguousarray(X.T))
 
-    used = tuple(sorted(step.selected))
-    return _importance(score, part, used, measure, convention, n_repeats, seed)
+    return score, part, tuple(sorted(step.selected))
 
 
 def model_importance(

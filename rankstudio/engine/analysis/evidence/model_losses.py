@@ -10,6 +10,7 @@ from rankstudio.engine.analysis.evidence.permutation_importance import (
     MeasuredDocuments,
     PermutationImportance,
     Score,
+    parts_of,
 )
 from rankstudio.engine.analysis.evidence.subset_paths import enough_queries
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention
@@ -19,6 +20,7 @@ from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.support.work import WorkProgress
 
 _WHAT = "scoring without each feature"
+_VALUES = 4_000_000  # of documents that are copied and scored at a time
 
 
 def loss_steps(
@@ -51,17 +53,21 @@ def loss_steps(
     """
     ptr = documents.ptr
     enough_queries(ptr.size - 1, 2, "The loss without a feature")
-    X = documents.features(slice(0, int(ptr[-1])))
-    evaluator = Evaluator(documents.y, ptr, convention, [measure], grading=documents.grading)
     sign = 1.0 if measure.higher_is_better else -1.0
-    baseline = evaluator.per_query(check_scores(score(X), len(X)))[measure.name]
-    losses = np.empty((len(columns), ptr.size - 1))
-    sizes = np.diff(ptr)
-    for place, column in enumerate(columns):
-        yield WorkProgress(_WHAT, place / len(columns))
-        values = X[:, column].copy()
-        X[:, column] = np.repeat(np.add.reduceat(values, ptr[:-1]) / sizes, sizes)
-        found = evaluator.per_query(check_scores(score(X), len(X)))[measure.name]
-        X[:, column] = values
-        losses[place] = sign * (baseline - found)
+    baseline, losses = np.empty(ptr.size - 1), np.empty((len(columns), ptr.size - 1))
+    for first, last in parts_of(ptr, max(1, _VALUES // documents.X.shape[1])):
+        part, own = slice(int(ptr[first]), int(ptr[last])), ptr[first : last + 1] - ptr[first]
+        X, sizes = documents.features(part), np.diff(own)
+        graded = documents.grading.taken(part)
+        evaluator = Evaluator(documents.y[part], own, convention, [measure], grading=graded)
+        whole = evaluator.per_query(check_scores(score(X), len(X)))[measure.name]
+        baseline[first:last] = whole
+        for place, column in enumerate(columns):
+            done = first + (last - first) * place / len(columns)
+            yield WorkProgress(_WHAT, done / (ptr.size - 1))
+            values = X[:, column].copy()
+            X[:, column] = np.repeat(np.add.reduceat(values, own[:-1]) / sizes, sizes)
+            found = evaluator.per_query(check_scores(score(X), len(X)))[measure.name]
+            X[:, column] = values
+            losses[place, first:last] = sign * (whole - found)
     return PermutationImportance(measure, tuple((column,) for column in columns), baseline, losses, level)

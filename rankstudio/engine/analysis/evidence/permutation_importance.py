@@ -219,7 +219,7 @@ def importance_steps(
     enough_queries(ptr.size - 1, 2, "Permutation importance")
     draws = [np.random.default_rng([start, number]) for number in range(n_repeats)]
     baseline, loss = np.empty(ptr.size - 1), np.empty((len(together), ptr.size - 1))
-    for first, last in _parts(ptr, max(1, _VALUES // (n * n_repeats))):
+    for first, last in parts_of(ptr, max(1, _VALUES // (n * n_repeats))):
         part = slice(int(ptr[first]), int(ptr[last]))
         own = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
@@ -250,7 +250,7 @@ def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tup
     return found
 
 
-def _parts(ptr: Ints, documents: int) -> list[tuple[int, int]]:
+def parts_of(ptr: Ints, documents: int) -> list[tuple[int, int]]:
     """Return the queries cut into parts of so many documents, or of one query."""
     parts, first = [], 0
     while first < ptr.size - 1:

@@ -32,6 +32,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
+from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_seconds
@@ -214,10 +215,12 @@ class _Evidence:
         if known is None:
             required = tuple(int(column) for column in getattr(estimator, "pinned", ()))
             selected, n_queries = self._selected(), int(self._data.ptr.size) - 1
-            known = SelectionEvidence(selected, n_queries, required, options.rules)
+            groups = tuple(tuple(map(int, group)) for group in getattr(estimator, "groups", ()))
+            known = SelectionEvidence(selected, n_queries, required, options.rules, groups=groups)
         self.found = known
-        n = self._data.X.shape[1]
-        self._path = _sized(estimator, min(n, max(options.n_steps or 2 * known.k, known.k, 1)))
+        units = ColumnGroups.of(self._data.X.shape[1], known.groups)
+        free = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
+        self._path = _sized(estimator, min(free, max(options.n_steps or 2 * known.size, known.size, 1)))
         own = estimator if isinstance(estimator, GreedyRankRLS) else None
         self._judge: Judge | None = options.judge or own
         wanted = [part for part in PARTS if part in options.parts and part not in known.done]
@@ -279,7 +282,7 @@ class _Evidence:
         if not isinstance(method, GreedyRankRLS) or method.pairs != "query":
             return False
         if part in ("best", "near_best"):
-            return k > 0 and len(method.groups) == 0 and self._sums_fit
+            return k > 0 and self._sums_fit
         exact = by_sums(self._path, self._data) and (part != "deciding" or k > 0)
         return exact and (part != "significance" or method.pair_cost().ties)
 
@@ -361,7 +364,7 @@ class _Evidence:
     def _alternatives(self) -> Work:
         """Compare the set with one feature exchanged, and without one, with the best set of its size."""
         found = self.found.selected
-        reference = self._best_of(self.found.k) or found
+        reference = self._best_of(self.found.size) or found
         exchanges: dict[int, tuple[Exchange, ...]] = {}
         smaller: dict[int, SetDifference] = {}
         for place, column in enumerate(found):
@@ -390,7 +393,7 @@ class _Evidence:
             alike = products[column, others] / np.sqrt(squares)
         order = np.argsort(-np.nan_to_num(np.abs(alike)), kind="stable")[:1]
         if self.found.stability is not None:
-            inside = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.k)
+            inside = (self.found.stability.places > 0) & (self.found.stability.places <= self.found.size)
             apart = (inside[:, others] != inside[:, [column]]).mean(axis=0)
             likely = np.argsort(-apart, kind="stable")[:_RIVALS]
             order = np.union1d(order, likely[inside[:, others[likely]].any(axis=0)])
@@ -402,7 +405,12 @@ class _Evidence:
         return next((one.features for one in sizes if one.size == size and one.proved), ())
 
     def _best_without(self, column: int, rest: tuple[int, ...]) -> Waiting[tuple[int, ...]]:
-        """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown."""
+        """Return the best set of k - 1 features that lacks one; the rest of the set where that is unknown.
+
+        The rest is also returned where features are selected jointly: no set of groups lacks just one.
+        """
+        if self.found.groups:
+            return rest
         best = self._best_of(len(rest))
         if not best or column not in best:
             return best or rest
@@ -421,7 +429,7 @@ class _Evidence:
         near: list[Any] = []
         for best in sizes:
             fits = best.proved and best.features and best.n_sets <= self._options.most_sets
-            if fits and best.size in (self.found.k - 1, self.found.k):
+            if fits and best.size in (self.found.size - 1, self.found.size):
                 near.append((yield from near_sets_of_size(self._data, self._space(), best)))
         if near:
             self._keep(near_best=tuple(near))
@@ -443,7 +451,7 @@ class _Evidence:
         """Return which sets the method selects from."""
         method = self._estimator
         assert isinstance(method, GreedyRankRLS)  # for others there is no best set
-        return SubsetSpace.of(method, self.found.k if size is None else size)
+        return SubsetSpace.of(method, self.found.size if size is None else size)
 
 
 def _difference(features: tuple[int, ...], by_query: Floats) -> SetDifference:

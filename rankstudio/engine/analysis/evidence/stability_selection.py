@@ -280,6 +280,9 @@ def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySel
         for step in range(counts.shape[0]):
             counts[step, list(path[min(step, len(path) - 1)])] += 1
         place[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
+        if len(path[-1]) > len(path):  # groups: their features come in at one step
+            for step in range(len(path), 0, -1):
+                place[list(path[step - 1])] = step
     return StabilitySelection(counts, np.vstack((found.places, places)), found.n_candidates, found.seed)
 
 

@@ -8,6 +8,7 @@ from math import nan
 import numpy as np
 
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.evidence.verdicts import Named
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.export.figures.values import (
@@ -83,6 +84,31 @@ def _losses(found: SelectionEvidence, of: str, named: Named) -> RowsFigure | Non
     said = f"{of}. {title}. {caption}"
     axis = FigureAxis(title)
     return RowsFigure("evidence-loss", f"{of}: {title}", said, axis, rows, (series,), zero=True)
+
+
+def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFigure:
+    """Return what a model loses with each of its features permuted, greatest loss first.
+
+    Parameters
+    ----------
+    kept : MeasuredImportance
+    of : str
+        Data and method, for titles.
+    named : callable
+        Returns the name of a column.
+    """
+    found = kept.found
+    place = {group[0]: at for at, group in enumerate(found.groups)}
+    order = [place[column] for column in kept.columns]
+    title = tr("{measure} lost with the feature permuted").format(measure=found.measure.name)
+    value, low, high = (tuple(one[order].tolist()) for one in (found.mean, found.low, found.high))
+    caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
+        n=f"{found.baseline.size:,}"
+    )
+    rows, axis = tuple(map(named, kept.columns)), FigureAxis(title)
+    said = f"{of}. {title}. {caption}"
+    name = "evidence-importance"
+    return RowsFigure(name, f"{of}: {title}", said, axis, rows, (RowSeries("", value, low, high),), zero=True)
 
 
 def _near_best(found: SelectionEvidence, of: str, named: Named) -> MapFigure | None:

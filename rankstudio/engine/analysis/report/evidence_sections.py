@@ -4,37 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.evidence_table import (
     column_milliseconds,
     evidence_sentences,
     evidence_text,
+    importance_text,
 )
-from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures
+from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
+from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures, importance_figure
 from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportFigure
-from rankstudio.engine.analysis.report.source import ReportSource
+from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 
-_MOST = 6  # selections with figures
+_MOST = 6  # selections, and models, with figures
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the stored evidence: a table, sentences and figures for each selection."""
+    """Yield the stored evidence: a table, sentences and figures for each selection, then those of models."""
     kept = [(run, fold, found) for run in source.runs for fold, found in run.evidence]
-    if not kept:
+    importances = [(run, fold, found) for run in source.runs for fold, found in run.importances]
+    if not kept and not importances:
         yield Paragraph("No evidence has been gathered for a selection of these runs.", muted=True)
     for number, (run, fold, found) in enumerate(kept):
-        ids, names = run.result.feature_ids.tolist(), run.result.feature_names
+        yield from _of_selection(run, fold, found, drawn=number < _MOST)
+    for number, (run, fold, measured) in enumerate(importances):
+        yield from _of_model(run, fold, measured, drawn=number < _MOST)
 
-        def named(column: int, ids: list[int] = ids, names: tuple[str, ...] = tuple(names)) -> str:
-            return f"{names[column]} ({ids[column]})"
 
-        id_of = [str(feature) for feature in ids].__getitem__
-        title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
-        selected = [row for row in found.rows if row.selected]
-        milliseconds = column_milliseconds(run.plan.feature_costs, ids)
-        yield evidence_text(title, found, selected, id_of, named, milliseconds)
-        sentences = evidence_sentences(found, id_of)
-        if sentences:
-            yield Paragraph(" ".join(sentences))
-        if number < _MOST:
-            for figure in evidence_figures(found, f"Run {run.number}, fold {fold}, k = {found.k}", named):
-                yield ReportFigure(figure)
+def _of_selection(run: ReportedRun, fold: int, found: SelectionEvidence, drawn: bool) -> Iterator[Block]:
+    names = _Names(run)
+    title = f"Run {run.number}, fold {fold}: evidence for {found.k} features"
+    selected = [row for row in found.rows if row.selected]
+    milliseconds = column_milliseconds(run.plan.feature_costs, run.result.feature_ids.tolist())
+    yield evidence_text(title, found, selected, names.id, names.full, milliseconds)
+    sentences = evidence_sentences(found, names.id)
+    if sentences:
+        yield Paragraph(" ".join(sentences))
+    if drawn:
+        of = f"Run {run.number}, fold {fold}, k = {found.k}"
+        yield from map(ReportFigure, evidence_figures(found, of, names.full))
+
+
+def _of_model(run: ReportedRun, fold: int, found: MeasuredImportance, drawn: bool) -> Iterator[Block]:
+    names = _Names(run)
+    of = f"Run {run.number}, fold {fold}"
+    title = f"{of}: permutation importance in a model with {found.n_features} features"
+    yield importance_text(title, found, names.full)
+    if drawn:
+        yield ReportFigure(importance_figure(found, of, names.full))
+
+
+class _Names:
+    """What the features of a run are called."""
+
+    def __init__(self, run: ReportedRun) -> None:
+        self._ids, self._names = run.result.feature_ids.tolist(), run.result.feature_names
+
+    def id(self, column: int) -> str:
+        return str(self._ids[column])
+
+    def full(self, column: int) -> str:
+        return f"{self._names[column]} ({self._ids[column]})"

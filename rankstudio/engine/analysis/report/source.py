@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
+from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence, unpack_importance
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.queries.measurement import without_test
 from rankstudio.engine.analysis.significance import (
     ComparedRun,
@@ -33,6 +35,8 @@ from rankstudio.engine.experiment.storage.study_contents import (
 )
 from rankstudio.engine.support.number_format import fixed
 
+Kind = TypeVar("Kind")
+
 
 @dataclass(frozen=True, eq=False)
 class ReportedRun:
@@ -52,6 +56,8 @@ class ReportedRun:
         The user's note.
     evidence : tuple of (int, SelectionEvidence)
         Stored evidence, each with the number of the fold.
+    importances : tuple of (int, MeasuredImportance)
+        Stored permutation importances of its models, each with the number of the fold.
     """
 
     number: int
@@ -60,6 +66,7 @@ class ReportedRun:
     data: FoldedDataset | None = None
     label: RunLabel = field(default_factory=RunLabel)
     evidence: tuple[tuple[int, SelectionEvidence], ...] = ()
+    importances: tuple[tuple[int, MeasuredImportance], ...] = ()
 
     @property
     def plan(self) -> Plan:
@@ -199,17 +206,24 @@ def read_study(study: Study, opener: Opener = no_data) -> ReportSource:
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
         result = replace(result, plan=plan)
         if result.complete:
-            given = result, recorded, opener(plan, recorded), label, kept_evidence(study, summary.key)
-            runs.append(ReportedRun(summary.key.id, *given))
+            given = result, recorded, opener(plan, recorded), label
+            runs.append(ReportedRun(summary.key.id, *given, *kept_evidence(study, summary.key)))
     return ReportSource(study.title, tuple(runs), study.report_settings, study.seal_marks)
 
 
-def kept_evidence(study: Study, run: RunKey) -> tuple[tuple[int, SelectionEvidence], ...]:
-    """Return the stored evidence for the selections of a run, without damaged entries."""
+def kept_evidence(
+    study: Study, run: RunKey
+) -> tuple[tuple[tuple[int, SelectionEvidence], ...], tuple[tuple[int, MeasuredImportance], ...]]:
+    """Return the stored evidence of a run, for its selections and for its models, without damaged entries."""
+    return _kept(study, run, unpack_evidence), _kept(study, run, unpack_importance)
+
+
+def _kept(study: Study, run: RunKey, read: Callable[[bytes], Kind]) -> tuple[tuple[int, Kind], ...]:
+    """Return the stored evidence of one kind of a run, without damaged entries."""
     found = []
     for fold, payload in study.evidence_of_run(run):
         with suppress(StoreError):
-            found.append((fold, unpack_evidence(payload)))
+            found.append((fold, read(payload)))
     return tuple(found)
 
 

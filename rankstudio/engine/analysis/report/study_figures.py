@@ -116,7 +116,7 @@ def run_curves_figure(
     )
     said = about.format(data=data, name=name, over=over(by).title)
     measured = (tr("test {name}") if part == "test" else tr("validation {name}")).format(name=name)
-    band = tr("band: paired 95 % interval to run {number}").format(number=reference)
+    band = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
     return CurvesFigure(
         "curves",
         tr("{data}: {measured} of the runs").format(data=data, measured=measured),
@@ -349,8 +349,8 @@ def _of_dataset(
 
     kept = runs[:_MOST_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, kept)
-    if not source.sealed and all(run.data is not None for run in kept):
-        yield figure("test-curves", f"test {name} of the runs by size", test_curves_of, kept)
+    if not source.sealed and all(run.part == "test" for run in kept):
+        yield figure("test", f"test {name} of the runs by size", test_curves_of, kept)
     if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
     yield figure("front", f"size against validation {name}", _front_of, kept)

@@ -292,9 +292,10 @@ class Study:
         run : RunKey
         fold : int
         place : str
-            Key of the selection.
+            Key of the selection or model.
         payload : bytes
-            Bytes from :func:`rankstudio.engine.analysis.evidence.evidence_codec.pack_evidence`.
+            Bytes from :func:`rankstudio.engine.analysis.evidence.evidence_codec.pack_evidence`, of the
+            evidence for a selection or of the permutation importance of a model.
         """
         digest = evidence_digest(run.id, fold, place, payload)
         with self._file.transaction() as db:

@@ -7,9 +7,14 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from rankstudio.engine import GreedyRankRLS, selection_evidence
-from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence, unpack_evidence
+from rankstudio.engine import GreedyRankRLS, permutation_importance, selection_evidence
+from rankstudio.engine.analysis.evidence.evidence_codec import (
+    pack_evidence,
+    unpack_evidence,
+    unpack_importance,
+)
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.evidence.selection_evidence import PARTS
 from rankstudio.engine.errors import StoreError
 
@@ -41,3 +46,23 @@ def test_what_is_no_evidence_is_refused(found: SelectionEvidence, damage: object
     content = damage(pack_evidence(found)) if callable(damage) else damage
     with pytest.raises(StoreError):
         unpack_evidence(content)
+
+
+def test_the_importance_of_a_model_comes_back_and_is_no_evidence_for_a_selection(
+    found: SelectionEvidence,
+) -> None:
+    rng = np.random.default_rng(1)
+    X, qid = rng.random((60, 3)), np.repeat(np.arange(10), 6)
+    measured = permutation_importance(lambda X: X[:, 1], X, np.round(3 * X[:, 1]), qid=qid, measure="NDCG@3")
+    kept = MeasuredImportance(measured, "validation", "letor4", 3)
+    content = pack_evidence(kept)
+    again = unpack_importance(content)
+    assert (again.part, again.convention, again.n_features) == ("validation", "letor4", 3)
+    assert again.found.measure == measured.measure and again.found.groups == measured.groups
+    np.testing.assert_array_equal(again.found.loss, measured.loss)
+    np.testing.assert_array_equal(again.found.low, measured.low)
+    assert again.columns == kept.columns and again.columns[0] == 1
+    with pytest.raises(StoreError, match="SelectionEvidence"):
+        unpack_evidence(content)
+    with pytest.raises(StoreError, match="MeasuredImportance"):
+        unpack_importance(pack_evidence(found))

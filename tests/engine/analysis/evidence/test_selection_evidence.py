@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 from time import sleep
 
 import numpy as np
@@ -28,6 +29,7 @@ from rankstudio.engine import (
 )
 from rankstudio.engine.analysis.evidence import selection_evidence as gathering
 from rankstudio.engine.analysis.evidence.best_subset import find_best_subset
+from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence, unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.selection_evidence import PARTS, EvidenceOptions, evidence_steps
@@ -289,7 +291,8 @@ def test_what_is_not_defined_is_left_out(small) -> None:
     unit = selection_evidence(GreedyRankRLS(1, 2.0, cost="unit"), X, y, qid=qid, n_halves=2)
     assert unit.significance is None and unit.repeated is not None
     grouped = GreedyRankRLS(1, 2.0, groups=[[2, 3]])
-    assert selection_evidence(grouped, X, y, qid=qid, n_halves=2).best is None
+    found = selection_evidence(grouped, X, y, qid=qid, n_halves=2)
+    assert found.significance is None and found.repeated is None and found.deciding is None
 
 
 def test_a_method_or_a_set_that_is_none_is_refused(small) -> None:
@@ -386,3 +389,35 @@ def test_noise_is_secure_no_more_often_than_the_bound_says() -> None:
     secure, bound, counts = count_on_noise(100)
     print(f"secure {secure:.2f} of 6, bound {bound:.2f}", dict(counts))  # noqa: T201
     assert secure <= bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_restrict_the_search_for_the_best_set(seed) -> None:
+    """All pairs of groups are enumerated, each judged by its exact left-out error."""
+    rng = np.random.default_rng(seed)
+    X, qid = rng.random((160, 9)), np.repeat(np.arange(20), 8)
+    y = X[:, 3] + 0.9 * X[:, 5] + 0.6 * X[:, 1] + rng.random(160)
+    groups = ((0, 4), (2, 3, 8), (6, 7))
+    units = [*groups, (1,), (5,)]
+    method = GreedyRankRLS(n_features_to_select=2, regularization=2.0, groups=groups)
+    found = selection_evidence(method, X, y, qid=qid, n_halves=6, n_permutations=9)
+
+    def error(columns: tuple[int, ...]) -> float:
+        return set_changes(RankRLS(2.0), X, y, qid=qid, features=columns).criterion
+
+    for size in (1, 2):
+        sets = {tuple(sorted(sum(some, ()))) for some in combinations(units, size)}
+        best = found.best.of_size(size)
+        assert best.proved and best.n_sets == len(sets)
+        assert best.features == min(sets, key=error)
+        assert best.criterion == pytest.approx(min(map(error, sets)), rel=1e-9)
+    assert found.size == 2 and found.k == len(found.selected) >= 2
+    assert "2 groups" in found.best_sentences(str)[0]
+    assert found.near_best_of_k.sets[0].features == found.best.of_size(2).features
+    for half in range(found.stability.n_paths):  # a group comes in as a whole, at one step
+        places = found.stability.places[half]
+        assert all(len(set(places[list(group)].tolist())) == 1 for group in groups)
+        assert places.max() <= len(units)
+    assert sum(row.probability for row in found.rows if row.selected) <= found.k + 1e-9
+    again = unpack_evidence(pack_evidence(found))
+    assert again.groups == groups and again.size == 2

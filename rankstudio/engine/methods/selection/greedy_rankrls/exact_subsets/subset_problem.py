@@ -188,8 +188,8 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
         sets += comb(free, size + 1 - forced)
         if sets > MOST_SETS:
             expected = (
-                f"at most {size} with search best, because {free:,} features have more than {MOST_SETS:,} "
-                f"sets of up to {size + 1} features"
+                f"at most {size} with search best (up to {size + 1} of {free:,} features are more than "
+                f"{MOST_SETS:,} sets)"
             )
             raise ParameterError("n_features_to_select", rules.k, expected)
         size += 1
