@@ -78,8 +78,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--feature-set",
         metavar="FILE",
         type=Path,
-        help="feature set of Elasticsearch, OpenSearch or Solr, or rank features of Vespa: the export has "
-        "its definitions of the features that the model uses",
+        help="feature set of Elasticsearch, OpenSearch or Solr, or rank features of Vespa: the export then "
+        "contains the definitions of the model's features",
     )
     add_memory_option(parser)
     parser.add_argument("--no-proof", action="store_true", help="skip the verification")

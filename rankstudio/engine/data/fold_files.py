@@ -68,8 +68,8 @@ def one_of(paths: Sequence[str]) -> str:
         return str(folder)
     raise DatasetError(
         tr(
-            "{files}: found {n_files} files, expected one file, or all parts of one fold: files in one "
-            "folder, with names that begin with train, vali and test."
+            "{files}: found {n_files} files. Expected one file, or the parts of one fold in one folder, "
+            "whose names begin with train, vali and test."
         ).format(files=_listed(files), n_files=len(files))
     )
 

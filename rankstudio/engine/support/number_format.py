@@ -12,6 +12,7 @@ MINUS = "−"
 NOTHING = "–"
 """What stands where there is no number."""
 
+_MILLION = 1_000_000
 _POWER = re.compile(r"(?<![\w.])(\d+)\^(-?\d+(?:\.\d+)?)")
 _SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -50,8 +51,14 @@ def signed(value: float, decimals: int = 2) -> str:
 
 
 def significant(value: float, digits: int = 3, *, sign: bool = False) -> str:
-    """Return a number with so many significant figures and a true minus: "−0.123"; "–" for NaN."""
-    return NOTHING if math.isnan(value) else f"{value:{'+' if sign else ''}.{digits}g}".replace("-", MINUS)
+    """Return a number with so many significant figures and a true minus: "−0.123"; "–" for NaN.
+
+    What has more figures before the point has all of them up to a million: "1,192" rather than "1.19e+03".
+    """
+    if math.isnan(value):
+        return NOTHING
+    form = ",.0f" if 10**digits - 0.5 <= abs(value) < _MILLION else f".{digits}g"
+    return f"{value:{'+' if sign else ''}{form}}".replace("-", MINUS)
 
 
 def correlation_text(r: float) -> str:

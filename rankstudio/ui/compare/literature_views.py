@@ -86,7 +86,7 @@ def _columns(name: str, looked_at: str) -> list[Column]:
     return [
         RUN_DOT,
         Column("key", tr("run"), "right", width=44),
-        Column("method", tr("method"), width=170, stretch=True),
+        Column("method", tr("method"), stretch=True, least=124),
         *by_place,
     ]
 

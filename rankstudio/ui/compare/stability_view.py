@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
@@ -14,6 +15,7 @@ from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots import HeatMapPlot
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
@@ -23,7 +25,9 @@ from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.table import WEIGHT_BAR
 
 _JACCARD = "Jaccard"
-_INDEX_WIDTH = 300
+_INDEX_WIDTH, _LEAST_INDEX_WIDTH = 300, 240  # pixels of the indices, and of them in a narrow view
+_ROOM_FOR_MAP = 520  # pixels of the view, below which the names need the room
+_LEAST_NAME = 128  # pixels of the name of a feature
 _MAPPED = 60  # folds, of which a map can be read
 _LISTED = 20  # folds that have a column
 _TOO_MANY = tr("Too many folds for a readable map; the indices on the right include all of them.")
@@ -107,6 +111,13 @@ class StabilityView(View):
         self.plot.set_values(np.empty((0, 0)), (), ())
         self.set_caption(caption)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave more of a narrow view to the features, and all but the indices of a very narrow one."""
+        super().resizeEvent(event)
+        for widget in (self.plot, self.index):
+            widget.setVisible(self.width() >= scaled(_ROOM_FOR_MAP))
+        self._side.setFixedWidth(scaled(min(_INDEX_WIDTH, max(_LEAST_INDEX_WIDTH, self.width() // 3))))
+
     def _lay_out(self) -> None:
         self.warning.setWordWrap(True)
         self.warning.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -116,7 +127,6 @@ class StabilityView(View):
         self._side = QScrollArea()
         self._side.setWidget(right)
         self._side.setWidgetResizable(True)
-        self._side.setFixedWidth(_INDEX_WIDTH)
         self._side.setMinimumHeight(LEAST_PLOT)
         self._side.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         fill(self.body, fill(QHBoxLayout(), (left, 2), (self.table, 3), self._side, spacing=0))
@@ -192,7 +202,7 @@ def _facts(found: SelectionStability) -> list[Fact]:
 
 
 _FEATURE = (
-    Column("name", tr("feature"), stretch=True),
+    Column("name", tr("feature"), stretch=True, least=_LEAST_NAME),
     Column("feature", tr("id"), "right", tone="muted", tooltip=tr("Id in the data files, from 1"), width=46),
 )
 

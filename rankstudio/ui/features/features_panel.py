@@ -35,7 +35,8 @@ IMPORTANCE = 84
 """Pixels of that word."""
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
-_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first; a list of weights keeps them
+_GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
+_GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # where the weights are what the list shows
 _ROOM_FOR_MARGIN = 300
 
 NO_PATH = tr("Run a method or move λ to see the selected features.")
@@ -571,8 +572,8 @@ class FeaturesPanel(Panel):
         widths["bars"] = WEIGHT_BAR + PAD
         room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
         wanted = self._width_of_names()
-        for key in _GIVING_WAY if self._stepwise else _GIVING_WAY[:-1]:
-            if room < wanted and key not in out:
+        for key in _GIVING_WAY if self._stepwise else _GIVING_WAY_TO_WEIGHTS:
+            if room < wanted and key not in out and key in widths:
                 out.add(key)
                 room += widths[key]
         for number, column in enumerate(columns):

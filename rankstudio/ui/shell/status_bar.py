@@ -17,7 +17,7 @@ from rankstudio.ui.widgets import ElidedLabel
 from rankstudio.ui.widgets.layout import fill, named
 
 _ABOUT_SEAL = tr("View, Seal test part: results of the test part are hidden until the seal is broken.")
-_ABOUT_MESSAGES = tr("Show the warnings again that have left the page.")
+_ABOUT_MESSAGES = tr("Show recent warnings again.")
 _MEMORY_MILLISECONDS = 2000
 
 

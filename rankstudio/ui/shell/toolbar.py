@@ -16,7 +16,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
 _PADDING = 12  # of a text beside its icon, and between two buttons
-_USUAL, _LEAST = 50, 24  # letters of the line: of most selections, and about five of each of its parts
+_USUAL, _LEAST = 50, 28  # letters of the line: of most selections, and five or six of each of its parts
 _TEXTS = 2  # buttons give way before the texts do
 
 

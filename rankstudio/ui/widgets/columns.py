@@ -100,6 +100,8 @@ class Column:
         In pixels; 0 for as wide as the texts are.
     stretch : bool
         Whether the column takes the room that is left.
+    least : int
+        Pixels that a column that stretches has at least: the table scrolls where there is less room for it.
     kind : {"text", "weight", "dot", "progress", "tick", "histogram"}
         How cells are drawn. A ``weight`` is a number, a ``dot`` a `Dot`, a ``tick`` a `Tick`, a
         ``histogram`` a `HistogramCell`; a ``progress`` cell draws a `ProgressCell` as a bar and any other
@@ -129,6 +131,7 @@ class Column:
     tooltip: str = ""
     width: int = 0
     stretch: bool = False
+    least: int = 0
     kind: CellKind = "text"
     tone: str | Callable[[Row], str] = "text"
     bold: Callable[[Row], bool] | None = None

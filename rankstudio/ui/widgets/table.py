@@ -139,7 +139,7 @@ def given_width(column: Column) -> int:
 
 def _least_width(column: Column) -> int:
     """Return the width with which the names in a column that stretches can be told apart."""
-    return max(title_width(column.title), scaled(_LEAST_STRETCHED))
+    return max(title_width(column.title), scaled(column.least or _LEAST_STRETCHED))
 
 
 def title_width(title: str) -> int:

@@ -167,6 +167,7 @@ def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(w
 def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindow) -> None:
     run_with(window)
     run_with(window)
+    window.resize(1440, 900)  # with room for the map of folds
     inside = {
         "tests": ["tests-table"],
         "pareto": ["pareto-plot", "pareto-table"],

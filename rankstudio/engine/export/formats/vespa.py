@@ -147,8 +147,8 @@ FORMAT = ModelFormat(
     "Vespa",
     ".profile",
     translatable(
-        "A rank profile that computes the score: from your own rank features in its second phase, otherwise "
-        "from attributes named after the features in its first phase."
+        "A rank profile that computes the score: in the second phase from your own rank features, or in the "
+        "first phase from attributes named after the features."
     ),
     write,
     read,

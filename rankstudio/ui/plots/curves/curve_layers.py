@@ -31,6 +31,7 @@ _HEIGHTS = 7  # at which there is looked for room
 _OWN = 5  # times as bad it is to hide the curve that is named
 _BESIDE_SWATCH = 24.0  # of a curve whose dashes are long
 _GAP = 6.0
+_AS_WRITING = 25  # points as which one of a text counts: half of a word is none
 _GRAIN = 4.0  # pixels between those of a ground that count as taken
 _MIDDLE = 9.0
 _LEAST_NAME = 70.0  # pixels
@@ -319,14 +320,16 @@ def draw_beside_key(family: CurveSet, painter: QPainter, frame: Frame, colors: C
 def readable_pixels(family: CurveSet, frame: Frame) -> Pixels:
     """Return the pixels that the note about the choice had better not hide: all points, and that writing.
 
-    The chosen curve counts five times.
+    The chosen curve counts five times, and a pixel of the writing as much as a whole curve may.
     """
     points = frame.pixels(*family.points(family.chosen_key, alone=False))
     beside = _beside_key(family, frame)
     for ground in (beside[2] if beside is not None else None, _smallest_room(family, frame)):
         if ground is not None:
             spans = (ground.left(), ground.right(), _GRAIN), (ground.top(), ground.bottom(), _GRAIN)
-            x, y = np.meshgrid(*(np.arange(*span) for span in spans))
+            x, y = (
+                np.repeat(axis, _AS_WRITING) for axis in np.meshgrid(*(np.arange(*span) for span in spans))
+            )
             points = np.append(points[0], x), np.append(points[1], y)
     return points
 

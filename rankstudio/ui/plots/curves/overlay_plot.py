@@ -149,7 +149,8 @@ class OverlayPlot(Plot):
         x = FigureAxis(self.axes.x_label, whole=self.axes.integer_x)
         reference = next((one.key for one in self.curves if one.reference), None)
         banded = reference is not None and any(one.low for one in series)
-        bands = tr("band: paired 95 % interval to run {number}").format(number=reference) if banded else ""
+        text = tr("band: 95 % interval of the paired difference to run {number}").format(number=reference)
+        bands = text if banded else ""
         return CurvesFigure(
             NAME, self.axes.title, "", x, FigureAxis(self.axes.title), tuple(series), bands=bands
         )
@@ -295,12 +296,15 @@ def draw_point(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
 
 
 def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw what each curve is, in rows above the plot area."""
+    """Draw what each curve is, in rows above the plot area, and how many have no room for their names."""
     painter.setFont(font(SMALL))
-    rows = _rows(plot, frame.outer.width())
-    if frame.outer.height() - _ROW * rows < plot.least_height:
+    width = frame.outer.width()
+    if frame.outer.height() - _ROW * _rows(plot, width) < plot.least_height:
         return
-    for curve, box in _boxes(plot, frame.outer.width()):
+    boxes, more, others = shown_names(plot, width)
+    painter.setPen(colors.q("muted"))
+    painter.drawText(more, LEFT, others)
+    for curve, box in boxes:
         color = colors.q("text" if curve.reference else "muted")
         marker = _POINT + 1 if curve.x.size == 1 else 0.0
         given = painter, box, curve.look(colors), _name(curve), color
@@ -325,6 +329,20 @@ def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRe
     for curve, wide, (x, row) in zip(plot.curves, wanted, flow(wanted, room, _APART), strict=True):
         if row < _MOST_ROWS:
             yield curve, QRectF(x, _TITLE + row * _ROW, wide, _ROW)
+
+
+def shown_names(plot: OverlayPlot, width: float) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:
+    """Return the curves that are named with their rooms, and room and text for the number of the others."""
+    boxes = list(_boxes(plot, width))
+    text = ""
+    while boxes and len(boxes) < len(plot.curves):
+        text = tr("and {n} more").format(n=len(plot.curves) - len(boxes))
+        wanted = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 2
+        room = boxes[-1][1]
+        if room.right() + _APART + wanted <= width - 8 or len(boxes) == 1:
+            return boxes, QRectF(room.right() + _APART, room.top(), wanted, _ROW), text
+        boxes.pop()
+    return boxes, QRectF(), text
 
 
 def _rows(plot: OverlayPlot, width: float) -> int:

@@ -50,7 +50,7 @@ def overlaid() -> CurvesFigure:
         (*lines, gap),
         levels,
         (Mark("chosen", 8.0, 0.5),),
-        bands="band: paired 95 % interval to run 2",
+        bands="band: 95 % interval of the paired difference to run 2",
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
 
-from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot
+from rankstudio.ui.plots.curves.overlay_plot import OverlaidCurve, OverlayPlot, shown_names
 from rankstudio.ui.style import palettes
 
 NAN = float("nan")
@@ -90,3 +90,17 @@ def test_no_number_of_features_is_told_at_the_axis_that_no_model_has(plot):
     frame = plot.frame()
     ticks = [text for _, text in plot.axes.x_ticks(frame.x_range, frame.area.width())]
     assert (ticks[0], ticks[-1]) == ("1", "136")
+
+
+@pytest.mark.parametrize("n_curves", [3, 8, 12, 40])
+@pytest.mark.parametrize("width", [240.0, 520.0, 900.0])
+def test_curves_whose_names_have_no_room_are_counted(plot, n_curves, width):
+    plot.set_curves([curve(n, f"{n} Greedy RankRLS", [1, 2], [0.4, 0.5]) for n in range(1, n_curves + 1)])
+    named, room, text = shown_names(plot, width)
+    assert [one.key for one, _ in named] == list(range(1, len(named) + 1))
+    left_out = n_curves - len(named)
+    assert bool(text) == bool(left_out)
+    if left_out:
+        assert f"{left_out}" in text
+        assert not any(room.intersects(box) for _, box in named)
+        assert room.right() <= width or len(named) == 1
