@@ -26,7 +26,7 @@ from rankstudio.ui.plots.legend import draw_entry, flow
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import SMALL, font
+from rankstudio.ui.style.fonts import LEFT, SMALL, font
 from rankstudio.ui.style.number_format import plain
 from rankstudio.ui.style.theme import Theme
 
