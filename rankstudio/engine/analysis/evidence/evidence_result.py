@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset
-from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
+from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
 from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
 from rankstudio.engine.analysis.evidence.near_best_sets import SizedNearBestSets
 from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut
@@ -247,9 +247,11 @@ class SelectionEvidence:
             )
             return f"{known} {least}"
         if above < _ROUNDING and self.groups:
-            return tr("The selection has the lowest possible left-out error of {k} groups.").format(
-                k=self.size
-            )
+            return trn(
+                "No other single group has a lower left-out error.",
+                "The selection has the lowest possible left-out error of {k} groups.",
+                self.size,
+            ).format(k=self.size)
         if above < _ROUNDING:
             return trn(
                 "No other single feature has a lower left-out error.",
