@@ -19,6 +19,7 @@ from rankstudio.ui.compare.curves_view import PER_QUERY
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
+from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
@@ -86,6 +87,7 @@ class CascadeView(View):
         )
         self.budget.setRange(0.0, _MOST)
         self.budget.setDecimals(3)
+        self.budget.setMinimumHeight(scaled(28))  # Fusion's own height cuts descenders
         self.budget.setSingleStep(0.1)
         self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))
