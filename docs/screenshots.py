@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 from rankstudio.engine.experiment.plan.plan import SAMPLE
 from rankstudio.ui.app import application
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.evidence import Package, Progress
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.shell.workspace import ESTIMATES, FIRST, PAGES
 from rankstudio.ui.style.theme import Theme
@@ -89,6 +90,8 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
     window.session.look_at(3)
     for key in (*(page.key for page in PAGES if page.key != FIRST), ESTIMATES):
         window.workspace.show_page(key)
+        if key == "evidence":
+            gather(app, window)
         if key == ESTIMATES:
             simulate(app, window)
         for mode in ("light", "dark"):
@@ -99,6 +102,15 @@ def take_pages(app: QApplication, window: MainWindow, theme: Theme) -> None:
             rest(app)
             window.grab().save(str(IMAGES / f"page-{key}-{mode}.png"))
     theme.set_mode("light")
+
+
+def gather(app: QApplication, window: MainWindow) -> None:
+    """Have the page find the sets as good as the best one, which it offers to do."""
+    evidence = window.models.evidence
+    rest(app)
+    wait(app, lambda: not evidence.busy)
+    evidence.start(Package.NEAR)
+    wait(app, lambda: evidence.progress(Package.NEAR) is Progress.DONE, most=300.0)
 
 
 def simulate(app: QApplication, window: MainWindow) -> None:

@@ -13,10 +13,10 @@ from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
 
-READS = {"cascade", "completion", "evaluate", "importance", "lab", "methods", "permute", "studies"}
+READS = {"cascade", "completion", "evaluate", "lab", "methods", "permute", "studies"}
 """Commands that write no file."""
 
-MAKES = {"evidence", "generate", "figures", "reproduce"}
+MAKES = {"evidence", "generate", "figures", "importance", "reproduce"}
 """Commands whose files have names of their own, or that read published data only."""
 
 

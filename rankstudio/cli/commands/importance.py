@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from rankstudio.cli.interrupts import INTERRUPTED
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
+from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -38,11 +39,13 @@ Use documents that the model was not trained on.
   rankstudio importance test.txt --model results/models/fold1.json
   rankstudio importance test.txt --model results/models/fold1.json --measure MAP --repeats 50 --json
   rankstudio importance test.txt --model lightgbm.txt
-  rankstudio importance results/study.rankstudio --run 2 --fold 1
+  rankstudio importance results/study.rankstudio --run 2 --fold 1 --out importance
 
 Without --model, DATA is a study: the model is that of its run on a fold, and the documents are those of the
 validation part, or of the training part without one. The study keeps the losses with features permuted, for
 its report."""
+
+CSV = "importance.csv"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +72,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV} and a figure")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_force_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 
     looked = _of_file(args) if args.model is not None else _of_run(args)
+    if args.out is not None:
+        check_outputs([args.out / CSV], args, looked.recorded)
     without = finish(looked.losses)
     # Until some queries are done, there is nothing to print if it is stopped.
     steps = (told if isinstance(told, PartialResult) else None for told in looked.importance)
@@ -87,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
         print(as_json(as_dict(without, state.found, looked.data, looked.convention)))
     else:
         print("\n".join(_lines(without, state.found, looked.data)))
+    if args.out is not None:
+        _write(args, looked, without, state.found)
     if stopped:
         print(f"Stopped at {state.share:.0%}.", file=sys.stderr)
         return INTERRUPTED
@@ -97,11 +106,14 @@ def run(args: argparse.Namespace) -> int:
 class _Looked:
     """A model with documents, and what it loses."""
 
+    title: str
     data: RankingDataset
+    part: str
     convention: str
     losses: Importance
     importance: Importance
     keep: Callable[[PermutationImportance], None] = lambda _: None
+    recorded: Sequence[Path] = ()
 
 
 def _of_file(args: argparse.Namespace) -> _Looked:
@@ -120,7 +132,7 @@ def _of_file(args: argparse.Namespace) -> _Looked:
     convention = args.convention or identify(args.data, data).convention
     losses = model_losses(model, data, wanted, convention)
     work = model_importance(model, data, wanted, convention, args.repeats, args.seed)
-    return _Looked(data, convention, losses, work)
+    return _Looked(args.model.name, data, args.data.name, convention, losses, work)
 
 
 _OPTIONS = {"number": "run", "folds": "fold"}
@@ -152,7 +164,8 @@ def _of_run(args: argparse.Namespace) -> _Looked:
 
     losses = step_losses(step, part, wanted, convention)
     work = step_importance(step, part, wanted, convention, args.repeats, args.seed)
-    return _Looked(part, convention, losses, work, keep)
+    title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
+    return _Looked(title, part, name, convention, losses, work, keep, run.recorded)
 
 
 def _percent_done(state: WorkProgress) -> int:
@@ -176,6 +189,38 @@ def as_dict(
             for at in _order(without)
         ],
     }
+
+
+_FORMATS = ("pdf", "csv")
+
+
+def _write(
+    args: argparse.Namespace, looked: _Looked, without: PermutationImportance, permuted: PermutationImportance
+) -> None:
+    """Write the table and the figure into a folder."""
+    from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
+    from rankstudio.engine.analysis.figures.evidence_figures import importance_figure
+    from rankstudio.engine.export.figures.files import figure_files, write_figure_files
+    from rankstudio.engine.export.figures.style import style_of
+    from rankstudio.engine.export.tables import csv_text
+
+    data = looked.data
+    header = ["feature", "name", *(f"{kind}{end}" for kind in ("without", "permuted") for end in _ENDS)]
+    rows = []
+    for at in _order(without):
+        column = permuted.groups[at][0]
+        losses = [value for found in (without, permuted) for value in _loss(found, at).values()]
+        rows.append([int(data.feature_ids[column]), data.feature_names[column], *losses])
+    measured = MeasuredImportance(permuted, looked.part, looked.convention, len(permuted.groups))
+    figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
+    files = figure_files((figure,), _FORMATS, style_of("column", None, "light", None), 300.0, args.out)
+    files = [(args.out / CSV, csv_text(header, rows).encode()), *files]
+    check_outputs([path for path, _ in files], args, looked.recorded)
+    written = write_figure_files(files)
+    print(f"Written: {len(written)} files in {args.out}", file=sys.stderr)
+
+
+_ENDS = ("", "_low", "_high")
 
 
 def _order(without: PermutationImportance) -> list[int]:

@@ -315,8 +315,7 @@ class FoldCache:
 
         plan, combination = wanted.plan, wanted.plan.combination(wanted.values)
         ranked = combination.ranker if plan.ranker_entry else combination.parameters
-        data = self._fold(plan, wanted.fold).train
-        regularization = regularization_of(plan, ranked, data.whole(plan.entry.label))
+        regularization = regularization_of(plan, ranked, self._fold(plan, wanted.fold).train)
         losses = {name: ranked[name] for name in ("cost", "ties", "weighting") if name in ranked}
         return None if regularization is None else RankRLS(regularization, **losses)
 

@@ -24,6 +24,7 @@ from rankstudio.engine.analysis.tried_models import Part
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.compare.cascade_view import NO_COSTS, NO_RUN, found_cascades
 from rankstudio.ui.compare.curves_view import CurvesView
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.view import ALL
@@ -284,6 +285,7 @@ class ViewFeeder(Controller):
             "tests": self._show_tests,
             "stability": self._compare_features,
             "pareto": self._compare_sizes,
+            "cascades": self._find_cascades,
             "conventions": self._compare_conventions,
             "published": self._show_published,
         }
@@ -310,6 +312,8 @@ class ViewFeeder(Controller):
         self._demand.update()
 
     def _key(self) -> Key | None:
+        record = self._record
+        self._views.offer("cascades", record is not None and record.plan.feature_costs is not None)
         looked_at = self._session.measure, self._session.convention, self._session.sealed
         chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
         asked = (looked_at, self._scope.marks.reference, chosen)
@@ -374,6 +378,17 @@ class ViewFeeder(Controller):
 
         given = tuple(paired.values()), name, data, by
         return computation(tr("Computing the Pareto front"), show, pareto_front_of, *given)
+
+    def _find_cascades(self) -> Computation | None:
+        record, view, name = self._record, self._views.cascades, self._session.measure
+        result = record.result if record is not None else None
+        costs = record.plan.feature_costs if record is not None else None
+        if record is None or result is None or costs is None or not result.complete:
+            view.clear(NO_COSTS if costs is None else NO_RUN)
+            return None
+        show = partial(view.show_cascades, _name(record), record.key)
+        given = result, record.dataset, costs, name
+        return computation(tr("Measuring cascades"), show, found_cascades, *given)
 
     def _show_published(self) -> None:
         if self._session.sealed:

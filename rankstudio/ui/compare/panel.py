@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QWidget
 
+from rankstudio.ui.compare.cascade_view import CascadeView
 from rankstudio.ui.compare.folds_view import FoldsView
 from rankstudio.ui.compare.literature_views import ConventionsView, PublishedView
 from rankstudio.ui.compare.pareto_view import ParetoView
@@ -19,13 +20,15 @@ from rankstudio.ui.widgets import Panel, Segmented
 from rankstudio.ui.widgets.layout import fill, named
 
 _TITLES = {
+    "pareto": tr("front"),
+    "cascades": tr("cascades"),
     "folds": tr("models"),
     "stability": tr("stability"),
     "published": tr("published results"),
     "conventions": tr("conventions"),
 }
 _TABS = {
-    "pareto": (tr("Pareto"), ("pareto",)),
+    "pareto": (tr("Pareto"), ("pareto", "cascades")),
     "tests": (tr("Tests"), ("tests",)),
     "folds": (tr("Folds"), ("folds", "stability")),
     "literature": (tr("Literature"), ("published", "conventions")),
@@ -46,7 +49,7 @@ class ResultsPanel(Panel):
     ----------
     viewChosen : Signal(str)
         Key of the view that is shown now.
-    pareto, tests, folds, stability, conventions, published : View
+    pareto, cascades, tests, folds, stability, conventions, published : View
         The first is shown first.
     """
 
@@ -60,6 +63,8 @@ class ResultsPanel(Panel):
         self.tests = TestsView(theme)
         self.stability = StabilityView(theme)
         self.pareto = ParetoView(theme)
+        self.cascades = CascadeView(theme)
+        self._absent = {"cascades"}  # what has nothing to say
         self.conventions = ConventionsView(theme)
         self.published = PublishedView(theme)
         self._key, self._last = "", {tab: parts[0] for tab, (_, parts) in _TABS.items()}
@@ -97,11 +102,12 @@ class ResultsPanel(Panel):
     @Slot(object)
     def show_view(self, key: str) -> None:
         """Show another view, in its tab."""
-        tab, parts = next((tab, parts) for tab, (_, parts) in _TABS.items() if key in parts)
+        tab, every = next((tab, parts) for tab, (_, parts) in _TABS.items() if key in parts)
+        parts = [part for part in every if part not in self._absent]
         self._key = self._last[tab] = key
         self._choice.select(tab)
         if len(parts) > 1:
-            if [part for part, _ in self._part.options()] != list(parts):
+            if [part for part, _ in self._part.options()] != parts:
                 self._part.set_options([(part, _TITLES[part]) for part in parts])
             self._part.select(key)
         self._part.setVisible(len(parts) > 1)
@@ -116,6 +122,15 @@ class ResultsPanel(Panel):
         self._stack.setCurrentWidget(self.view())
         self._show_caption()
         self.viewChosen.emit(key)
+
+    def offer(self, key: str, there: bool) -> None:
+        """Offer a view as a part of its tab, or no longer: the first part is then shown in its place."""
+        if there is (key in self._absent):
+            self._absent ^= {key}
+            parts = next(parts for _, parts in _TABS.values() if key in parts)
+            self._last = {tab: parts[0] if last == key else last for tab, last in self._last.items()}
+            if self.key() in parts:
+                self.show_view(parts[0] if self.key() == key else self.key())
 
     @Slot(object)
     def _show_tab(self, tab: str) -> None:

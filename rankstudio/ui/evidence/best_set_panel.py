@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from rankstudio.ui.evidence.work_row import WorkRow, duration
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
@@ -85,7 +85,9 @@ class BestSetPanel(Panel):
             Of the data's columns.
         """
         sized = best_of_size(found)
-        title = tr("Best set of {k} groups") if found.groups else tr("Best set of {k}")
+        title = tr("Best set of {k}")
+        if found.groups:
+            title = trn("Best group", "Best set of {k} groups", found.size)
         self.set_title(title.format(k=found.size))
         if sized is None:
             self._say("", "", "", "")

@@ -71,7 +71,7 @@ class ProbabilityPanel(Panel):
             for column in np.flatnonzero(probability[-1] > 0).tolist()
         ]
         level = StepLevel(tr("threshold"), found.rules.threshold)
-        self.plot.set_curves(curves, level, min(found.k, probability.shape[0]))
+        self.plot.set_curves(curves, level, min(found.size, probability.shape[0]))
         self.set_caption(tr("by number of features, k"))
 
     def clear(self) -> None:

@@ -21,6 +21,7 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import MOST_ROWS, CellValue, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen
+from rankstudio.ui.plots.legend import draw_entry
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -372,13 +373,8 @@ class AlonePlot(Plot):
         left = frame.area.right() - sum(wide for _, wide in entries) + _BETWEEN
         painter.setFont(font(SMALL))
         for i, (name, wide) in enumerate(entries):
-            look = palettes.category(colors, i)
-            painter.setPen(pen(look.color, 1.1))
-            painter.setBrush(look.color)
-            draw_marker(painter, look.marker, QPointF(left + 4, 9), _RADIUS)
-            painter.setPen(colors.q("text"))
-            box = QRectF(left + 12, 0, wide, 18)
-            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
+            box, look = QRectF(left, 0, wide, 18), palettes.category(colors, i)
+            draw_entry(painter, box, look, name, colors.q("text"), swatch=8, gap=4, marker=_RADIUS)
             left += wide
 
     def _arrange(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import comb, inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -24,6 +24,7 @@ from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+    from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
     from rankstudio.engine.analysis.evidence.verdicts import VerdictRules
     from rankstudio.engine.experiment.storage.study import RunKey, Study
 
@@ -32,11 +33,12 @@ GREEDY = "greedy-rankrls"
 
 N_HALVES = 100
 THRESHOLD = 0.9
-_AT_ONCE_SECONDS = 2.0
+AT_ONCE_SECONDS = 2.0
 """What takes no longer begins by itself."""
 MOST_SECONDS = 20.0
 """Of a search for the best set, which then has a gap."""
-_SETTLED_MILLISECONDS = 150  # after which a slider that moved is at rest
+SETTLED_MILLISECONDS = 150
+"""After which a slider that moved is at rest."""
 _STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
 _MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
@@ -73,6 +75,11 @@ class Progress(Enum):
     STOPPED = "stopped"
     DONE = "done"
 
+
+Place = tuple["Study", "RunKey", int, str]
+"""Study, run, fold and name under which evidence is kept."""
+
+Found = TypeVar("Found")
 
 _Key = tuple[str, str, int, str, tuple[int, ...]]
 """Checksum of the data, method, fold, the path's plan in words, and the selected columns."""
@@ -161,7 +168,7 @@ class Evidence(QObject):
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
-        self._settled = single_shot(_SETTLED_MILLISECONDS, self._go_on, self)
+        self._settled = single_shot(SETTLED_MILLISECONDS, self._go_on, self)
         for signal in (
             session.datasetChanged,
             session.measureChanged,
@@ -476,7 +483,7 @@ class Evidence(QObject):
 
     # What the study keeps
 
-    def place(self) -> tuple[Study, RunKey, int, str] | None:
+    def place(self) -> Place | None:
         """Return where the study keeps what is known of the selection that is looked at."""
         study, record, model = self._study_store.study, self._current.shown.record, self._current.model
         if study is None or record is None or record.stored is None or model is None or model.live:
@@ -491,15 +498,33 @@ class Evidence(QObject):
         found, model = known.found, self.model
         if place is None or found is None or key != self._key or model is None:
             return
-        study, run, fold, name = place
-        if not study.read_only and self._session.convention == model.plan.convention:
-            what = tr("Storing the evidence")
-            given = study, run, fold, name, found
-            done = self.note_kept if tell else ignore
-            self._worker.task(what, _store, *given, on_done=done, on_error=self.failed.emit)
+        if self._session.convention == model.plan.convention:
+            self.store(place, found, tell=tell)
 
-    def note_kept(self, _: None) -> None:
-        """Tell that something was stored."""
+    def store(
+        self, place: Place, found: SelectionEvidence | MeasuredImportance, *, tell: bool = True
+    ) -> None:
+        """Have a study store what is found of a model, unless it is read-only.
+
+        Parameters
+        ----------
+        place : Place
+        found : SelectionEvidence or MeasuredImportance
+        tell : bool
+            Whether `kept` is emitted then.
+        """
+        done, what = self._note_kept if tell else ignore, tr("Storing the evidence")
+        if not place[0].read_only:
+            self._worker.task(what, _store, *place, found, on_done=done, on_error=self.failed.emit)
+
+    def fetch(
+        self, place: Place, unpack: Callable[[bytes], Found], take: Callable[[Found | None], None]
+    ) -> None:
+        """Have a study read what it knows of a model: unpacked on the worker, taken in the window."""
+        what = tr("Reading the evidence")
+        self._worker.task(what, _read, *place, unpack, on_done=take, on_error=lambda _: take(None))
+
+    def _note_kept(self, _: None) -> None:
         self.n_kept += 1
         self.kept.emit()
 
@@ -523,14 +548,12 @@ class Evidence(QObject):
                 known.measured = (found.losses.measure if found.losses is not None else "", convention)
             self.look()
 
-        self._worker.task(
-            tr("Reading the evidence"), _restore, *place, on_done=take, on_error=lambda _: take(None)
-        )
+        self.fetch(place, _unpacked, take)
 
     # What it takes
 
     def _at_once(self, package: Package) -> bool:
-        return self.whole and self.seconds(package) <= _AT_ONCE_SECONDS
+        return self.whole and self.seconds(package) <= AT_ONCE_SECONDS
 
     def _n_candidates(self, model: SelectedModel) -> int:
         found = self.found
@@ -583,19 +606,24 @@ _LAST = {
 """The part that is there where a package is whole."""
 
 
-def _store(study: Study, run: RunKey, fold: int, place: str, found: SelectionEvidence) -> None:
+def _store(
+    study: Study, run: RunKey, fold: int, name: str, found: SelectionEvidence | MeasuredImportance
+) -> None:
     from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
 
-    study.save_evidence(run, fold, place, pack_evidence(found))
+    study.save_evidence(run, fold, name, pack_evidence(found))
 
 
-def _restore(study: Study, run: RunKey, fold: int, place: str) -> SelectionEvidence | None:
+def _read(study: Study, run: RunKey, fold: int, name: str, unpack: Callable[[bytes], Found]) -> Found | None:
+    content = study.evidence(run, fold, name)
+    return unpack(content) if content is not None else None
+
+
+def _unpacked(content: bytes) -> SelectionEvidence:
     from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence  # noqa: PLC0415 - on the worker only
 
-    content = study.evidence(run, fold, place)
-    found = unpack_evidence(content) if content is not None else None
-    if found is not None:
-        _ = found.losses and found.losses.losses  # which takes a while: not in the window
+    found = unpack_evidence(content)
+    _ = found.losses and found.losses.losses  # which takes a while: not in the window
     return found
 
 

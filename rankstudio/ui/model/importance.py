@@ -13,7 +13,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.language import tr
-from rankstudio.ui.model.evidence import Evidence, Progress
+from rankstudio.ui.model.evidence import AT_ONCE_SECONDS, SETTLED_MILLISECONDS, Evidence, Place, Progress
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.selected_model import CurrentModel
 from rankstudio.ui.model.session import Session
@@ -21,13 +21,9 @@ from rankstudio.ui.process.turns import single_shot
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
-    from rankstudio.engine.experiment.storage.study import RunKey, Study
 
-_AT_ONCE_SECONDS = 2.0
-"""What takes no longer begins by itself."""
 N_REPEATS = 10
 _SECONDS = 3e-7  # a document, feature and permutation; linear models, on one core
-_SETTLED_MILLISECONDS = 150
 _KEPT = 50
 
 _Key = tuple[int, int, str, str]
@@ -69,7 +65,7 @@ class Importance(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._current = session, runs, current
-        self._worker, self._evidence = worker, evidence
+        self._evidence = evidence
         self._asked: dict[_Key, tuple[Step, RankingDataset]] = {}
         self._reading: _Key | None = None
         self.wanted: Callable[[], bool] = lambda: False
@@ -82,7 +78,7 @@ class Importance(QObject):
         self._work.grew.connect(self._grow)
         self._work.changed.connect(self._follow)
         self._work.failed.connect(self.failed)
-        self._settled = single_shot(_SETTLED_MILLISECONDS, self._begin_alone, self)
+        self._settled = single_shot(SETTLED_MILLISECONDS, self._begin_alone, self)
         for signal in (session.datasetChanged, session.measureChanged, current.changed, runs.ended):
             signal.connect(self.look)
 
@@ -168,7 +164,7 @@ class Importance(QObject):
     @Slot()
     def _begin_alone(self) -> None:
         idle = self._working is None and self._reading is None and not self._runs.busy
-        if idle and self.wanted() and self.progress is Progress.OFFERED and self.seconds <= _AT_ONCE_SECONDS:
+        if idle and self.wanted() and self.progress is Progress.OFFERED and self.seconds <= AT_ONCE_SECONDS:
             self.start()
 
     @Slot(object)
@@ -198,27 +194,29 @@ class Importance(QObject):
 
     # What the study keeps
 
-    def _place(self) -> tuple[Study, RunKey, int, str, str] | None:
-        """Return where the study keeps what is known of the model that is looked at, and of which part."""
+    def _place(self) -> Place | None:
+        """Return where the study keeps what is known of the model that is looked at."""
         place = self._evidence.place()
         if place is None:
             return None
         from rankstudio.engine.analysis.evidence.model_importance import importance_place  # noqa: PLC0415 - brings kernels
 
-        study, run, fold, model = place
-        part = "validation" if self.by_validation else "training"
-        name = importance_place(part, self._session.measure, self._session.convention, model)
-        return study, run, fold, name, part
+        measured = self._part_name, self._session.measure, self._session.convention
+        return *place[:3], importance_place(*measured, place[3])
+
+    @property
+    def _part_name(self) -> str:
+        return "validation" if self.by_validation else "training"
 
     def _keep(self, found: PermutationImportance) -> None:
         """Have the study store what was found, where it is of a stored run."""
         place, model = self._place(), self._current.model
-        if place is None or model is None or place[0].read_only:
+        if place is None or model is None:
             return
-        study, run, fold, name, part = place
-        given = study, run, fold, name, found, part, self._session.convention, len(model.step.selected)
-        what, told = tr("Storing the evidence"), self._evidence.note_kept
-        self._worker.task(what, _store, *given, on_done=told, on_error=self.failed.emit)
+        from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - brings kernels
+
+        given = found, self._part_name, self._session.convention, len(model.step.selected)
+        self._evidence.store(place, MeasuredImportance(*given))
 
     def _read(self) -> None:
         """Have it read what the study knows of the model that is looked at, once."""
@@ -239,8 +237,7 @@ class Importance(QObject):
                 self._take(key, step, documents, found)
             self.look()
 
-        what = tr("Reading the evidence")
-        self._worker.task(what, _restore, *place[:-1], on_done=take, on_error=lambda _: take(None))
+        self._evidence.fetch(place, _unpacked, take)
 
     def _key(self) -> _Key | None:
         model, part = self._current.model, self.part
@@ -265,29 +262,9 @@ def _steps(
         yield told.share, found
 
 
-def _store(
-    study: Study,
-    run: RunKey,
-    fold: int,
-    place: str,
-    found: PermutationImportance,
-    part: str,
-    convention: str,
-    n_features: int,
-) -> None:
-    from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - on the worker only
-
-    measured = MeasuredImportance(found, part, convention, n_features)
-    study.save_evidence(run, fold, place, pack_evidence(measured))
-
-
-def _restore(study: Study, run: RunKey, fold: int, place: str) -> PermutationImportance | None:
+def _unpacked(content: bytes) -> PermutationImportance:
     from rankstudio.engine.analysis.evidence.evidence_codec import unpack_importance  # noqa: PLC0415 - on the worker only
 
-    content = study.evidence(run, fold, place)
-    if content is None:
-        return None
     found = unpack_importance(content).found
     _ = found.intervals  # which takes a while: not in the window
     return found

@@ -22,10 +22,11 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, CellValue, Numbers, Plot, floats
 from rankstudio.ui.plots.layers import Frame, hairline, pen
+from rankstudio.ui.plots.legend import draw_entry, flow
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
-from rankstudio.ui.style.fonts import BELOW, LEFT, SMALL, TINY, font
+from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LINE = 16.0
@@ -111,15 +112,9 @@ class DensityPlot(Plot):
     def legend_spots(self, width: float) -> tuple[list[tuple[float, int]], int]:
         """Return where the legend's entries begin, as pixel and line, and how many lines they take."""
         metrics = QFontMetricsF(font(SMALL))
-        spots: list[tuple[float, int]] = []
-        x, row = 0.0, 0
-        for density in self.densities:
-            wide = _SWATCH + 6 + metrics.horizontalAdvance(density.label)
-            if x > 0 and x + wide > width:
-                x, row = 0.0, row + 1
-            spots.append((x, row))
-            x += wide + _BETWEEN
-        return spots, row + 1
+        wide = [_SWATCH + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
+        spots = flow(wide, width, _BETWEEN)
+        return spots, spots[-1][1] + 1 if spots else 1
 
     def _with_zeros(self) -> list[Density]:
         return [d for d in self.densities if not np.isnan(d.zeros)]
@@ -253,14 +248,11 @@ class DensityPlot(Plot):
         spots, rows = self.legend_spots(frame.area.width() + strip)
         painter.setFont(font(SMALL))
         for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
-            look = palettes.category(colors, i)
             left = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
-            painter.setPen(pen(look.color, 1.8, look.dash))
-            painter.drawLine(QPointF(left, y), QPointF(left + _SWATCH, y))
-            painter.setPen(colors.q("text"))
-            box = QRectF(left + _SWATCH + 6, y - 9, frame.outer.right() - left, 18)
-            painter.drawText(box, LEFT, density.label)
+            box = QRectF(left, y - 9, frame.outer.right() - left, 18)
+            look = palettes.category(colors, i)
+            draw_entry(painter, box, look, density.label, colors.q("text"), swatch=_SWATCH)
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line at the mouse's value."""

@@ -82,7 +82,7 @@ class Marks:
     levels : tuple of float
         What each spot of the front has to be worth for that.
     rule : str
-        What that is called: "one standard error".
+        What that is called: "one standard error"; for another choice, such as a budget, there is no band.
     cost : str
         What the suggested model costs: "0.35 ms"; "" where models are compared by size.
     """
@@ -245,7 +245,7 @@ def draw_pareto_front(plot: ParetoPlot, painter: QPainter, frame: Frame, colors:
     marks, spots = plot.marks, plot.spots
     if marks is None:
         return
-    if len(marks.front) > 1:
+    if len(marks.front) > 1 and marks.rule in _BANDS:
         _draw_band(painter, frame, colors, _level_steps(plot, frame), frame.y_px(spots[marks.best].y))
     corners: list[QPointF] = []
     for i in marks.front:
@@ -325,7 +325,8 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
     """Return what stands at the suggested model, at length and in short: "3 features", or its cost."""
     if marks.cost:
-        return tr("{cost}, the cheapest in the band").format(cost=marks.cost), marks.cost
+        at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
+        return (at_length, marks.cost) if marks.rule in _BANDS else (marks.cost,)
     size = plot.spots[marks.suggested].x
     number = 1 if size == 1 else 2
     texts = (
@@ -341,7 +342,7 @@ def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
 
 def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Write at the upper right what the band is."""
-    if plot.marks is None:
+    if plot.marks is None or plot.marks.rule not in _BANDS:
         return
     painter.setFont(font(SMALL))
     title = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24

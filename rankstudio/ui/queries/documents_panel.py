@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rankstudio.engine.support.number_format import MINUS
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.layers import pen
+from rankstudio.ui.plots.legend import flow
 from rankstudio.ui.queries.comparison_panel import BAR
 from rankstudio.ui.queries.sentences import decimals, number, pair_sentence, query_sentence
 from rankstudio.ui.style import palettes
@@ -353,12 +354,10 @@ class FeatureLegend(QWidget):
     def _spots(self, width: int) -> list[QRectF]:
         """Return where title and names stand."""
         metrics = QFontMetricsF(font(SMALL))
-        spots: list[QRectF] = []
-        x, y, most = float(_PAD), 3.0, float(width - 2 * _PAD)
-        for place, text in enumerate((self._title, *self._names) if self._names else ()):
-            wide = min(most, metrics.horizontalAdvance(text) + (_SWATCH if place else 0))
-            if x > _PAD and x + wide > width - _PAD:
-                x, y = float(_PAD), y + _LINE
-            spots.append(QRectF(x, y, wide, _LINE))
-            x += wide + _GAP
-        return spots
+        most, texts = float(width - 2 * _PAD), (self._title, *self._names) if self._names else ()
+        wide = [
+            min(most, metrics.horizontalAdvance(text) + (_SWATCH if place else 0))
+            for place, text in enumerate(texts)
+        ]
+        spots = zip(flow(wide, most, _GAP), wide, strict=True)
+        return [QRectF(_PAD + x, 3.0 + line * _LINE, one, _LINE) for (x, line), one in spots]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.ranked_query import RankedDocument, RankedQuery
 
 _ROUNDING = 1e-9  # a score is a sum of contributions, added up in another order
+_TESTABLE = 6  # queries: n signs can all be equal by chance with p = 2 / 2^n, which is over 5 % up to 5
 
 number = partial(significant, digits=3)
 
@@ -31,7 +32,12 @@ def comparison_sentence(found: QueryComparison) -> str:
         return ""
     counts = found.counts
     mean, low, high = found.mean_difference
-    if low <= 0 <= high:
+    if len(found.queries) < _TESTABLE:
+        said = tr(
+            "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean}. A test needs at least "
+            "{testable} queries."
+        )
+    elif low <= 0 <= high:
         said = tr(
             "Equal in {ties:,} of {n_queries:,} queries. Mean B\xa0−\xa0A: {mean} (95\xa0% interval {low} "
             "to {high})."
@@ -47,6 +53,7 @@ def comparison_sentence(found: QueryComparison) -> str:
         mean=signed(mean, 4),
         low=signed(low, 4),
         high=signed(high, 4),
+        testable=_TESTABLE,
     )
 
 

@@ -19,6 +19,7 @@ def names(folder: Path, suffix: str) -> set[str]:
 def test_all_figures_are_listed_and_written(study: Path, tmp_path: Path, done) -> None:
     listed = {row["name"] for row in json.loads(done(["figures", str(study), "--list", "--json"]).out)}
     assert {"curves", "front", "differences", "run1-validation", "run1-map", "run1-candidates"} <= listed
+    assert {"test", "alone"} <= listed and "learning" not in listed
     out = tmp_path / "new" / "figures"
     assert main(["figures", str(study), "--to", "svg,csv", "--out", str(out)]) == 0
     assert names(out, ".svg") == names(out, ".csv") == names(out, ".txt") <= listed
@@ -81,7 +82,7 @@ def test_a_sealed_test_part_is_in_no_figure(study: Path, tmp_path: Path) -> None
     with Study.open(copy) as opened:
         opened.note_seal(SealMark.now(sealed=True))
     assert main(["figures", str(copy), "--out", str(tmp_path / "out"), "--to", "csv"]) == 0
-    assert "differences" not in names(tmp_path / "out", ".csv")
+    assert not {"differences", "test"} & names(tmp_path / "out", ".csv")
     assert "run1-validation" in names(tmp_path / "out", ".csv")
     assert "test part" not in (tmp_path / "out" / "curves.txt").read_text(encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from letor_folder import save_folds
 from wording import naming
 
+from rankstudio.cli import main
 from rankstudio.engine import evaluate, open_dataset, permutation_importance
 from rankstudio.engine.analysis.evidence.model_importance import (
     importance_place,
@@ -143,6 +145,14 @@ def test_a_study_keeps_the_importance_of_its_runs_for_the_report(
     done(command)  # once more: it replaces what was kept
     with Study.open(place, reading=True) as study:
         assert len(read_study(study).runs[0].importances) == 1
+    out = tmp_path / "written"
+    assert "Written" in done([*command, "--out", str(out)]).err
+    (header, *lines) = csv.reader((out / "importance.csv").read_text(encoding="utf-8").splitlines())
+    assert header == ["feature", "name", "without", "without_low", "without_high", *header[5:]]
+    assert {int(line[0]): float(line[5]) for line in lines} == permuted
+    assert {path.suffix for path in out.glob("evidence-importance.*")} >= {".pdf", ".csv"}
+    assert main([*command, "--out", str(out)]) == 1
+    assert main([*command, "--out", str(out), "--force"]) == 0
     done(["report", str(place), "--out", str(tmp_path / "report.html")])
     assert "permutation importance" in (tmp_path / "report.html").read_text(encoding="utf-8")
 

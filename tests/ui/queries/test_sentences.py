@@ -70,6 +70,9 @@ def test_all_queries_together() -> None:
     assert "+0.2000" in text
     assert text.endswith("significantly different from 0.")
     assert comparison_sentence(QueryComparison("test", "MAP", "letor4", ())) == ""
+    # Of five queries that all improve, the chance under no difference is 2 / 2^5, above 5 %.
+    few = comparison_sentence(QueryComparison("test", "MAP", "letor4", queries[:5]))
+    assert "significant" not in few and naming("+0.2000 6 queries").search(few)
 
 
 @pytest.mark.parametrize(

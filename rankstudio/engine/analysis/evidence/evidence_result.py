@@ -247,9 +247,11 @@ class SelectionEvidence:
             )
             return f"{known} {least}"
         if above < _ROUNDING and self.groups:
-            return tr("The selection has the lowest possible left-out error of {k} groups.").format(
-                k=self.size
-            )
+            return trn(
+                "No other single group has a lower left-out error.",
+                "The selection has the lowest possible left-out error of {k} groups.",
+                self.size,
+            ).format(k=self.size)
         if above < _ROUNDING:
             return trn(
                 "No other single feature has a lower left-out error.",

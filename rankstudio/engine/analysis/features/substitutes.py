@@ -23,6 +23,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.swaps import (
     swap_criteria,
     swap_seconds,
 )
+from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.statistics.clusters import Clusters
 
 MOST_SHOWN = 60
@@ -208,10 +209,10 @@ def substitutes(
     )
 
 
-def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: QueryData) -> float | None:
+def regularization_of(plan: Plan, parameters: Mapping[str, Any], data: GivenData) -> float | None:
     """Return λ of a model whose criterion is the leave-query-out error of RankRLS; otherwise None."""
     entry = plan.ranker_entry or plan.entry
-    labels_alone = bool(plan.preferences) and data.preferences is None
+    labels_alone = bool(plan.preferences) and not training_data(data).preferring
     if entry.given or parameters.get("pairs", "query") != "query" or labels_alone or data.ptr.size == 2:
         return None
     exact = issubclass(entry.load(), GreedyRankRLS | PathSelector | RankRLS)

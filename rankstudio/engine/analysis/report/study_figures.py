@@ -8,6 +8,9 @@ from functools import partial
 from math import isfinite, isnan
 from typing import Literal
 
+import numpy as np
+
+from rankstudio.engine.analysis.features.features_alone import measuring_alone
 from rankstudio.engine.analysis.figures.captions import run_text, runs_text, values_label
 from rankstudio.engine.analysis.figures.run_figures import (
     candidate_steps_figure,
@@ -40,7 +43,9 @@ from rankstudio.engine.export.figures.values import (
     Series,
 )
 from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.work import finish
 
 Named = tuple[int, str]
 """A run by its number and what it is called."""
@@ -353,6 +358,8 @@ def _of_dataset(
         yield figure("test", f"test {name} of the runs by size", test_curves_of, kept)
     if any(len(group) > 1 for group in learning_curves([run.plan for run in kept])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, kept)
+    if any(run.plan.entry.selects for run in kept):
+        yield figure("alone", f"training {name} of each feature alone", alone_figure, kept)
     yield figure("front", f"size against validation {name}", _front_of, kept)
     if costs_of([run.result for run in kept]) is not None:
         yield figure("cost-front", f"cost against validation {name}", partial(_front_of, by="cost"), kept)
@@ -373,6 +380,46 @@ def curves_of(data: str, runs: Sequence[ReportedRun], name: str, part: Part = "v
     found = run_curves([run.result for run in runs], name, runs.index(reference), stand_in, part=part)
     named = [(run.number, run.title) for run in runs]
     return run_curves_figure(data, named, found, reference.number, name, part=part)
+
+
+def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFigure | None:
+    """Return what each feature is worth alone, with those that the best run selects; None without documents.
+
+    Figure 4 of Lai et al. 2013: a few strong features among many weak ones, or many that are alike.
+    """
+    best = best_of(list(runs), name)
+    if best.data is None:
+        return None
+    convention = best.plan.convention
+    folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in best.data.folds]
+    worth = np.mean([fold.parts["train"] for fold in folds], axis=0)
+    order = np.argsort(-worth if measure(name).higher_is_better else worth, kind="stable")
+    selected = np.isin(order, [column for fold in best.result.folds for column in fold.chosen.step.selected])
+    places = np.arange(1, order.size + 1)
+    series = [
+        Series(
+            label,
+            tuple(map(float, places[some])),
+            tuple(map(float, worth[order[some]])),
+            kind="points",
+            number=at,
+        )
+        for at, (label, some) in enumerate(
+            ((tr("selected in at least one fold"), selected), (tr("not selected"), ~selected))
+        )
+        if some.any()
+    ]
+    return CurvesFigure(
+        "alone",
+        tr("{data}: training {name} of each feature alone").format(data=data, name=name),
+        tr(
+            "{data}: {name} of ranking by each feature alone on the training part, mean over folds. Features "
+            "are in order of this value; {run} selected the marked ones."
+        ).format(data=data, name=name, run=run_label(best.number, best.title)),
+        FigureAxis(tr("features, best first"), whole=True),
+        FigureAxis(tr("training {name}").format(name=name)),
+        tuple(series),
+    )
 
 
 test_curves_of = partial(curves_of, part="test")

@@ -415,7 +415,7 @@ GAS = _order(
             help="Measure of ranking by a single feature, in its better direction.",
             symbol="w",
             source="Geng et al. 2007, section 3.2",
-            choices=(("map", "MAP"), ("ndcg@10", "NDCG@10")),
+            choices=(("map", "MAP"), ("ndcg@10", "NDCG@10"), ("loss", "correctly ordered pairs")),
         ),
         Parameter(
             name="c",

@@ -15,9 +15,11 @@ from rankstudio.engine.methods.selection.single_feature import measuring_feature
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.conventions import DEFAULT
+from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10"}
+MEASURES = {"map": "MAP", "ndcg@10": "NDCG@10", "loss": "Disagreement"}
+"""Measures of importance; of the last one, an error, importance is what is left to 1."""
 
 
 @dataclass(eq=False, repr=False)
@@ -34,8 +36,9 @@ class GAS(PathSelector):
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
-    importance : {"map", "ndcg@10"}, default "map"
-        Measure of importance.
+    importance : {"map", "ndcg@10", "loss"}, default "map"
+        Measure of importance: the paper's GAS-E with MAP or NDCG@10, or GAS-L with "loss": the share of pairs
+        of different labels that the feature orders correctly, 1 minus the disagreement error.
     c : float, default 0.1
         Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
     convention : str, default "letor4"
@@ -89,6 +92,8 @@ class GAS(PathSelector):
     ) -> Waiting[Ordering]:
         c, measure = self.checked("c"), MEASURES[self.checked("importance")]
         importance, directions = yield from measuring_features(data, measure, self.convention)
+        if not find_measure(measure).higher_is_better:
+            importance = 1.0 - importance
         yield WorkProgress("ranking features", 0.0)
         scores, varies = importance.copy(), (yield from informative_columns(data))
         left = np.ones(scores.size, dtype=bool)

@@ -22,6 +22,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
 from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen, readable_range
+from rankstudio.ui.plots.legend import draw_entry, flow
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.colors import Colors
@@ -304,21 +305,10 @@ def draw_names(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Color
     painter.setPen(colors.q("muted"))
     painter.drawText(more, LEFT, others)
     for curve, box in boxes:
-        look = curve.look(colors)
-        middle = box.center().y()
-        painter.setPen(pen(look.color, 2.4, look.dash))
-        if curve.x.size == 1:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.color)
-            draw_marker(painter, look.marker, QPointF(box.left() + _SWATCH / 2, middle), _POINT + 1)
-        else:
-            painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + _SWATCH, middle))
-        painter.setPen(colors.q("text" if curve.reference else "muted"))
-        room = box.adjusted(_SWATCH + _GAP, 0, 0, 0)
-        text = painter.fontMetrics().elidedText(
-            _name(curve), Qt.TextElideMode.ElideMiddle, int(room.width()) + 1
-        )
-        painter.drawText(room, LEFT, text)
+        color = colors.q("text" if curve.reference else "muted")
+        marker = _POINT + 1 if curve.x.size == 1 else 0.0
+        given = painter, box, curve.look(colors), _name(curve), color
+        draw_entry(*given, swatch=_SWATCH, gap=_GAP, width=2.4, marker=marker)
 
 
 def _stands_out(plot: OverlayPlot, number: int) -> bool:
@@ -332,15 +322,13 @@ def _name(curve: OverlaidCurve) -> str:
 def _boxes(plot: OverlayPlot, width: float) -> Iterator[tuple[OverlaidCurve, QRectF]]:
     """Yield the room of each name, from left to right and row by row; as many as there is room for."""
     metrics = QFontMetricsF(font(SMALL))
-    x, row = 0.0, 0
-    for curve in plot.curves:
-        wanted = min(width - 8, _SWATCH + _GAP + metrics.horizontalAdvance(_name(curve)) + 2)
-        if x and x + wanted > width - 8:
-            x, row = 0.0, row + 1
-        if row == _MOST_ROWS:
-            return
-        yield curve, QRectF(x, _TITLE + row * _ROW, wanted, _ROW)
-        x += wanted + _APART
+    room = width - 8
+    wanted = [
+        min(room, _SWATCH + _GAP + metrics.horizontalAdvance(_name(curve)) + 2) for curve in plot.curves
+    ]
+    for curve, wide, (x, row) in zip(plot.curves, wanted, flow(wanted, room, _APART), strict=True):
+        if row < _MOST_ROWS:
+            yield curve, QRectF(x, _TITLE + row * _ROW, wide, _ROW)
 
 
 def shown_names(plot: OverlayPlot, width: float) -> tuple[list[tuple[OverlaidCurve, QRectF]], QRectF, str]:

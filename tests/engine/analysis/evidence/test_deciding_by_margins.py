@@ -137,6 +137,7 @@ def test_of_single_features_they_are_the_fewest_for_the_rival() -> None:
     [
         (GAS(3), "importance_"),
         (GAS(3, importance="ndcg@10"), "importance_"),
+        (GAS(3, importance="loss"), "importance_"),
         (ExpectedDivergence(2), "importance_"),
         (SingleFeatureRanking(2), "scores_"),
         (SingleFeatureRanking(2, measure="MAP", direction="descending"), "scores_"),

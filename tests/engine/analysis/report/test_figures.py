@@ -6,14 +6,15 @@ import struct
 import xml.etree.ElementTree as ET
 from gettext import NullTranslations
 
+import numpy as np
 import pytest
 from experiment.small import dataset, ended, quick
 
-from rankstudio.engine import language
+from rankstudio.engine import evaluate, language
 from rankstudio.engine.analysis.report.document import STYLE, ReportFigure, html_page
 from rankstudio.engine.analysis.report.report import make_report
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
-from rankstudio.engine.analysis.report.study_figures import made, study_figures
+from rankstudio.engine.analysis.report.study_figures import alone_figure, made, study_figures
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.experiment.storage.study_contents import (
@@ -85,3 +86,25 @@ def test_figures_of_a_study_are_in_the_language_of_the_process(monkeypatch: pyte
         assert all("«" in text for text in said_by(figure)), (figure.name, said_by(figure))
     assert html_page(make_report(source)) == page
     assert not any("«" in caption for caption in plain)
+
+
+def test_features_alone_are_those_of_the_training_parts_with_the_selected_ones_apart() -> None:
+    data = dataset(2)
+    found, ids = fingerprint(data), tuple(data.feature_ids.tolist())
+    recorded = RecordedData("Small", "", found.checksum, (), (1, 2), ids, data.feature_names)
+    result = ended(run(Plan("small", "gas", quick(method("gas"))), data))
+    figure = alone_figure("Small", [ReportedRun(1, result, recorded, data, RunLabel())], "MAP")
+    assert figure is not None
+    worth = np.zeros(len(ids))
+    for fold in data.folds:
+        train = fold.train
+        for column in range(len(ids)):
+            scores = train.X[:, column]
+            both = (evaluate(train.y, s, train.qid, measures=["MAP"])["MAP"] for s in (scores, -scores))
+            worth[column] += max(both) / 2
+    drawn = sorted((x, y) for one in figure.series for x, y in zip(one.x, one.y, strict=True))
+    assert [x for x, _ in drawn] == list(range(1, len(ids) + 1))
+    assert [y for _, y in drawn] == pytest.approx(sorted(worth, reverse=True), abs=1e-12)
+    selected = {column for fold in result.folds for column in fold.chosen.step.selected}
+    assert len(figure.series[0].x) == len(selected)
+    assert alone_figure("Small", [ReportedRun(1, result, recorded, None, RunLabel())], "MAP") is None

@@ -1,0 +1,84 @@
+"""Legends of plots: entries side by side on as many lines as they need, each a swatch and a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+
+from rankstudio.ui.plots.layers import draw_marker, pen
+from rankstudio.ui.style.fonts import LEFT
+from rankstudio.ui.style.palettes import Category
+
+
+def flow(widths: Iterable[float], room: float, apart: float) -> list[tuple[float, int]]:
+    """Return where entries begin, as pixel and line; one that is wider than the room has a line of its own.
+
+    Parameters
+    ----------
+    widths : iterable of float
+        Of the entries, in pixels.
+    room : float
+        Width of the lines.
+    apart : float
+        Pixels between two entries of a line.
+
+    Examples
+    --------
+    >>> flow([30.0, 40.0, 20.0], 100.0, 10.0)
+    [(0.0, 0), (40.0, 0), (0.0, 1)]
+    """
+    spots: list[tuple[float, int]] = []
+    x, line = 0.0, 0
+    for width in widths:
+        if x > 0 and x + width > room:
+            x, line = 0.0, line + 1
+        spots.append((x, line))
+        x += width + apart
+    return spots
+
+
+def draw_entry(
+    painter: QPainter,
+    box: QRectF,
+    look: Category,
+    text: str,
+    color: QColor,
+    *,
+    swatch: float,
+    gap: float = 6.0,
+    width: float = 1.8,
+    marker: float = 0.0,
+) -> None:
+    """Draw an entry: a line or a marker, and a name that is cut in the middle where it has no room.
+
+    Parameters
+    ----------
+    painter : QPainter
+        With the font of the name.
+    box : QRectF
+        Of the entry.
+    look : Category
+    text : str
+    color : QColor
+        Of the name.
+    swatch, gap : float
+        Pixels of the line or marker, and behind it.
+    width : float
+        Of the line.
+    marker : float
+        Radius of the marker; 0 for a line.
+    """
+    middle = box.center().y()
+    if marker:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(look.color)
+        draw_marker(painter, look.marker, QPointF(box.left() + swatch / 2, middle), marker)
+    else:
+        painter.setPen(pen(look.color, width, look.dash))
+        painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + swatch, middle))
+    painter.setPen(color)
+    room = box.adjusted(swatch + gap, 0, 0, 0)
+    cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(room.width()) + 1)
+    painter.drawText(room, LEFT, cut)
