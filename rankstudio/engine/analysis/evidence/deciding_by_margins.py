@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import numpy as np
 
-from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
+from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
 from rankstudio.engine.analysis.evidence.query_parts import (
     ComparedByQuery,
     compared_by_query,
@@ -90,4 +90,4 @@ def _decided(compared: ComparedByQuery) -> list[DecidedStep]:
         best = int(needed.argmin())
         if needed[best] < (queries.size or counted.size):
             queries, instead = counted[order[best, : needed[best]]], int(part[best])
-    return [DecidedStep(one, tuple(queries.tolist()), instead) for one in compared.winners]
+    return [DecidedStep(one, tuple(queries.tolist()), instead, exact=False) for one in compared.winners]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
+from rankstudio.engine.analysis.evidence.deciding_by_margins import margin_steps
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.query_parts import divides_by_query
 from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough_queries
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.support.threads import STEADY
@@ -21,35 +23,16 @@ _WHAT = "searching for deciding queries"
 _RIVALS = 3  # features whose queries are tried: the runner-up is not always the first to win
 
 
-@dataclass(frozen=True)
-class DecidedStep:
-    """A step of a path, and the queries that decide it.
-
-    Attributes
-    ----------
-    feature : int
-        0-based column that the step selects.
-    queries : tuple of int
-        Positions of the queries, in order of first document, without which the step selects another feature;
-        the most decisive first. Empty if no such queries were found.
-    instead : int or None
-        Column selected without them.
-    """
-
-    feature: int
-    queries: tuple[int, ...]
-    instead: int | None
-
-
 def deciding_queries(
     estimator: LinearRanker, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike | None
 ) -> tuple[DecidedStep, ...]:
-    """Find a small group of queries for each step of greedy RankRLS without which it selects another feature.
+    """Find a small group of queries for each step of a selector without which it selects another feature.
 
     Parameters
     ----------
-    estimator : GreedyRankRLS
-        Estimator with forward search; it is not fitted here.
+    estimator : Selector
+        Greedy RankRLS with forward search, or another selector except LambdaMART's first k; it is not fitted
+        here.
     X : array-like of shape (m, n)
     y : array-like of shape (m,)
     qid : array-like of shape (m,)
@@ -57,13 +40,16 @@ def deciding_queries(
     Returns
     -------
     tuple of DecidedStep
-        One per step. Steps that select a pinned feature have no deciding queries.
+        One per feature. Steps that select a pinned feature have no deciding queries.
 
     Notes
     -----
     The earlier features stay unchanged. Queries are removed in order of the advantage of the step's feature
-    over a rival in their left-out error. Each change is verified by selecting again without the queries, and
-    again with the last one put back. A smaller set of other queries may exist.
+    over a rival: for greedy RankRLS in their left-out error. Each change is verified by selecting again
+    without the queries, and again with the last one put back. A smaller set of other queries may exist.
+
+    For other selectors, nothing is selected again, and the numbers are approximate (``exact`` is False): see
+    :func:`rankstudio.engine.analysis.evidence.deciding_by_margins.margin_steps`.
 
     Examples
     --------
@@ -72,24 +58,30 @@ def deciding_queries(
     >>> X, qid = rng.random((60, 5)), np.repeat(np.arange(10), 6)
     >>> y = X[:, 3] + 0.9 * X[:, 1]
     >>> deciding_queries(GreedyRankRLS(n_features_to_select=1), X, y, qid=qid)
-    (DecidedStep(feature=3, queries=(1, 3, 2), instead=1),)
+    (DecidedStep(feature=3, queries=(1, 3, 2), instead=1, exact=True),)
     """
     return finish(deciding_steps(estimator, group(X, y, qid)))
 
 
-def deciding_steps(estimator: LinearRanker, data: GivenData) -> Waiting[tuple[DecidedStep, ...]]:
+def deciding_steps(
+    estimator: LinearRanker, data: GivenData, n_features: int | None = None
+) -> Waiting[tuple[DecidedStep, ...]]:
     """Yield progress with the steps so far, and return the whole of :func:`deciding_queries`.
 
     Parameters
     ----------
     estimator, data
         As in :func:`deciding_queries`, grouped.
+    n_features : int, optional
+        For other selectors than greedy RankRLS: number of features whose steps are looked at.
 
     Yields
     ------
-    PartialResult
-        :class:`DecidedStep` of the first steps.
+    WorkProgress
+        For greedy RankRLS a :class:`PartialResult` with :class:`DecidedStep` of the first steps.
     """
+    if isinstance(estimator, Selector) and divides_by_query(estimator):
+        return (yield from margin_steps(estimator, data, n_features))
     rows = training_data(data)
     enough_queries(rows.ptr.size - 1, 3, "Deciding queries")
     with STEADY:

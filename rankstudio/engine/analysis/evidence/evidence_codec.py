@@ -13,7 +13,7 @@ from zlib import error as zlib_error
 import numpy as np
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
-from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
+from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset
-from rankstudio.engine.analysis.evidence.deciding_queries import DecidedStep
+from rankstudio.engine.analysis.evidence.decided_step import DecidedStep
 from rankstudio.engine.analysis.evidence.feature_losses import FeatureLosses
 from rankstudio.engine.analysis.evidence.near_best_sets import SizedNearBestSets
 from rankstudio.engine.analysis.evidence.repeated_left_out import RepeatedLeftOut

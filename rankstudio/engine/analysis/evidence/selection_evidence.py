@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SubsetSpace, find_best_subset
-from rankstudio.engine.analysis.evidence.deciding_by_margins import margin_steps
 from rankstudio.engine.analysis.evidence.deciding_queries import deciding_steps
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
@@ -339,13 +338,10 @@ class _Evidence:
             yield told
 
     def _deciding(self) -> Work:
-        k, by_margins = self.found.k, divides_by_query(self._path)
-        if by_margins:
-            steps = yield from margin_steps(self._estimator, self._data, k)
-        else:
-            steps = yield from deciding_steps(_sized(self._path, k), self._data)
-        if tuple(step.feature for step in steps[:k]) == self.found.selected:
-            self._keep(deciding=steps[:k], deciding_by_margins=by_margins)
+        k = self.found.k
+        steps = (yield from deciding_steps(_sized(self._path, k), self._data, k))[:k]
+        if tuple(step.feature for step in steps) == self.found.selected:
+            self._keep(deciding=steps, deciding_by_margins=not all(step.exact for step in steps))
 
     def _best(self) -> Work:
         began, share, compiled = inf, 0.0, list[str]()

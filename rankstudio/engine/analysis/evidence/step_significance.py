@@ -31,6 +31,7 @@ _MOST = 10_000_000  # permutations: the least p is 1 / (1 + permutations), of no
 _ROUNDING = 1e-12  # of the empty model's error, as in the test of a whole path
 _AT_ONCE = 16  # permutations between two partial results, and those whose steps share what has no labels
 _UNASKED = 1e8  # bytes of scores: to ask what is free takes longer
+_SHARE = 64  # bytes of the memory limit for one of them, and what is made of it
 _MOST_PRODUCTS = 2e7  # of features with labels, of all queries and permutations at a time
 
 
@@ -224,7 +225,8 @@ class _ResidualTest:
     def at_once(self) -> int:
         """How many permutations are compared at a time."""
         products = self._paths.n_queries * self._data.X.shape[1] + self._data.y.size
-        return int(min(_AT_ONCE, max(1, _MOST_PRODUCTS // products)))
+        most = min(_MOST_PRODUCTS, budget() / _SHARE) if self._data.several else _MOST_PRODUCTS
+        return int(min(_AT_ONCE, max(1, most // products)))
 
     def order(self, number: int) -> Ints:
         """Return the documents in the order of a permutation."""

@@ -40,11 +40,13 @@ from rankstudio.engine.methods.shards.training_data import (
     training_data,
 )
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import WorkProgress
 
 _MOST_ROOM = 4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
+_UNASKED = 1e8  # bytes of copies: to ask what is free takes longer than a path
 _COST = PairCost()  # of rows, whatever that of the documents is
 
 
@@ -201,10 +203,14 @@ class SubsetPaths:
         self.rows = summed_rows(data, self._cost)
         self.statistics: Statistics = gram_statistics(self.rows)
         self.n_queries = int(data.ptr.size) - 1
+        self._room = Room(lambda: budget() / 4, unasked=_UNASKED)
 
     def room(self) -> Floats:
-        """Return buffers for the Gram matrices that :meth:`among` copies, one per thread."""
-        return np.empty_like(self.statistics.gram)
+        """Return buffers for the Gram matrices that :meth:`among` copies, one per thread.
+
+        Where there is too little memory for all of them, they are in unnamed files.
+        """
+        return Scratch(self._room).empty(*self.statistics.gram.shape)
 
     def among(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of some queries, given in ascending order, in the buffers ``room``."""

@@ -26,6 +26,7 @@ from rankstudio.engine import (
     MutualInformation,
     RecursiveElimination,
     SingleFeatureRanking,
+    deciding_queries,
     selection_evidence,
 )
 from rankstudio.engine.analysis.evidence.deciding_by_margins import margin_steps
@@ -251,6 +252,9 @@ def test_shards_give_the_same(method: Selector) -> None:
 
 def test_evidence_says_that_they_are_approximate() -> None:
     X, y, qid = graded(0)
+    steps = deciding_queries(GAS(3), X, y, qid=qid)
+    assert steps == finish(margin_steps(GAS(3), group(X, y, qid))) and not any(one.exact for one in steps)
+    assert all(one.exact for one in deciding_queries(GreedyRankRLS(2), X, y, qid=qid))
     for method in (GAS(3), L1Path(3), FSBFS(2, subset_size=2, measure="MAP")):
         found = selection_evidence(method, X, y, qid=qid, parts=("deciding",))
         assert found.deciding_by_margins and len(found.deciding) == len(found.selected)
