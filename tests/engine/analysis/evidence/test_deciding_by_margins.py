@@ -47,7 +47,10 @@ SELECTORS = [
     (SingleFeatureRanking(3, measure="NDCG@5", direction="descending"), 1.0),
     (ExpectedDivergence(2, convention="sklearn"), 0.6),
     (GAS(3), 0.8),
-    (MutualInformation(3), 0.6),
+    (
+        MutualInformation(3),
+        0.6,
+    ),  # of eight seeds 0.58: the bins shift, with which the estimate does not reckon
     (L1Path(4), 0.9),
     (L1Path(4, scaling="none"), 0.9),
     (RecursiveElimination(4), 0.9),
