@@ -28,6 +28,7 @@ COMMANDS = (
     "evidence",
     "importance",
     "cascade",
+    "drift",
     "lab",
     "evaluate",
     "predict",

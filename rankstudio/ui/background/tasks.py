@@ -24,7 +24,7 @@ from rankstudio.engine.experiment.results.model_selection import select_model
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.storage.study_contents import fingerprint
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import WorkProgress
+from rankstudio.engine.support.work import WorkProgress, finish
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.process.memory import HOLD
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.set_changes import SetChanges
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceContext, ChoiceExplanation
     from rankstudio.engine.analysis.features.compared_densities import ComparedDensities
+    from rankstudio.engine.analysis.features.drift import FeatureDrift
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
     from rankstudio.engine.analysis.features.feature_quality import QualityReport
     from rankstudio.engine.analysis.features.substitutes import Substitutes
@@ -412,6 +413,15 @@ def look_at_features(
     from rankstudio.engine.analysis.features.feature_quality import fold_quality  # noqa: PLC0415 - on the worker only
 
     return fold_quality(dataset, number, summary, convention)
+
+
+def compare_parts(fold: Fold, convention: str) -> dict[int, FeatureDrift]:
+    """Return how each feature differs between the training and the validation part of a fold, by id."""
+    from rankstudio.engine.analysis.features.drift import feature_drift  # noqa: PLC0415 - on the worker only
+
+    if fold.vali is None:
+        return {}
+    return {one.feature: one for one in finish(feature_drift(fold.train, fold.vali, convention))}
 
 
 def warm_up() -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWi
 
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
-from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.number_format import fixed, signed, significant
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.distributions import HistogramPlot
 from rankstudio.ui.style.fonts import scaled
@@ -24,6 +24,7 @@ from rankstudio.ui.widgets import Column, ColumnModel, HistogramCell, Panel, Tab
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.drift import FeatureDrift
     from rankstudio.engine.analysis.features.feature_quality import FeatureQuality
 
 NOTHING = tr("Open a dataset to see its contents.")
@@ -47,6 +48,8 @@ class DescribedFeature:
         In the plan; "" where it is in none.
     per_document, per_query : float or None
         Milliseconds that it costs; None where that is not known.
+    drift : FeatureDrift or None
+        From the training to the validation part; None where that is not known.
     """
 
     summary: FeatureSummary
@@ -57,6 +60,7 @@ class DescribedFeature:
     group: str = ""
     per_document: float | None = None
     per_query: float | None = None
+    drift: FeatureDrift | None = None
 
     @property
     def feature_id(self) -> int:
@@ -115,6 +119,23 @@ class DescribedFeature:
         if self.quality.ascending:
             return tr("Ranks small values first, which gives the better MAP.")
         return tr("Ranks large values first, which gives the better MAP.")
+
+    @property
+    def drift_text(self) -> str:
+        """How it differs between the training and the validation part, in words."""
+        drift = self.drift
+        if drift is None:
+            return ""
+        (train, vali), (tau, other) = drift.constant, drift.correlation
+        text = tr(
+            "From training to validation: the mean shifts by {shift} standard deviations, and the standard "
+            "deviation is {scale} times as large. Constant in {train:.0%} and {vali:.0%} of the queries; τ "
+            "with the label {tau} and {other}."
+        )
+        shift, scale = signed(drift.shift), fixed(drift.scale, 2)
+        return text.format(
+            shift=shift, scale=scale, train=train, vali=vali, tau=signed(tau), other=signed(other)
+        )
 
     @property
     def warning(self) -> str:
@@ -224,6 +245,19 @@ _PER_QUERY = Column(
     tooltip=tr("Milliseconds that the feature costs once per query, as imported"),
     width=70,
 )
+_DRIFT = Column(
+    "drift",
+    tr("drift"),
+    "right",
+    ".3f",
+    value=lambda row: None if row.drift is None else row.drift.distance,
+    hint=lambda row: row.drift_text,
+    tooltip=tr(
+        "Kolmogorov-Smirnov distance of the values in the training and the validation part: 0 for equal "
+        "distributions, 1 for values that do not overlap"
+    ),
+    width=60,
+)
 _GROUP = Column(
     "group",
     tr("group"),
@@ -264,7 +298,7 @@ def _alone(measure: str) -> Column:
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
     """Return the columns that go one after another where the names would have less than `NAME_WIDTH`."""
     empty = () if any(row.group for row in rows) else ("group",)
-    return (*empty, "mean", "zeros", "range")
+    return (*empty, "mean", "zeros", "range", "drift")
 
 
 NAME_WIDTH = 150
@@ -277,6 +311,7 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     priced = any(row.cost is not None and not (timed and row.cost == 1.0) for row in rows)
     costs = [*([_COST] if priced else []), *([_PER_DOCUMENT, _PER_QUERY] if timed else [])]
     alone = [_alone("MAP"), _alone("NDCG@10")]
+    costs += [_DRIFT] if any(row.drift is not None for row in rows) else []
     return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]
 
 
@@ -373,7 +408,7 @@ class StatisticsPanel(Panel):
         widths = [self.table.rows_model.columns[i].width for i in range(len(keys))]
         spare = self.width() - scaled(sum(widths) + NAME_WIDTH)
         self.table.setColumnHidden(keys.index("group"), False)
-        for key in giving_way(self.table.rows()):
+        for key in filter(keys.__contains__, giving_way(self.table.rows())):
             number = keys.index(key)
             self.table.setColumnHidden(number, spare < 0)
             spare += scaled(widths[number]) if spare < 0 else 0

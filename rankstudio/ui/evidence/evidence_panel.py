@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout
 
-from rankstudio.engine.support.number_format import fixed, signed, significant
+from rankstudio.engine.support.number_format import fixed, signed
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.colors import Colors
@@ -372,7 +372,7 @@ class EvidenceTable(TableView):
                 _PER_MILLISECOND,
                 tr("per ms"),
                 "right",
-                significant,
+                lambda value: fixed(value, 4),
                 value=lambda row: row.per_millisecond,
                 tooltip=tr("Loss divided by the milliseconds per query that the feature costs"),
                 width=64,

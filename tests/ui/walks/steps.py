@@ -311,6 +311,17 @@ def preferences(stage: Stage) -> None:
         raise ImpossibleStepError
 
 
+@step(2)
+def import_costs(stage: Stage, which: int) -> None:
+    dataset = stage.window.session.dataset
+    if dataset is None or dataset.n_features > _MOST_FEATURES:
+        raise ImpossibleStepError
+    path = stage.places.preferences.parent / "costs-of-features.csv"
+    rows = [f"{i},{0.01 * (i % 3)},{1 + (i + which) % 4}" for i in dataset.feature_ids.tolist()]
+    path.write_text("\n".join(["feature,per_document,per_query", *rows]))
+    stage.window.open_path(str(path))
+
+
 # Runs
 
 

@@ -14,7 +14,7 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
-from rankstudio.engine.support.number_format import NOTHING, significant
+from rankstudio.engine.support.number_format import NOTHING, fixed, significant
 
 HEADER = (
     "feature",
@@ -134,7 +134,7 @@ def evidence_text(
 
     def per_millisecond(row: FeatureEvidence) -> str:
         loss = loss_per_millisecond(row, milliseconds)
-        return NOTHING if loss is None else significant(loss)
+        return NOTHING if loss is None else fixed(loss)
 
     def substitute(row: FeatureEvidence) -> str:
         if row.substitute is None or row.price is None:

@@ -1,0 +1,114 @@
+"""``rankstudio drift``: how the features of two parts, or of two datasets, differ."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, columns_from
+from rankstudio.cli.memory_option import add_memory_option
+from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.support.number_format import NOTHING
+from rankstudio.engine.support.work import finish
+
+if TYPE_CHECKING:
+    from rankstudio.engine.data.dataset import RankingDataset
+
+HELP = "compare the features of two parts or datasets"
+DESCRIPTION = """\
+Compare the features of two parts of a dataset, or of two datasets, side by side: the Kolmogorov-Smirnov
+distance of their values, the shift of the mean in standard deviations, the ratio of the standard deviations,
+the share of queries in which a feature is constant, and Kendall's tau of feature and label. The largest
+distance comes first.
+
+  rankstudio drift MQ2008/Fold1
+  rankstudio drift MQ2008 --fold 2 --parts train,vali
+  rankstudio drift train.txt test.txt --json"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("data", metavar="DATA", type=Path, help="data file, or folder of folds")
+    parser.add_argument(
+        "other", metavar="OTHER", nargs="?", type=Path, help="other data; by default two parts of DATA"
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="A,B",
+        help="parts that are compared, of train, vali and test; by default train,test, and with OTHER "
+        "train,train",
+    )
+    parser.add_argument("--fold", type=int, metavar="F", help="number of the fold; by default the first")
+    parser.add_argument("--missing", **MISSING, default="query_min")
+    parser.add_argument("--normalize", **NORMALIZE, default="none")
+    add_column_options(parser.add_argument_group("columns of tables"))
+    add_memory_option(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out."""
+    from rankstudio.engine.analysis.features.drift import feature_drift
+
+    wanted = args.parts or ("train,test" if args.other is None else "train,train")
+    parts = tuple(name.strip() for name in wanted.split(","))
+    if len(parts) != 2 or not set(parts) <= {"train", "vali", "test"}:
+        raise PlanError(f"--parts: expected two of train, vali and test, as in train,test; got {wanted!r}.")
+    places = (args.data, args.data if args.other is None else args.other)
+    first, second = (_part(args, place, name) for place, name in zip(places, parts, strict=True))
+    found = finish(feature_drift(first, second))
+    if args.json:
+        print(as_json({"parts": list(parts), "features": [_plain(asdict(one)) for one in found]}))
+        return 0
+    named = [f"{place.name or place} {name}" for place, name in zip(places, parts, strict=True)]
+    sizes = [f"{part.n_documents:,} documents of {part.n_queries:,} queries" for part in (first, second)]
+    print(f"A: {named[0]}, {sizes[0]}\nB: {named[1]}, {sizes[1]}\n")
+    header = ["feature", "distance", "shift", "scale", "constant A", "constant B", "tau A", "tau B"]
+    rows = [
+        [
+            f"{one.feature} {one.name}".removesuffix(f" feature {one.feature}"),
+            f"{one.distance:.3f}",
+            _number(one.shift, "+.2f"),
+            _number(one.scale, ".2f"),
+            *(f"{100 * share:.0f} %" for share in one.constant),
+            *(_number(tau, "+.3f") for tau in one.correlation),
+        ]
+        for one in found
+    ]
+    print(as_text(header, rows, left=(0,)))
+    return 0
+
+
+def _part(args: argparse.Namespace, place: Path, name: str) -> RankingDataset:
+    """Return a part of some data."""
+    from rankstudio.engine.experiment.runner import open_data
+
+    told = {"missing": args.missing, "normalize": args.normalize, "columns": columns_from(args)}
+    dataset = open_data(Plan(str(place.absolute()), **told))
+    numbers = [fold.number for fold in dataset.folds]
+    number = numbers[0] if args.fold is None else args.fold
+    if number not in numbers:
+        there = ", ".join(map(str, numbers))
+        raise PlanError(f"--fold: expected one of the folds of {place}, {there}; got {number}.")
+    fold = dataset.folds[numbers.index(number)]
+    if name not in fold.parts:
+        there = ", ".join(fold.parts)
+        raise PlanError(f"--parts: {place} has no part {name}; expected one of {there}.")
+    part: RankingDataset = {"train": fold.train, "vali": fold.vali, "test": fold.test}[name]  # type: ignore[assignment]
+    return part
+
+
+def _number(value: float, form: str) -> str:
+    return NOTHING if isnan(value) else f"{value:{form}}"
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values without NaN, which JSON has not."""
+    correlation = [None if isnan(tau) else tau for tau in values["correlation"]]
+    rest = {k: None if isinstance(v, float) and isnan(v) else v for k, v in values.items()}
+    return {**rest, "correlation": correlation}
