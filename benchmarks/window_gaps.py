@@ -3,11 +3,11 @@
     python benchmarks/window_gaps.py
 
 opens the real window on made-up data (300,000 documents, 2,000 and 5,000 features), sorts every table,
-searches, runs methods, looks at other folds, lists 500 runs, saves figures, changes the theme and closes
-while a run works. For each scenario it prints the 99th percentile of the gaps, how much of it the window
-computed itself and how much that is with its waiting for the interpreter, the longest gaps, and whether the
-window's own work, the interpreter (other threads' Python, compilation) or the machine (other programs) caused
-them. ``--cold`` has all kernels compiled anew.
+searches, runs methods, looks at other folds, gathers evidence, lists 500 runs, saves figures, changes the
+theme and closes while a run works. For each scenario it prints the 99th percentile of the gaps, how much of
+it the window computed itself and how much that is with its waiting for the interpreter, the longest gaps, and
+whether the window's own work, the interpreter (other threads' Python, compilation) or the machine (other
+programs) caused them. ``--cold`` has all kernels compiled anew.
 """
 
 from __future__ import annotations
@@ -255,6 +255,33 @@ class Walk:
         for name in list(views._views):
             self.do(f"results of {what}, {name}", lambda n=name: views.show_view(n))
 
+    def evidence(self) -> None:
+        """Gather all evidence for a selection, while the mouse goes over the plot of probabilities."""
+        from PySide6.QtCore import QPointF, QTimer
+
+        from rankstudio.ui.model.evidence import Package
+
+        window, page, gathered = self.window, self.window.sections.evidence, self.window.models.evidence
+        self.run("greedy RankRLS", "greedy-rankrls")
+        mouse, places = QTimer(window), iter(range(1_000_000))
+
+        def move() -> None:
+            at = next(places)
+            page.probability.plot.hover(QPointF(60 + 7 * at % 200, 40 + 3 * at % 70))
+
+        mouse.timeout.connect(move)
+        mouse.start(16)
+
+        def gather(what: str, act: Callable[[], object]) -> None:
+            self.do(what, act, lambda: not (self.busy or gathered.busy or gathered.waiting))
+
+        gather("look at Evidence", lambda: window.workspace.show_page("evidence"))
+        for package, what in ((Package.NEAR, "near-best sets"), (Package.STOP, "test the steps")):
+            gather(what, lambda package=package: gathered.start(package))
+        gather("evidence of another fold", lambda: window.session.look_at(2))
+        self.do("take a chip out", lambda: window.sections.tray.remove(window.sections.tray.features[-1]))
+        mouse.stop()
+
     def close(self) -> None:
         """Close while a run works."""
         self.window.control.run()
@@ -309,7 +336,13 @@ def tall(walk: Walk, data: Path) -> None:
     walk.run("greedy RankRLS, 300,000 documents", "greedy-rankrls", n_features_to_select=5)
 
 
-SCENARIOS = {"small": small, "many": many, "wide": wide, "tall": tall}
+def evidence(walk: Walk, _: Path) -> None:
+    """Gather the evidence of the bundled sample."""
+    walk.do("open the sample", walk.window.open_controller.open_sample)
+    walk.evidence()
+
+
+SCENARIOS = {"small": small, "many": many, "wide": wide, "tall": tall, "evidence": evidence}
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ def rest(window: MainWindow) -> None:
     """Wait until everything that begins by itself is computed and shown."""
     evidence, page = window.models.evidence, window.sections.evidence
     settle(window)
-    wait_until(lambda: not (evidence.busy or evidence._settled.isActive() or evidence._reading), 120)
+    wait_until(lambda: not (evidence.busy or evidence.waiting), 120)
     wait_until(lambda: not window.models.importance.busy, 120)
     wait_until(lambda: not page._soon.isActive())
     settle(window)

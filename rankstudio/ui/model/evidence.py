@@ -343,6 +343,11 @@ class Evidence(QObject):
         return self._working is not None
 
     @property
+    def waiting(self) -> bool:
+        """Whether something is to be computed or read soon."""
+        return self._settled.isActive() or self._reading is not None
+
+    @property
     def key(self) -> _Key | None:
         """What identifies the selection that is looked at."""
         return self._key
