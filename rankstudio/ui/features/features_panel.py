@@ -262,6 +262,7 @@ _COLUMNS = (
     Column(
         "weight",
         tr("weight"),
+        "right",
         tooltip=tr("Weight in the selected model; negative bars go to the left"),
         kind="weight",
         width=WEIGHT + WEIGHT_BAR + PAD,

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(
-    "Measures of ranking by this feature alone on each part, in the direction that is better on "
-    "the training part"
+    "Measures of the ranking by this feature alone on each part, in the direction that is better on the "
+    "training part"
 )
 _WITH = tr("Pearson's correlation within queries with each feature of the selected model")
 _ALL_OF_THEM = tr("all of them, R²")
@@ -119,7 +119,7 @@ class InspectorPanel(Panel):
         self.facts.setText(facts(profile, alone=self.tables is None))
         self.facts.setToolTip(
             tr(
-                "Measures of ranking by this feature alone on the training part, by the {label} "
+                "Measures of the ranking by this feature alone on the training part, by the {label} "
                 "convention, and its correlation with other features within queries"
             ).format(label=convention(profile.convention).label)
         )

@@ -23,6 +23,7 @@ from rankstudio.ui.style.theme import Theme
 BEHIND = -1
 """Number of a curve that has no colour of its own."""
 
+_LEAST_HEIGHT = 62  # pixels: three panels stand below each other in the smallest window
 _REACH = 18.0  # pixels from a point in which the mouse means it
 _NAMES = 0.34  # of the width, that names take at most
 _GAP = 6.0
@@ -102,6 +103,7 @@ class StepCurvesPlot(Plot):
         self._limits = limits
         self._marked: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
+        self.setMinimumHeight(_LEAST_HEIGHT)
         self.add_layer(self._draw_marks, -1.0)
         self.add_layer(self._draw_curves, 0.0)
         self.add_layer(self._draw_names, 1.0, clipped=False)

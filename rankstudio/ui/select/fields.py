@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
+    QStyle,
+    QStyleOptionFrame,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -270,15 +272,30 @@ class HintedLineEdit(QLineEdit):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the remark where the text leaves room for it."""
-        super().paintEvent(event)
-        metrics = self.fontMetrics()
-        room = self.width() - 34 - metrics.horizontalAdvance(self.text())
-        if self._hint and metrics.horizontalAdvance(self._hint) <= room:
+        """Draw the remark where the text leaves room for it; without the keyboard the text gives way."""
+        room = self.width() - 34 - self.fontMetrics().horizontalAdvance(self._hint)
+        cut = self.shown_text() != self.text()
+        if cut:
+            option = QStyleOptionFrame()
+            self.initStyleOption(option)
             painter = QPainter(self)
+            self.style().drawPrimitive(QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self)
+            painter.setPen(self.palette().text().color())
+            painter.drawText(self.rect().adjusted(12, 0, -10, 0), LEFT, self.shown_text())
+        else:
+            super().paintEvent(event)
+            painter = QPainter(self)
+        if self._hint and (cut or self.fontMetrics().horizontalAdvance(self.text()) <= room):
             painter.setPen(self.palette().placeholderText().color())
-            place = self.rect().adjusted(10, 0, -10, 0)
-            painter.drawText(place, RIGHT, self._hint)
+            painter.drawText(self.rect().adjusted(10, 0, -10, 0), RIGHT, self._hint)
+
+    def shown_text(self) -> str:
+        """Return the text as it is drawn: cut before the remark, but whole while it is edited."""
+        metrics = self.fontMetrics()
+        room = self.width() - 34 - metrics.horizontalAdvance(self._hint)
+        if not self._hint or self.hasFocus():
+            return self.text()
+        return metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
 
 
 class TypedField(Field):

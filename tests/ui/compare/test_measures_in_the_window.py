@@ -143,7 +143,9 @@ def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: 
             assert compared.found.mean_difference == pytest.approx(np.nanmean(differences))
     assert sum(compared.found is not None for compared in results._tests.rows) == 1
     assert results.curves.plot.axes.title == "validation RR"
-    for key, curve in results.curves._found:
+    drawn = {key: curve for points in results.curves._points for key, curve, _ in points}
+    assert drawn
+    for key, curve in drawn.items():
         paths = [fold.paths for fold in measured.view(window.runs.record(key)).folds.values()]
         best = max(
             np.nanmax(sum(p.validation["RR"] for p in folds) / len(folds))

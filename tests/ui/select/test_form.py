@@ -9,14 +9,14 @@ import pytest
 from hands import pick, type_into, unfold, write
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 from windows import open_window
 from wording import naming
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG, Kind, method
-from rankstudio.ui.select.fields import Chip, tooltip
+from rankstudio.ui.select.fields import Chip, HintedLineEdit, tooltip
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.section import _EDITORS
 from rankstudio.ui.style.plain_text import shortened
@@ -547,3 +547,25 @@ def test_a_kernels_parameters_are_asked_for_only_with_it(form, edits):
     ):
         form.set_plan(Plan(data="x", method="gas", ranker="ranksvm", ranker_parameters={"kernel": kernel}))
         assert tuple(name for name in fields if form.field(f"ranker-{name}").isVisible()) == seen
+
+
+def test_values_that_do_not_fit_are_cut_before_their_number_and_whole_while_edited(stage: object) -> None:
+    line, other = HintedLineEdit(), QLineEdit()
+    line.setText("0.01, 0.1, 1, 10, 100, 1000, 10000")
+    line.set_hint("7 values")
+    both = QWidget()
+    column = QVBoxLayout(both)
+    column.addWidget(other)
+    column.addWidget(line)
+    stage(both, 200, 90)
+    other.setFocus()
+    cut = line.shown_text()
+    assert cut.endswith("…") and line.text().startswith(cut[:-1])
+    assert line.fontMetrics().horizontalAdvance(cut + line._hint) < line.width()
+    picture = line.grab().toImage()
+    line.setFocus()
+    assert line.shown_text() == line.text()
+    assert line.grab().toImage() != picture
+    other.setFocus()
+    line.setText("0.01, 0.1")
+    assert line.shown_text() == line.text()

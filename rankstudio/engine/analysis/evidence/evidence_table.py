@@ -162,7 +162,7 @@ def evidence_text(
     return TextTable(title, tuple(there), list(zip(*there.values(), strict=True)), (0, len(there) - 1), _NOTE)
 
 
-def importance_text(title: str, kept: MeasuredImportance, named: Named) -> TextTable:
+def importance_text(title: str, kept: MeasuredImportance, named: Named, most: int | None = None) -> TextTable:
     """Return what a model loses with each of its features permuted as a table to print, greatest loss first.
 
     Parameters
@@ -171,15 +171,19 @@ def importance_text(title: str, kept: MeasuredImportance, named: Named) -> TextT
     kept : MeasuredImportance
     named : callable
         From a column to the feature's name.
+    most : int, optional
+        Number of features shown at most.
     """
     found, rows = kept.found, []
     place = {group[0]: at for at, group in enumerate(found.groups)}
-    for column in kept.columns:
+    for column in kept.columns[:most]:
         at = place[column]
         interval = f"{found.low[at]:.4f} to {found.high[at]:.4f}"
         rows.append((named(column), f"{found.mean[at]:.4f}", interval))
     header = "feature", f"{found.measure.name} lost", f"{100 * found.level:g} % interval"
     note = f"Lost: with the feature permuted within the queries of the {kept.part} part; the model stays."
+    if len(rows) < len(kept.columns):
+        note = f"{note} The {len(rows)} greatest of {len(kept.columns)} losses are shown."
     return TextTable(title, header, rows, (0,), note)
 
 

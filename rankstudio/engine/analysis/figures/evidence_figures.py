@@ -99,13 +99,17 @@ def importance_figure(kept: MeasuredImportance, of: str, named: Named) -> RowsFi
     """
     found = kept.found
     place = {group[0]: at for at, group in enumerate(found.groups)}
-    order = [place[column] for column in kept.columns]
+    shown = kept.columns[:_MOST_FEATURES]
+    order = [place[column] for column in shown]
     title = tr("{measure} lost with the feature permuted").format(measure=found.measure.name)
     value, low, high = (tuple(one[order].tolist()) for one in (found.mean, found.low, found.high))
     caption = tr("Mean over {n} queries, with 95 % intervals; values are permuted within queries.").format(
         n=f"{found.baseline.size:,}"
     )
-    rows, axis = tuple(map(named, kept.columns)), FigureAxis(title)
+    if len(shown) < len(kept.columns):
+        cut = tr("The {n} greatest of {total} losses are shown.")
+        caption = f"{caption} {cut.format(n=len(shown), total=len(kept.columns))}"
+    rows, axis = tuple(map(named, shown)), FigureAxis(title)
     said = f"{of}. {title}. {caption}"
     name = "evidence-importance"
     return RowsFigure(name, f"{of}: {title}", said, axis, rows, (RowSeries("", value, low, high),), zero=True)

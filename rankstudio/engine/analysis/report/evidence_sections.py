@@ -17,6 +17,7 @@ from rankstudio.engine.analysis.report.document import Block, Paragraph, ReportF
 from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
 
 _MOST = 6  # selections, and models, with figures
+_MOST_FEATURES = 30  # of a model: the others lose less
 
 
 def evidence_blocks(source: ReportSource) -> Iterator[Block]:
@@ -49,7 +50,7 @@ def _of_model(run: ReportedRun, fold: int, found: MeasuredImportance, drawn: boo
     names = _Names(run)
     of = f"Run {run.number}, fold {fold}"
     title = f"{of}: permutation importance in a model with {found.n_features} features"
-    yield importance_text(title, found, names.full)
+    yield importance_text(title, found, names.full, _MOST_FEATURES)
     if drawn:
         yield ReportFigure(importance_figure(found, of, names.full))
 

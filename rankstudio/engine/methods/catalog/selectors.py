@@ -669,7 +669,7 @@ LAMBDAMART_TOP = Method(
         replace(
             COSTS,
             help=(
-                "Cost of each feature by id; others cost 1. Or milliseconds, for the imported costs. The "
+                "Cost of each feature by id (others cost 1), or “milliseconds” for the imported costs. The "
                 "first split on a feature must gain more than its cost times the cost weight."
             ),
             source="Peter et al. 2017; LightGBM, cegb_penalty_feature_coupled",

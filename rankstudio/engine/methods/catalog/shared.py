@@ -59,8 +59,8 @@ COSTS = Parameter(
     kind=Kind.COSTS,
     default=(),
     help=(
-        "Cost of each feature by id; others cost 1. Or milliseconds, for the imported costs. Each step then "
-        "selects the feature with the largest gain per cost."
+        "Cost of each feature by id (others cost 1), or “milliseconds” for the imported costs. Each step "
+        "then selects the feature with the largest gain per cost."
     ),
     option="--by-cost",
     basic=False,
@@ -70,7 +70,7 @@ COSTS = Parameter(
 SCORE_COSTS = replace(
     COSTS,
     help=(
-        "Cost of each feature by id; others cost 1. Or milliseconds, for the imported costs. The features "
+        "Cost of each feature by id (others cost 1), or “milliseconds” for the imported costs. The features "
         "are then ordered by score per cost."
     ),
 )

@@ -14,8 +14,10 @@ from rankstudio.engine.analysis.evidence.evidence_codec import (
     unpack_importance,
 )
 from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
+from rankstudio.engine.analysis.evidence.evidence_table import importance_text
 from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
 from rankstudio.engine.analysis.evidence.selection_evidence import PARTS
+from rankstudio.engine.analysis.figures.evidence_figures import importance_figure
 from rankstudio.engine.errors import StoreError
 
 
@@ -66,3 +68,14 @@ def test_the_importance_of_a_model_comes_back_and_is_no_evidence_for_a_selection
         unpack_evidence(content)
     with pytest.raises(StoreError, match="MeasuredImportance"):
         unpack_importance(pack_evidence(found))
+
+
+def test_a_table_and_a_figure_of_many_features_show_the_greatest_losses() -> None:
+    rng = np.random.default_rng(2)
+    X, qid = rng.random((60, 40)), np.repeat(np.arange(10), 6)
+    measured = permutation_importance(lambda X: X @ np.arange(40.0), X, np.round(X.sum(axis=1)), qid=qid)
+    kept = MeasuredImportance(measured, "training", "letor4", 40)
+    table, figure = importance_text("", kept, str, 30), importance_figure(kept, "made", str)
+    assert [row[0] for row in table.rows] == list(figure.rows) == [str(one) for one in kept.columns[:30]]
+    assert "30" in table.note and "40" in table.note and "30" in figure.caption
+    assert len(importance_text("", kept, str).rows) == 40
