@@ -40,6 +40,8 @@ class Files:
             "lab": ["lab", "auc", "--repetitions", "2", "--examples", "20"],
             "evaluate": ["evaluate", test, scores],
             "importance": ["importance", test, "--model", model],
+            "cascade": ["cascade", study, "--run", "1", "--budget", "1"],
+            "drift": ["drift", test, str(self.folder / "data" / "train.txt")],
             "predict": ["predict", test, "--model", model],
             "export": ["export", model, "--to", "python", "--out", "new.py"],
             "convert": ["convert", test, "new.csv"],
