@@ -227,7 +227,7 @@ def test_it_is_written_after_how_the_folds_come_about(written: str, kept: str, p
     "wrong", ["nested 1-fold", "nested 20, nested 5-fold", "nested 3-fold, nested 2-fold"]
 )
 def test_what_is_no_inner_cross_validation_is_refused(wrong: str) -> None:
-    with pytest.raises(PlanError, match=naming("inner cross-validation")):
+    with pytest.raises(PlanError, match=naming("inner folds")):
         parse_protocol(wrong)
 
 
