@@ -26,6 +26,7 @@ C = 0.5
     st.sampled_from([None, 4, 12]),
     st.sampled_from(["squared_hinge", "hinge"]),
 )
+@pytest.mark.thorough
 def test_it_is_as_good_as_a_general_optimiser(
     problem: Problem, parameters: dict[str, Any], n_basis: int | None, loss: str
 ) -> None:
