@@ -84,7 +84,7 @@ class CurvesView(Panel):
             self._offered = offered
             labels = {
                 "size": tr("by k"),
-                "test": tr("test by k"),
+                "test": tr("test"),
                 "cost": tr("by cost"),
                 "train": tr("by queries"),
                 "seconds": tr("by time"),

@@ -36,6 +36,7 @@ _WITH = tr("Pearson's correlation within queries with each feature of the select
 _ALL_OF_THEM = tr("all of them, R²")
 _ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
 _LEAST_HEIGHT = 96  # pixels
+_LEAST_PLOT = 52
 VALUES, CANDIDATES = "values", "candidates"
 """What is shown of a feature: its values, or how it did among the candidates of a step."""
 _VIEWS = ((VALUES, tr("values")), (CANDIDATES, tr("candidates")))
@@ -64,6 +65,7 @@ class InspectorPanel(Panel):
         super().__init__(theme, tr("Inspector"))
         self.setObjectName(f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
+        self.plot.setMinimumHeight(_LEAST_PLOT)  # less than other plots: the facts come first
         facts = WrappedLabel(text_format=Qt.TextFormat.RichText)
         self.facts = named(facts, "inspector-facts", tr("Facts about the feature"), role="caption")
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)

@@ -148,7 +148,7 @@ def test_curves_of_the_test_part_are_there_when_it_is_shown_and_choose_nothing(w
     view = window.sections.compare.curves
     assert not window.session.sealed
     chosen = window.session.choice
-    press(view.by, "test by k")
+    press(view.by, "test")
     settle(window)
     (curve,) = view.plot.curves
     assert view.plot.axes.title == "test MAP"
