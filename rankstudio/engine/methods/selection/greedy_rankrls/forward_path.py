@@ -276,9 +276,15 @@ def _statistics(
             of_squares, of_labels = np.diagonal(found, axis1=1, axis2=2)[:, :n], found[:, n]
             _put((squares, rights, labels), block, of_squares, of_labels)
     else:
+        room = np.empty((0, n))  # for products: fresh memory for each would cost more than what is computed
         for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
-            of_labels = np.add.reduceat(np.column_stack((X, y)) * y[:, None], ptr[:-1])
-            _put((squares, rights, labels), block, np.add.reduceat(X * X, ptr[:-1]), of_labels)
+            room = room if len(room) >= len(X) else np.empty_like(X)
+            products = np.multiply(X, y[:, None], out=room[: len(X)])
+            of_labels = np.column_stack(
+                (np.add.reduceat(products, ptr[:-1]), np.add.reduceat(y * y, ptr[:-1]))
+            )
+            of_squares = np.add.reduceat(np.multiply(X, X, out=products), ptr[:-1])
+            _put((squares, rights, labels), block, of_squares, of_labels)
         total[np.diag_indices(n)] = _over_queries(squares)
         total[n, :n] = total[:n, n] = _over_queries(rights)
         total[n, n] = labels.sum()
