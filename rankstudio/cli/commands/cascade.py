@@ -57,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.analysis.cascades import find_cascades
     from rankstudio.engine.experiment.plan.plan import CRITERION
     from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.experiment.storage.study_contents import is_sealed
     from rankstudio.engine.metrics.names import measure
 
     depths = _depths(args.depths)
@@ -67,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {args.study} is not finished.")
         result, kept = study.result(summary.key), study.data(summary.key)
+        sealed = is_sealed(study.seal_marks)
     plan = result.plan.changed(data=kept.opened_by(result.plan))
     dataset = open_data(plan)
     if difference := kept.difference(dataset):
@@ -78,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         raise PlanError(
             f"--costs: run {summary.key.id} of {args.study} has no costs; expected a file of them."
         )
-    found = finish(find_cascades(result, dataset, costs, name, depths))
+    found = finish(find_cascades(result, dataset, costs, name, depths, sealed=sealed))
     best = found.within(args.budget) if args.budget is not None else None
     if args.json:
         print(as_json(_as_dict(found, best)))
@@ -109,7 +111,7 @@ def _as_dict(found: CascadeFront, best: Cascade | None) -> dict[str, Any]:
             "depth": one.depth,
             "milliseconds": one.milliseconds,
             "validation": one.validation,
-            "test": one.test,
+            **({} if isnan(one.test) else {"test": one.test}),
             "chosen": one is best,
             "features": [{"first": list(first), "second": list(second)} for first, second in one.features],
         }
@@ -124,13 +126,14 @@ def _lines(result: RunResult, found: CascadeFront, best: Cascade | None) -> Iter
     yield f"{result.plan.title} on {result.data_name}: cascades that no other of {found.n_tried:,} beats"
     yield f"Models of the path with {path}" if path else "Models of its path"
     yield ""
-    rows = []
+    rows, without = [], all(isnan(one.test) for one in found.cascades)  # sealed, or there is no test part
     for one in found.cascades:
         again = [str(one.second), str(one.depth)] if one.depth is not None else [NOTHING, NOTHING]
-        values = [NOTHING if isnan(value) else f"{value:.4f}" for value in (one.validation, one.test)]
+        values = [f"{value:.4f}" for value in (one.validation, *([] if without else [one.test]))]
         rows.append(
             [significant(one.milliseconds), str(one.first), *again, *values, "chosen" if one is best else ""]
         )
     name = found.measure
-    header = ["ms per query", "features", "then", "first K", f"validation {name}", f"test {name}", ""]
-    yield as_text(header, rows, left=(6,))
+    parts = ["validation", *([] if without else ["test"])]
+    header = ["ms per query", "features", "then", "first K", *(f"{part} {name}" for part in parts), ""]
+    yield as_text(header, rows, left=(len(header) - 1,))

@@ -22,7 +22,6 @@ from rankstudio.engine.analysis.significance import (
     pin_effects,
 )
 from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import TextTable, p_text, range_text, save_csv
 from rankstudio.engine.methods.catalog import Method
@@ -89,13 +88,7 @@ def plan_text(plan: Plan) -> str:
         return plan.title
     method = method_text(plan.entry, plan.parameters)
     methods = f"{method}, then {method_text(ranker, plan.ranker_parameters)}" if ranker else method
-    return f"{methods}{_share_text(plan)}"
-
-
-def _share_text(plan: Plan) -> str:
-    """Return what is added to the method of a run on a share of the training queries."""
-    train = parse_protocol(plan.protocol).train
-    return f", train {train}%" if train < 100 else ""
+    return f"{methods}{plan.share_text}"
 
 
 def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
@@ -287,7 +280,7 @@ def _rows(
     ours = [f"{average[name]:.4f}{'*' if average[name] == best[name] else ' '}" for name in names]
     ranker = method_text(plan.ranker_entry, plan.ranker_parameters) if plan.ranker_entry else ""
     head = [
-        f"{method_text(plan.entry, plan.parameters)}{_share_text(plan)}",
+        f"{method_text(plan.entry, plan.parameters)}{plan.share_text}",
         ranker,
         range_text(result.sizes),
         *ours,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -145,12 +146,21 @@ def cascade_milliseconds(
     return mean + costs.milliseconds(more, float(np.minimum(documents, depth).mean()))
 
 
+def _checked(depths: Sequence[int]) -> list[int]:
+    wanted = sorted(set(depths))
+    if not wanted or any(not isinstance(depth, int) or depth < 1 for depth in wanted):
+        raise ParameterError("depths", list(depths), tr("whole numbers from 1 up, such as 10, 50"))
+    return wanted
+
+
 def find_cascades(
     run: RunResult,
     data: FoldedDataset,
     costs: FeatureCosts,
     name: str,
     depths: Sequence[int] = DEPTHS,
+    *,
+    sealed: bool = False,
 ) -> Waiting[CascadeFront]:
     """Measure the cascades of the best path of a run, and return those that no other one beats.
 
@@ -168,6 +178,8 @@ def find_cascades(
         Name of a measure of the run.
     depths : sequence of int
         Numbers of documents per query that are ranked again, from 1 up.
+    sealed : bool
+        Whether to leave the test part out.
 
     Raises
     ------
@@ -180,9 +192,7 @@ def find_cascades(
     -----
     O(s² D m log m) per fold for s sizes, D depths and m documents.
     """
-    wanted = sorted(set(depths))
-    if not wanted or any(not isinstance(depth, int) or depth < 1 for depth in wanted):
-        raise ParameterError("depths", list(depths), tr("whole numbers from 1 up, such as 10, 50"))
+    wanted = _checked(depths)
     better = measure(name).higher_is_better
     path = _best_path(run, data, name, better)
     places = _places(path)
@@ -205,7 +215,7 @@ def find_cascades(
     front = [
         Cascade(
             *(sizes[i], sizes[j], depth, times[at], values[at]),
-            float(np.mean([fold.value("test", i, j, depth) for fold in folds])),
+            nan if sealed else float(np.mean([fold.value("test", i, j, depth) for fold in folds])),
             tuple((fold.features(i), fold.features(j)) for fold in folds),
         )
         for at in pareto_front(times, values, better).tolist()

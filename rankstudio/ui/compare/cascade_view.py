@@ -47,7 +47,7 @@ class CascadeRow:
 def found_cascades(run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str) -> CascadeFront | str:
     """Return the cascades of a run, or why there are none; for the worker."""
     try:
-        return finish(find_cascades(run, data, costs, name))
+        return finish(find_cascades(run, data, costs, name, sealed=True))
     except PlanError as error:
         return str(error)
 

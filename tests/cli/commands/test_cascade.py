@@ -14,6 +14,7 @@ from rankstudio.engine import open_dataset
 from rankstudio.engine.analysis.cascades import find_cascades
 from rankstudio.engine.data.cost_files import read_costs
 from rankstudio.engine.experiment.storage.study import Study
+from rankstudio.engine.experiment.storage.study_contents import SealMark
 from rankstudio.engine.support.work import finish
 
 
@@ -60,6 +61,18 @@ def test_the_table_is_that_of_the_function(made: Path, answer, done) -> None:
         assert row["chosen"] == (one is found.within(2.0))
         assert [len(sets["first"]) for sets in row["features"]] == [one.first] * 2
     assert "chosen" in done(words).out
+
+
+def test_a_sealed_test_part_is_not_measured(made: Path, tmp_path: Path, answer, done) -> None:
+    copy = tmp_path / "sealed.rankstudio"
+    copy.write_bytes((made / "s.rankstudio").read_bytes())
+    words = ["cascade", str(copy), "--run", "1"]
+    assert "test MAP" in done(words).out
+    with Study.open(copy) as opened:
+        opened.note_seal(SealMark.now(sealed=True))
+    told = done(words).out
+    assert "validation MAP" in told and "test" not in told
+    assert all("test" not in row for row in answer([*words, "--json"])["cascades"])
 
 
 def test_a_budget_that_is_too_small_is_a_note(made: Path, done) -> None:

@@ -188,8 +188,13 @@ class Plan:
     @property
     def title(self) -> str:
         """Description of the method: "GAS, then RankSVM", or "GAS, train 20%" on a share of the queries."""
+        return f"{self._methods}{self.share_text}"
+
+    @property
+    def share_text(self) -> str:
+        """What is added to the method of a run on a share of the training queries: ", train 20%"; or ""."""
         train = parse_protocol(self.protocol).train
-        return self._methods if train == 100 else f"{self._methods}, train {train}%"
+        return "" if train == 100 else f", train {train}%"
 
     @property
     def _methods(self) -> str:
