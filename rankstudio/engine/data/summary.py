@@ -10,6 +10,7 @@ import numpy as np
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
 
 _BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
 
@@ -141,6 +142,8 @@ def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[Ranking
 
 def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return minimum, maximum, sum, number of zeros and constancy of each column over all parts."""
+    if any(isinstance(part.X, SparseRows) for part in parts):
+        return _sparse_columns(parts)
     n = parts[0].n_features
     minimum, maximum = np.full(n, np.inf), np.full(n, -np.inf)
     total, zeros = np.zeros(n), np.zeros(n, dtype=np.int64)
@@ -155,6 +158,15 @@ def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats,
             constant &= (block == part.X[part.query_ptr[index]]).all(axis=0)
             release(block)
     return minimum, maximum, total, zeros, constant
+
+
+def _sparse_columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
+    """Return the same of columns of which only the values other than 0 are stored: O(values)."""
+    csc = concatenated([part.X for part in parts]).csc
+    extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))
+    zeros = csc.shape[0] - np.diff(csc.indptr)
+    constant = np.logical_and.reduce([part.constant_features for part in parts])
+    return (*extremes, csc.sum(axis=0), zeros, constant)
 
 
 def _blocks(part: RankingDataset) -> Iterator[tuple[int, int, Ints]]:

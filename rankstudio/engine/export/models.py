@@ -417,6 +417,7 @@ class StoredStep(Step):
     """
 
     linear: ClassVar[bool] = False
+    narrow: ClassVar[bool] = True
 
     beyond: Mapping[str, Any]
     ids: tuple[int, ...]

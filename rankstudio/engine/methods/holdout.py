@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import check_labels
-from rankstudio.engine.arithmetic.sparse_query_data import dense
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.language import tr
@@ -397,7 +396,7 @@ class HoldOutRanker(LinearRanker):
         return self._held_out(X, y).sets(sets)
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        data = dense(self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)))
+        data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
         regularization, (loss, weighting) = self.checked("regularization"), self.held_out_loss()
         return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
 

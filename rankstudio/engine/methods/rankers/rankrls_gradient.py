@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.gram_product import DenseGramProduct, GramProduct, SparseGramProduct
+from rankstudio.engine.arithmetic.gram_product import gram_product
 from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import minimise
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
@@ -54,10 +54,9 @@ class ConjugateGradients:
 
     def serve(self, data: GivenData) -> bool:
         """Return whether gradients are used for such data; ParameterError for "direct" with sparse X."""
-        sparse = isinstance(data, SparseQueryData)
-        if sparse and self.solver == "direct":
+        if data.sparse and self.solver == "direct":
             raise ParameterError("solver", self.solver, "auto or cg where X is sparse")
-        return sparse or self.solver == "cg"
+        return data.sparse or self.solver == "cg"
 
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
@@ -82,13 +81,9 @@ class ConjugateGradients:
         O(entries of X + n) time per iteration, and memory.
         """
         everything = tuple(range(data.X.shape[1]))
-        large = isinstance(data, SparseQueryData) and worthwhile(6.0 * data.X.nnz)  # an iteration
+        large = worthwhile(6.0 * data.X.nnz) if data.sparse else False  # an iteration
         with pool(large) as (executor, workers):
-            product: GramProduct
-            if isinstance(data, SparseQueryData):
-                product = SparseGramProduct(data, executor, workers)
-            else:
-                product = DenseGramProduct(data)
+            product = gram_product(data, executor, workers)
             right, constant = product.right(labels), float(labels @ labels)
             limits = self.tol, self.max_iter
             states = minimise(product, product.squares, right, constant, regularization, *limits)

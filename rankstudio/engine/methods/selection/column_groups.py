@@ -39,6 +39,8 @@ class ColumnGroups:
         ParameterError
             For an empty group, or an invalid or repeated column.
         """
+        if not groups:
+            return cls(tuple(zip(range(n))), np.arange(n))  # noqa: B905 - of one
         given = [tuple(sorted(int(column) for column in group)) for group in groups]
         every = [column for group in given for column in group]
         if not all(given) or len(set(every)) < len(every) or any(not 0 <= column < n for column in every):
