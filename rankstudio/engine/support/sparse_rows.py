@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -119,6 +119,15 @@ class SparseRows:
             out[csc.indices[first:last]] = csc.data[first:last]
             return out
         return SparseRows(self.csc[:, key if isinstance(key, slice) else np.asarray(key)]).dense()
+
+    def portions(self, n_values: int) -> Iterator[slice]:
+        """Yield slices of columns with at most so many stored values, or of one column."""
+        starts, first = self.csc.indptr, 0
+        while first < self.shape[1]:
+            last = int(np.searchsorted(starts, starts[first] + n_values, side="right")) - 1
+            last = min(max(last, first + 1), self.shape[1])
+            yield slice(first, last)
+            first = last
 
     def kept(self, columns: Ints) -> SparseRows:
         """Return some columns, in ascending order, in this form."""

@@ -37,6 +37,7 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _UNASKED = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
+_ENTRIES_AT_ONCE = 1 << 22  # of sparse columns
 _VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
 
 
@@ -376,6 +377,8 @@ class TrainingData:
         With several shards, each gives a progress event and would be read again, so all columns come at once.
         """
         columns = slice(0, self.X.shape[1])
+        if self.sparse:
+            return self.X.portions(_ENTRIES_AT_ONCE)
         return iter((columns,)) if self.several else column_portions(len(self.X), columns)
 
     def _rows(self, index: int) -> Floats:
