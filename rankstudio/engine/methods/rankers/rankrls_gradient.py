@@ -15,7 +15,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import between
+from rankstudio.engine.methods.base import between, is_told
 from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support.threads import pool, worthwhile
@@ -61,7 +61,7 @@ class ConjugateGradients:
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Iterator[Iteration]:
-        """Minimise ||y^ - X^w||² + λ||w||², with one :class:`Iteration` per step.
+        """Minimise ||y^ - X^w||² + λ||w||², with one :class:`Iteration` per step; few of very many weights.
 
         Parameters
         ----------
@@ -87,8 +87,16 @@ class ConjugateGradients:
             right, constant = product.right(labels), float(labels @ labels)
             limits = self.tol, self.max_iter
             states = minimise(product, product.squares, right, constant, regularization, *limits)
+            held: Iteration | None = None  # until it is known whether it is the last one
             for number, now in enumerate(states, start=1):
-                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+                held = Iteration(
+                    number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged
+                )
+                if is_told(number, len(everything)):
+                    yield held
+                    held = None
+            if held is not None:
+                yield held
 
     def warn_unless_converged(self, last: Iteration) -> None:
         """Issue a ConvergenceWarning if the last iteration is not close enough to the minimum."""
