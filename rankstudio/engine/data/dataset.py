@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.data import sparse_values
+from rankstudio.engine.data import sparse_values, store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -27,10 +27,11 @@ from rankstudio.engine.data.table import (
 from rankstudio.engine.data.tabular.documents import frames_of_folds, table_of_frame
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import chosen_columns as chosen_in_file
 from rankstudio.engine.support.file_pages import in_file, release
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import checked_ids
-from rankstudio.engine.support.sparse_rows import SparseRows
+from rankstudio.engine.support.sparse_rows import SparseRows, chosen_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,6 +257,19 @@ class RankingDataset:
         """
         kept = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
         return RankingDataset(**kept, **values)
+
+    def with_features(self, columns: Ints) -> RankingDataset:
+        """Return the same documents with the features of some columns; mapped data give mapped ones."""
+        if in_file(self.X):
+            X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
+        else:
+            X = chosen_columns(self.X, columns)
+        return self.changed(
+            X=X,
+            feature_ids=self.feature_ids[columns],
+            feature_names=tuple(self.feature_names[column] for column in columns.tolist()),
+            missing=self.missing[columns] if self.missing.size else self.missing,
+        )
 
     @property
     def n_documents(self) -> int:

@@ -103,6 +103,8 @@ class SparseRows:
         """Return rows as such a matrix, or columns of some rows as an array."""
         if isinstance(key, tuple):
             rows, columns = key
+            if isinstance(rows, int | np.integer):
+                return self.csr[[rows]][:, [columns]].toarray()[0, 0]
             everything = isinstance(rows, slice) and rows == slice(None)
             return (self if everything else self[rows]).columns(columns)
         if isinstance(key, int | np.integer):
@@ -130,8 +132,16 @@ class SparseRows:
             first = last
 
     def kept(self, columns: Ints) -> SparseRows:
-        """Return some columns, in ascending order, in this form."""
+        """Return some columns in this form."""
         return SparseRows(self.csc[:, columns])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Number of stored values of each column, shape (n,)."""
+        given = self._given
+        if given.format == "csc":
+            return np.diff(given.indptr)
+        return np.bincount(given.indices, minlength=self.shape[1])
 
     def with_values(self, values: Floats) -> SparseRows:
         """Return the matrix with other values of its entries, in the order of the columns; zeros go."""
@@ -213,6 +223,14 @@ def concatenated(matrices: Sequence[Any]) -> Any:
     from scipy.sparse import vstack  # noqa: PLC0415 - where it is needed
 
     return SparseRows(vstack([X.csr for X in matrices], format="csr"))
+
+
+def chosen_columns(X: Any, columns: Ints) -> Any:
+    """Return some columns of an array or of such a matrix, which is an array where that is small or full."""
+    if not isinstance(X, SparseRows):
+        return np.ascontiguousarray(X[:, columns])
+    kept = X.kept(columns)
+    return kept if worth_it(*kept.shape, kept.nnz) else kept.dense()
 
 
 _APART = ("values", "columns", "starts")

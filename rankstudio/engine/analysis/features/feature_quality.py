@@ -179,7 +179,12 @@ def fold_quality(
     dataset: FoldedDataset, number: int | None, summary: DatasetSummary, convention: str = DEFAULT
 ) -> QualityReport:
     """Describe every feature of the documents that `describe_fold` describes, with a given summary."""
-    return feature_quality(*described_parts(dataset, number), summary=summary, convention=convention)
+    parts = described_parts(dataset, number)
+    if len(summary.features) < dataset.n_features:
+        ids = [feature.feature_id for feature in summary.features]
+        columns = np.searchsorted(dataset.feature_ids, ids)
+        parts = tuple(part.with_features(columns) for part in parts)
+    return feature_quality(*parts, summary=summary, convention=convention)
 
 
 def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:

@@ -25,7 +25,7 @@ from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_fol
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.file_pages import chosen_columns, in_file, joined_rows, taken_rows
+from rankstudio.engine.support.file_pages import in_file, joined_rows, taken_rows
 from rankstudio.engine.support.sparse_rows import concatenated
 
 PERCENT = 100
@@ -477,17 +477,8 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
     if unknown:
         expected = f"ids of existing features, {there[0]} to {there[-1]}"
         raise ParameterError("--features", unknown[0], expected)
-    columns = np.flatnonzero(np.isin(there, list(ids))).tolist()
-    if in_file(dataset.X):
-        X = chosen_columns(dataset.X, columns, store.scratch_folder())
-    else:
-        X = np.ascontiguousarray(dataset.X[:, columns])
-    return dataset.changed(
-        X=X,
-        feature_ids=dataset.feature_ids[columns],
-        feature_names=tuple(dataset.feature_names[column] for column in columns),
-        missing=dataset.missing[columns] if dataset.missing.size else dataset.missing,
-    )
+    columns = np.flatnonzero(np.isin(there, list(ids)))
+    return dataset.with_features(columns)
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
