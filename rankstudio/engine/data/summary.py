@@ -145,13 +145,18 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     return replace(found, n_features=dataset.n_features)
 
 
-def shown_features(part: RankingDataset) -> Ints | None:
-    """Return the columns to show of a dataset, ascending; None for all, of which there are at most 10,000.
+def is_wide(part: RankingDataset) -> bool:
+    """Return whether a dataset has so many features, or sparse ones, that not all pairs can be compared."""
+    return part.n_features > _WIDE or isinstance(part.X, SparseRows)
 
-    Of more, these are the 1,000 with the most values other than 0. All others are shown when they are asked
+
+def shown_features(part: RankingDataset) -> Ints | None:
+    """Return the columns to show of a dataset, ascending; None for all, unless it is wide.
+
+    Of a wide one, these are the 1,000 with the most values other than 0. All others are shown when they are asked
     for: by their id, or where a model has them.
     """
-    if part.n_features <= _WIDE:
+    if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None
     X = part.X
     counts = X.sizes if isinstance(X, SparseRows) else np.count_nonzero(X[:_ROWS], axis=0)

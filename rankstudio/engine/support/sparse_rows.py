@@ -113,6 +113,15 @@ class SparseRows:
             return self
         return SparseRows(self.csr[key])
 
+    def entries(self, row: int) -> tuple[list[int], list[float]]:
+        """Return the columns of the stored values of a row, ascending, and the values."""
+        some = slice(*self.csr.indptr[row : row + 2])
+        return self.csr.indices[some].tolist(), self.csr.data[some].tolist()
+
+    def widened(self, n: int) -> SparseRows:
+        """Return the matrix with columns of zeros behind its own, n in all."""
+        return SparseRows.of_parts(self.csr.data, self.csr.indices, self.csr.indptr, n)
+
     def columns(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Floats:
         """Return a column (m,), or several (m, c), as an array."""
         if isinstance(key, int | np.integer):
@@ -162,11 +171,11 @@ class SparseRows:
             If memory has no room for it.
         """
         m, n = self.shape
-        needed, free = 8.0 * m * n, memory.available()
+        needed, free = 8.0 * m * n, memory.budget()
         if needed > free:
             raise OutOfMemoryError(
                 tr(
-                    "{m} documents with {n} features need {needed} with their zeros; {free} are free. Select "
+                    "{m} documents with {n} features need {needed} with their zeros; the memory limit is {free}. Select "
                     "features first, with a method that takes sparse data."
                 ).format(m=f"{m:,}", n=f"{n:,}", needed=memory.size(needed), free=memory.size(free))
             )

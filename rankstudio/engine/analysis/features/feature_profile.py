@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import centre
+from rankstudio.engine.arithmetic.sparse_correlations import SparseCorrelations
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.language import tr
@@ -17,6 +19,7 @@ from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
 from rankstudio.engine.support.file_pages import release, taken_columns
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 GRID_POINTS = 128  # a smooth line 400 px wide
 ALONE = ("MAP", "NDCG@10")
@@ -180,9 +183,14 @@ class Inspector:
         )
 
     @cached_property
-    def correlations(self) -> Floats:
-        """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature."""
+    def correlations(self) -> Floats | SparseCorrelations:
+        """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
+
+        Those of sparse features are computed as they are asked for.
+        """
         data = self.dataset
+        if isinstance(data.X, SparseRows):
+            return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
         gram = np.zeros((data.n_features, data.n_features))
         for begin, end in self._query_blocks():
             first = data.query_ptr[begin]
@@ -197,8 +205,10 @@ class Inspector:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """Clusters of the features by these correlations."""
-        return clusters(self.correlations)
+        """Clusters of the features by these correlations; of no sparse ones."""
+        correlations = self.correlations
+        assert not isinstance(correlations, SparseCorrelations)
+        return clusters(correlations)
 
     def measured_by(self, convention: str) -> Inspector:
         """Return the inspector with another convention."""
