@@ -242,16 +242,17 @@ def chosen_columns(X: Any, columns: Ints) -> Any:
     return kept if worth_it(*kept.shape, kept.nnz) else kept.dense()
 
 
-_APART = ("values", "columns", "starts")
+SPARSE = ("values", "columns", "starts")
+"""Names of the arrays of such a matrix in a store."""
 
 
 def features_apart(X: Floats | SparseRows) -> dict[str, NDArray[Any]]:
     """Return the plain arrays that features consist of, by names for a store."""
     if not isinstance(X, SparseRows):
         return {"X": X}
-    return dict(zip(_APART, (X.csr.data, X.csr.indices, X.csr.indptr), strict=True))
+    return dict(zip(SPARSE, (X.csr.data, X.csr.indices, X.csr.indptr), strict=True))
 
 
 def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Floats | SparseRows:
     """Return the features of `features_apart`, with so many columns; KeyError if an array is missing."""
-    return arrays["X"] if "X" in arrays else SparseRows.of_parts(*(arrays[n] for n in _APART), width)
+    return arrays["X"] if "X" in arrays else SparseRows.of_parts(*(arrays[n] for n in SPARSE), width)

@@ -51,6 +51,8 @@ class MemoryEstimate:
         Maximum memory for shards in bytes: the limit if specified, otherwise the free memory.
     threads : int
         Number of threads or processes that work on shards at a time; fewer threads under a small limit.
+    sparse : bool
+        Whether the documents are sparse.
     """
 
     label: str
@@ -61,6 +63,7 @@ class MemoryEstimate:
     budget: float
     limit: float
     threads: int
+    sparse: bool = False
 
     @property
     def least(self) -> float:
@@ -156,7 +159,13 @@ class MemoryEstimate:
         if self.need.fits:
             found.append(self.need.fits)
         found.append(tr("fewer documents or features"))
-        if self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
+        if self.sparse:
+            able = [
+                one.label for one in methods() if not (one.lacking or one.given) and one.load().accepts_sparse
+            ]
+            text = tr("a method that takes sparse data, such as {methods}")
+            found.append(text.format(methods=", ".join(able[:_NAMES])))
+        elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
             shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
             present = [one for one in methods() if not (one.lacking or one.given)]
             needs = [(one.label, one.load()().memory_need(shape)) for one in present]
@@ -250,7 +259,7 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
         label, need = _of_plan(plan, shape, train.feature_ids, stored)
         if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
-        found = MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count)
+        found = MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count, bool(stored))
         # Fewer threads hold fewer shards at a time and change no bit. Processes are as many as asked for.
         if workers.share_shards or count == 1 or need.reading is Reading.WHOLE or found.least <= budget:
             return found
