@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,7 +53,7 @@ class QueryData:
         default a new one: a copy with other labels shares nothing.
     """
 
-    sparse: ClassVar[bool] = False
+    sparse: ClassVar[Literal[False]] = False
     """Whether X stores values other than 0 only."""
 
     X: Floats

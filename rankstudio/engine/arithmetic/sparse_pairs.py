@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs, Smooth
@@ -22,7 +24,7 @@ class SparseLinearPairs(LinearPairs):
     """
 
     def __init__(self, data: SparseQueryData, pairs: Pairs) -> None:
-        self.X = SparseRows(data.shifted)  # type: ignore[assignment] - columns of it are arrays, too
+        self.X: Any = SparseRows(data.shifted)
         self.queries = self.pairs = pairs
         self._rows = data.shifted.tocsr()
         self._first, self._sizes = data.ptr[:-1], np.diff(data.ptr)
@@ -49,14 +51,14 @@ class SparseLinearPairs(LinearPairs):
         return centred
 
     def centred_squares(self, weights: Floats) -> Floats:
-        """Return the sums of each feature's squares, centred within queries, times weights (m,), shape (n,)."""
+        """Return the sums of each feature's squares, centred in queries, times weights (m,), shape (n,)."""
         means = self._by_query(np.ones(len(self.X))).multiply(1.0 / self._sizes[:, None]).tocsr()
         mixed = means.multiply(self._by_query(weights)).sum(axis=0)
         totals = np.add.reduceat(weights, self._first)
         squares: Floats = self._rows.power(2).T @ weights - 2.0 * mixed + means.power(2).T @ totals
         return np.maximum(squares, 0.0)  # but for rounding
 
-    def _by_query(self, weights: Floats) -> object:
+    def _by_query(self, weights: Floats) -> Any:
         """Return the sums of the documents of each query times weights (m,), a sparse matrix (Q, n)."""
         from scipy.sparse import csr_array  # noqa: PLC0415 - where it is needed
 

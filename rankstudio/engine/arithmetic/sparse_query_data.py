@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,7 +48,7 @@ class SparseQueryData:
         :class:`QueryData`.
     """
 
-    sparse: ClassVar[bool] = True
+    sparse: ClassVar[Literal[True]] = True
     validation: ClassVar[None] = None
 
     X: SparseRows

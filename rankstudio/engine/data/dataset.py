@@ -225,7 +225,9 @@ class RankingDataset:
             Number of columns, if larger than that of the table.
         """
         fills = missing if missing != "refuse" else ""
-        X = treated(table.X, table.query_ptr, table.missing, fills, n_features or 0, normalize=bool(normalize))
+        X = treated(
+            table.X, table.query_ptr, table.missing, fills, n_features or 0, normalize=bool(normalize)
+        )
         n = X.shape[1]
         feature_ids = table.feature_ids if table.feature_ids.size else np.arange(1, n + 1, dtype=np.int64)
         counts = np.zeros(n, dtype=np.int64)

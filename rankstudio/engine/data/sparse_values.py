@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bools, Floats, Int32s, Ints
+from rankstudio.engine.arrays import Bools, Floats, Indices, Int32s, Ints
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 _SPREAD = 8  # numbers of a table of ids, at most, for each value
@@ -56,6 +56,7 @@ class Entries:
 
     def matrix(self) -> tuple[SparseRows, Ints]:
         """Return the documents as a matrix with a column for each id that occurs, and these ids."""
+        columns: Indices
         if self.width <= _SPREAD * self.ids.size:
             there = np.zeros(self.width + 1, dtype=np.bool_)
             there[self.ids] = True

@@ -153,8 +153,8 @@ def is_wide(part: RankingDataset) -> bool:
 def shown_features(part: RankingDataset) -> Ints | None:
     """Return the columns to show of a dataset, ascending; None for all, unless it is wide.
 
-    Of a wide one, these are the 1,000 with the most values other than 0. All others are shown when they are asked
-    for: by their id, or where a model has them.
+    Of a wide one, these are the 1,000 with the most values other than 0. All others are shown when they are
+    asked for: by their id, or where a model has them.
     """
     if not is_wide(part) or part.n_features <= MOST_SHOWN:
         return None

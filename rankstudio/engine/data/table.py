@@ -12,12 +12,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.data.comments import Comments
 from rankstudio.engine.data import sparse_values
+from rankstudio.engine.data.comments import Comments
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.blocks import group_blocks
-from rankstudio.engine.support.sparse_rows import SparseRows
+from rankstudio.engine.support.sparse_rows import Features, SparseRows
 
 MOST_FEATURES = 1_000_000
 """That a table may have: each becomes a column in memory."""
@@ -138,7 +138,7 @@ class Table:
         Part of each document, from 0 (train, vali, test), if the file has a part column.
     """
 
-    X: Floats | SparseRows
+    X: Features
     y: Floats
     query_ptr: Ints
     query_ids: tuple[str, ...]
@@ -233,8 +233,8 @@ def widen(X: Floats, n_features: int) -> Floats:
 
 
 def treated(
-    X: Floats | SparseRows, query_ptr: Ints, missing: Ints, fills: str, n_features: int, *, normalize: bool
-) -> Floats | SparseRows:
+    X: Features, query_ptr: Ints, missing: Ints, fills: str, n_features: int, *, normalize: bool
+) -> Features:
     """Return features with missing values filled and scaled on request, those of an array in place.
 
     Parameters

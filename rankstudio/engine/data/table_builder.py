@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.file_pages import release
-from rankstudio.engine.support.sparse_rows import SparseRows
+from rankstudio.engine.support.sparse_rows import Features
 
 _GROWTH = 1.5  # of the width, where ids become larger and larger: rows are copied so often at most
 _SPARE = 1.02  # times the rows that are expected, so that an estimate that is a little low costs no copy
@@ -110,7 +110,7 @@ class DocumentPiece:
         Features of the table that these are. Features missing here are dropped in the end.
     """
 
-    X: Floats | Entries
+    X: Any  # a union would have to be told apart wherever one of them is
     y: Floats
     comments: TextComments
     missing: Ints
@@ -358,7 +358,7 @@ class TableInMemory(TableBuilder):
             parts=parts,
         )
 
-    def _features(self, kept: slice | list[int]) -> tuple[Floats | SparseRows, Ints, Ints]:
+    def _features(self, kept: slice | list[int]) -> tuple[Features, Ints, Ints]:
         """Return the features, their ids unless these are 1 … n, and the number of missing values of each."""
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()

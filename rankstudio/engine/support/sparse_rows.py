@@ -23,6 +23,9 @@ _THIN = 8  # times the memory of the stored values, which a dense matrix has to 
 _PER_VALUE = 12  # bytes of a value and its column
 _FEW_COLUMNS = 1000  # that are taken out of all, before scores are computed of them
 
+Features = Any
+"""Features of documents: an array of shape (m, n), or `SparseRows`, where both are read alike."""
+
 _NOTHING = unwritable(np.empty(0))
 
 
@@ -147,10 +150,8 @@ class SparseRows:
     @cached_property
     def sizes(self) -> Ints:
         """Number of stored values of each column, shape (n,)."""
-        given = self._given
-        if given.format == "csc":
-            return np.diff(given.indptr)
-        return np.bincount(given.indices, minlength=self.shape[1])
+        given, sizes = self._given, np.diff(self._given.indptr).astype(np.int64)
+        return sizes if given.format == "csc" else np.bincount(given.indices, minlength=self.shape[1])
 
     def with_values(self, values: Floats) -> SparseRows:
         """Return the matrix with other values of its entries, in the order of the columns; zeros go."""
@@ -175,8 +176,8 @@ class SparseRows:
         if needed > free:
             raise OutOfMemoryError(
                 tr(
-                    "{m} documents with {n} features need {needed} with their zeros; the memory limit is {free}. Select "
-                    "features first, with a method that takes sparse data."
+                    "{m} documents with {n} features need {needed} with their zeros; the memory limit is "
+                    "{free}. Select features first, with a method that takes sparse data."
                 ).format(m=f"{m:,}", n=f"{n:,}", needed=memory.size(needed), free=memory.size(free))
             )
         dense: Floats = self._given.toarray(order="C")
@@ -225,7 +226,7 @@ class SparseColumns:
         return self._rows.scores(coefs)
 
 
-def concatenated(matrices: Sequence[Any]) -> Any:
+def concatenated(matrices: Sequence[Features]) -> Features:
     """Return arrays, or matrices of this kind, one behind the other."""
     if not isinstance(matrices[0], SparseRows):
         return np.concatenate(matrices)
@@ -234,7 +235,7 @@ def concatenated(matrices: Sequence[Any]) -> Any:
     return SparseRows(vstack([X.csr for X in matrices], format="csr"))
 
 
-def chosen_columns(X: Any, columns: Ints) -> Any:
+def chosen_columns(X: Features, columns: Ints) -> Features:
     """Return some columns of an array or of such a matrix, which is an array where that is small or full."""
     if not isinstance(X, SparseRows):
         return np.ascontiguousarray(X[:, columns])
@@ -246,13 +247,16 @@ SPARSE = ("values", "columns", "starts")
 """Names of the arrays of such a matrix in a store."""
 
 
-def features_apart(X: Floats | SparseRows) -> dict[str, NDArray[Any]]:
+def features_apart(X: Features) -> dict[str, NDArray[Any]]:
     """Return the plain arrays that features consist of, by names for a store."""
     if not isinstance(X, SparseRows):
         return {"X": X}
     return dict(zip(SPARSE, (X.csr.data, X.csr.indices, X.csr.indptr), strict=True))
 
 
-def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Floats | SparseRows:
+def features_of(arrays: Mapping[str, NDArray[Any]], width: int) -> Features:
     """Return the features of `features_apart`, with so many columns; KeyError if an array is missing."""
-    return arrays["X"] if "X" in arrays else SparseRows.of_parts(*(arrays[n] for n in SPARSE), width)
+    if "X" in arrays:
+        return arrays["X"]
+    values, columns, starts = (arrays[name] for name in SPARSE)
+    return SparseRows.of_parts(values, columns, starts, width)

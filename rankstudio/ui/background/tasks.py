@@ -422,10 +422,10 @@ def compare_parts(fold: Fold, convention: str) -> dict[int, FeatureDrift]:
 
     if fold.vali is None:
         return {}
-    parts, columns = [fold.train, fold.vali], shown_features(fold.train)
+    train, vali, columns = fold.train, fold.vali, shown_features(fold.train)
     if columns is not None:
-        parts = [part.with_features(columns) for part in parts]
-    return {one.feature: one for one in finish(feature_drift(*parts, convention))}
+        train, vali = train.with_features(columns), vali.with_features(columns)
+    return {one.feature: one for one in finish(feature_drift(train, vali, convention))}
 
 
 def warm_up() -> None:

@@ -190,7 +190,9 @@ class DataController(Controller):
         names = tuple(f.name for f in summary.features)
         if dataset is not None:
             ids = [f.feature_id for f in summary.features]
-            names = tuple(dataset.feature_names[i] for i in np.searchsorted(dataset.feature_ids, ids).tolist())
+            names = tuple(
+                dataset.feature_names[i] for i in np.searchsorted(dataset.feature_ids, ids).tolist()
+            )
         return [
             DescribedFeature(
                 feature,

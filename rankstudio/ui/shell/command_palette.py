@@ -234,9 +234,7 @@ def _features(
             yield Entry(tr("feature"), dataset.feature_names[place], partial(inspect, feature), str(feature))
 
 
-def feature_asked_for(
-    models: Models, sections: Sections, workspace: Workspace, typed: str
-) -> list[Entry]:
+def feature_asked_for(models: Models, sections: Sections, workspace: Workspace, typed: str) -> list[Entry]:
     """Return the feature with the id or the name that was typed, of those that are too many to be listed."""
     dataset, words = models.session.dataset, typed.split()
     if dataset is None or not words or dataset.n_features <= _MOST_LISTED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -183,7 +184,7 @@ class Inspector:
         )
 
     @cached_property
-    def correlations(self) -> Floats | SparseCorrelations:
+    def correlations(self) -> Any:
         """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
 
         Those of sparse features are computed as they are asked for.

@@ -393,11 +393,11 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
     convention = best.plan.convention
     folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in best.data.folds]
     columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # shown in each fold
-    worth = np.mean(
-        [fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0
-    )
+    worth = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
     order = np.argsort(-worth if measure(name).higher_is_better else worth, kind="stable")
-    selected = np.isin(columns[order], [column for fold in best.result.folds for column in fold.chosen.step.selected])
+    selected = np.isin(
+        columns[order], [column for fold in best.result.folds for column in fold.chosen.step.selected]
+    )
     places = np.arange(1, order.size + 1)
     series = [
         Series(

@@ -18,6 +18,7 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.blocks import VALUES
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences

@@ -360,7 +360,7 @@ def parse(
     lengths : int64 array of shape (rows,), or (0,)
         Receives how many features each row has.
     hard : int64 array of shape (capacity, 4)
-        Filled with the tokens left to ``float()``: row, column (n for the label, and n + 1 + i for number i of
+        Filled with the tokens left to ``float()``: row, column (n for the label, n + 1 + i for number i of
         ``values``), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
         Zeros; filled with what was counted and with the first error. ``HARD_TOKENS`` may exceed the

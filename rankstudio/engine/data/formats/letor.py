@@ -218,7 +218,13 @@ class _LetorText:
 
     def _parse(self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool) -> _ParsedLines:
         lines = _parse_lines(
-            path, text, self._pool, progress, self._how, begins=begins, width=self.width,
+            path,
+            text,
+            self._pool,
+            progress,
+            self._how,
+            begins=begins,
+            width=self.width,
             may_be_sparse=self._builder.takes_entries,
         )
         self.width = max(self.width, lines.X.shape[1])
@@ -296,7 +302,7 @@ def _parse_lines(
     n_lines = sum(p.lines for p in pieces)
     first = _peek(text, pieces, how)
     width = max(width, int(first[kernels.GREATEST_ID]))
-    n_values = int(first[kernels.VALUES]) / max(1, int(first[kernels.ROWS])) * n_lines
+    n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))
     while True:
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = _Rows.empty(n_lines, 0, sparse=True) if sparse else _allocate(path, n_lines, width)

@@ -95,7 +95,7 @@ class LeftOut(PartOfWhole):
 
     def _taken(self, values: Floats) -> Floats:
         begin, end = self._left_out
-        array = concatenated([values[:begin], values[end:]])
+        array: Floats = concatenated([values[:begin], values[end:]])
         array.flags.writeable = False
         return array
 

@@ -361,7 +361,8 @@ def _joined(features: Sequence[Floats]) -> Floats:
     """Return matrices one behind the other; in a file, where one of them is in a file."""
     if any(in_file(X) for X in features):
         return joined_rows(features, store.scratch_folder())
-    return concatenated(features)
+    joined: Floats = concatenated(features)
+    return joined
 
 
 def _missing_together(counts: Sequence[Ints]) -> Ints:

@@ -259,7 +259,9 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
         label, need = _of_plan(plan, shape, train.feature_ids, stored)
         if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
-        found = MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count, bool(stored))
+        found = MemoryEstimate(
+            label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count, bool(stored)
+        )
         # Fewer threads hold fewer shards at a time and change no bit. Processes are as many as asked for.
         if workers.share_shards or count == 1 or need.reading is Reading.WHOLE or found.least <= budget:
             return found

@@ -99,5 +99,5 @@ class ColumnGroups:
 
 @lru_cache(maxsize=4)
 def _alone(n: int) -> tuple[tuple[Columns, ...], Ints]:
-    """Return each of n features as a group, and the position of each: many plans of wide data ask for them."""
+    """Return each of n features as a group, and the position of each; many plans ask for them."""
     return tuple((column,) for column in range(n)), unwritable(np.arange(n))

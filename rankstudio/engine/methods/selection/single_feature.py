@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.selection import sparse_columns
 from rankstudio.engine.methods.catalog.selectors import MUTUAL_INFORMATION, SINGLE_FEATURE
+from rankstudio.engine.methods.selection import sparse_columns
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed

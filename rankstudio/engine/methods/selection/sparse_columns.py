@@ -88,7 +88,8 @@ def measure_sums(
     entry_place = place[np.cumsum(begins) - 1]
     entries, runs = (np.argsort(places, kind="stable") for places in (entry_place, place))
     places_of_entries, places_of_runs = entry_place[entries], place[runs]
-    gains = np.zeros((len(signs), width))
+    total, count_of = np.empty((2, len(signs), width))
+    total[:], count_of[:] = np.nansum(ties), np.count_nonzero(~np.isnan(ties))
     for first, last, queries in _passes(np.diff(data.ptr), count):
         rows, ptr = rows_of_queries(data.ptr, queries)
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
@@ -101,12 +102,16 @@ def measure_sums(
             some = entries[slice(*np.searchsorted(places_of_entries, (at, end)))]
             scores[entry_place[some] - at, of_row[found.row[some]]] = found.value[some]
             some = runs[slice(*np.searchsorted(places_of_runs, (at, end)))]
-            for own_gains, sign in zip(gains, signs, strict=True):
+            tied = ties[own[some]]
+            for turn, sign in enumerate(signs):
                 table = evaluator.per_query_many(sign * scores)[measure]
-                change = table[place[some] - at, of_query[own[some]]] - ties[own[some]]
-                own_gains += np.bincount(column[some], np.nan_to_num(change), width)
-    defined = float(np.count_nonzero(~np.isnan(ties)))
-    return np.nansum(ties) + gains, np.full(gains.shape, defined)
+                value = table[place[some] - at, of_query[own[some]]]
+                # τ is undefined where all documents tie, and defined where they do not.
+                change = np.nan_to_num(value) - np.nan_to_num(tied)
+                total[turn] += np.bincount(column[some], change, width)
+                defined = np.isnan(tied).astype(np.float64) - np.isnan(value)
+                count_of[turn] += np.bincount(column[some], defined, width)
+    return total, count_of
 
 
 def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
@@ -121,6 +126,6 @@ def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
     while (queries := np.flatnonzero(count > first)).size:
         ends, most = np.sort(count[queries]), _FEWER * sizes[queries].sum()
         left = np.cumsum(sizes[queries][np.argsort(count[queries], kind="stable")][::-1])[::-1]
-        last = int(ends[min(np.count_nonzero(left >= most), ends.size) - 1])
+        last = int(ends[np.count_nonzero(left >= most) - 1])
         yield first, last, queries
         first = last

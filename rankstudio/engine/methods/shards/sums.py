@@ -123,7 +123,8 @@ def models_in_order(data: TrainingData, order: Ints, regularization: float) -> W
     See :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`; it needs two passes over the data.
     """
     if data.sparse:  # the products of all features have no room
-        own, errors = yield from models_in_order(data.narrowed(order), np.arange(order.size), regularization)
+        few = data.narrowed(order.tolist())
+        own, errors = yield from models_in_order(few, np.arange(order.size), regularization)
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = own
         return coefs, errors

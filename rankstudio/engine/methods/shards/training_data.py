@@ -33,7 +33,7 @@ from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
-from rankstudio.engine.support.sparse_rows import SparseRows
+from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _UNASKED = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
@@ -186,7 +186,7 @@ class TrainingData:
         As in :class:`QueryData`; shared with the original object.
     """
 
-    X: Floats | SparseRows
+    X: Features
     y: Floats
     ptr: Ints
     executor: ShardExecutor = IN_PROCESS
@@ -378,7 +378,8 @@ class TrainingData:
         """
         columns = slice(0, self.X.shape[1])
         if self.sparse:
-            return self.X.portions(_ENTRIES_AT_ONCE)
+            portions: Iterator[slice] = self.X.portions(_ENTRIES_AT_ONCE)
+            return portions
         return iter((columns,)) if self.several else column_portions(len(self.X), columns)
 
     def _rows(self, index: int) -> Floats:
@@ -448,8 +449,7 @@ def training_data(data: GivenData) -> TrainingData:
     if isinstance(data, TrainingData):
         return data
     if type(data) is not QueryData:
-        kept = {"given": data, "part_of": data.part_of, "sharing": data.shared}
-        return TrainingData(data.X, data.y, data.ptr, **kept)
+        return TrainingData(data.X, data.y, data.ptr, given=data, part_of=data.part_of, sharing=data.shared)
     one = data.preferences is not None or len(shards_of(data.ptr)) == 1
     return TrainingData(
         data.X,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -47,7 +48,11 @@ def widened(table: Table, width: int) -> Floats:
     return X
 
 
-@given(st.one_of(texts(), broken_texts()), st.sampled_from([1, 7, 1 << 20]), st.sampled_from(["zero", "query_min"]))
+@given(
+    st.one_of(texts(), broken_texts()),
+    st.sampled_from([1, 7, 1 << 20]),
+    st.sampled_from(["zero", "query_min"]),
+)
 def test_values_and_errors_are_those_of_dense_reading(content: bytes, piece: int, missing: str) -> None:
     try:
         dense = table_of(content, piece, sparse=False)
@@ -77,7 +82,7 @@ def test_scaling_is_dense_scaling_up_to_a_shift_of_a_query(seed: int, negative: 
     expected = treated(X.copy(), ptr, np.zeros(5), "", 0, normalize=True)
     if not negative:
         np.testing.assert_allclose(found, expected, rtol=1e-15)
-    for first, last in zip(ptr, ptr[1:], strict=False):
+    for first, last in pairwise(ptr):
         shift = found[first] - expected[first]
         np.testing.assert_allclose(found[first:last] - shift, expected[first:last], atol=1e-15)
 
@@ -146,12 +151,18 @@ def test_a_description_is_that_of_dense_data() -> None:
     one, other = describe(sparse, sparse), describe(dense, dense)
     for found, expected in zip(one.features, other.features, strict=True):
         assert found.mean == pytest.approx(expected.mean, abs=1e-15)
-        assert (found.minimum, found.maximum, found.zeros) == (expected.minimum, expected.maximum, expected.zeros)
+        assert (found.minimum, found.maximum, found.zeros) == (
+            expected.minimum,
+            expected.maximum,
+            expected.zeros,
+        )
         assert found.constant == expected.constant
 
 
 def test_the_features_with_the_most_values_are_shown() -> None:
-    X = SparseRows.of_parts(np.ones(3), np.array([4, 9_999, 9_999], dtype=np.int32), np.array([0, 2, 3]), 20_000)
+    X = SparseRows.of_parts(
+        np.ones(3), np.array([4, 9_999, 9_999], dtype=np.int32), np.array([0, 2, 3]), 20_000
+    )
     data = RankingDataset.from_arrays(np.zeros((2, 1)), [0, 1]).changed(X=X)
     shown = shown_features(data)
     assert shown is not None

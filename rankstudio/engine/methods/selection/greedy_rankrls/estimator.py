@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import several_queries
-from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
