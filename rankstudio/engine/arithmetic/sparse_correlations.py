@@ -11,7 +11,7 @@ from rankstudio.engine.arrays import Floats
 
 
 class SparseCorrelations:
-    """Pearson's correlations of query-centred columns, read as an array of shape (n, n); 0 for a constant one.
+    """Pearson's correlations of query-centred columns, read as an array (n, n); 0 for a constant one.
 
     A row takes O(entries), and is kept. Indices may name few rows, or few columns.
 

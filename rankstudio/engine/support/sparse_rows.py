@@ -107,7 +107,8 @@ class SparseRows:
         if isinstance(key, tuple):
             rows, columns = key
             if isinstance(rows, int | np.integer):
-                return self.csr[[rows]][:, [columns]].toarray()[0, 0]
+                own, values = self.entries(int(rows))
+                return values[own.index(columns)] if columns in own else 0.0
             everything = isinstance(rows, slice) and rows == slice(None)
             return (self if everything else self[rows]).columns(columns)
         if isinstance(key, int | np.integer):

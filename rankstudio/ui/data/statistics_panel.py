@@ -21,6 +21,7 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, ColumnModel, HistogramCell, Panel, TableView
+from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
@@ -394,6 +395,9 @@ class StatisticsPanel(Panel):
             self._fit()
         grouped = [row.group != "" for row in self.table.rows()]
         self.table.set_rows(rows)
+        longest = str(max((row.feature_id for row in rows), default=0))
+        wide = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
+        self.table.setColumnWidth(0, max(scaled(_ID.width), wide))
         if any(grouped) is not any(row.group for row in rows):
             self._fit()
 
@@ -526,7 +530,7 @@ class DocumentTable(QTableView):
         if part is None or (isinstance(before, _Rows) and before.part is part):
             return
         self.setModel(_Rows(part, self))
-        self.setColumnWidth(part.n_features + 2, 420)
+        self.setColumnWidth(self.model().columnCount() - 1, 420)
         if before is not None:
             before.deleteLater()
 

@@ -67,6 +67,8 @@ class ColumnGroups:
     @property
     def representatives(self) -> Ints:
         """First column of each group, shape (g,)."""
+        if self.trivial:
+            return self.of_column
         return np.array([group[0] for group in self.groups], dtype=np.int64)
 
     def containing(self, columns: Iterable[int]) -> Columns:
