@@ -72,6 +72,12 @@ class SparseRows:
 
         return cls(csr_array(X))
 
+    @classmethod
+    def spread(cls, few: Floats, columns: Ints, width: int) -> SparseRows:
+        """Return a matrix whose columns, ascending, are those of an array, and all others 0."""
+        csr = cls.of_array(few).csr
+        return cls.of_parts(csr.data, columns[csr.indices], csr.indptr, width)
+
     @cached_property
     def csr(self) -> Any:
         """The matrix by rows."""
@@ -173,12 +179,12 @@ class SparseRows:
             If memory has no room for it.
         """
         m, n = self.shape
-        needed, free = 8.0 * m * n, memory.budget()
+        needed, free = 16.0 * m * n, memory.budget()  # with a copy that is centred
         if needed > free:
             raise OutOfMemoryError(
                 tr(
-                    "{m} documents with {n} features need {needed} with their zeros; the memory limit is "
-                    "{free}. Select features first, with a method that takes sparse data."
+                    "{m} documents with {n} features need {needed} with their zeros and a copy; the memory "
+                    "limit is {free}. Select features first, with a method that takes sparse data."
                 ).format(m=f"{m:,}", n=f"{n:,}", needed=memory.size(needed), free=memory.size(free))
             )
         dense: Floats = self._given.toarray(order="C")

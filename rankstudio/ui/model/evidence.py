@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
+from rankstudio.engine.data.summary import is_wide
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
 from rankstudio.ui.background.worker import Worker, ignore
@@ -595,6 +596,8 @@ class Evidence(QObject):
             return None
         plan = model.plan
         if not plan.entry.selects or not model.step.selected or model.fold.train.n_queries < 2:
+            return None
+        if is_wide(model.fold.train):
             return None
         parameters: dict[str, Any] = {**plan.parameters, **plan.combination(model.values).parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups
