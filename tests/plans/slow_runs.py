@@ -13,7 +13,7 @@ Scores = Mapping[str, Sequence[float]]
 """Of the documents of each query, by the query's name."""
 
 BEYOND = ("RR", "ERR", "Recall", "AUC")
-LESS_IS_BETTER = ("Disagreement", "StrictDisagreement")
+LESS_IS_BETTER = ("Disagreement", "StrictDisagreement", "SquaredError")
 
 
 def per_query(data: DrawnData, convention: str, name: str, query: str, scores: Sequence[float]) -> float:
