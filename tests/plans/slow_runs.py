@@ -12,7 +12,7 @@ from slow_measures import slow, slow_beyond_letor
 Scores = Mapping[str, Sequence[float]]
 """Of the documents of each query, by the query's name."""
 
-BEYOND = ("RR", "ERR", "Recall", "AUC")
+BEYOND = ("RR", "ERR", "Recall", "AUC", "F", "MaxF", "RPrecision", "SquaredError")
 LESS_IS_BETTER = ("Disagreement", "StrictDisagreement", "SquaredError")
 
 
