@@ -59,8 +59,8 @@ class FoldsView(View):
             tr("runs of the folds"),
             "folds-scope",
             tr(
-                "All measures of this run, one measure of all runs on the same folds, or precision, recall and F "
-                "of this run by thresholds chosen on training"
+                "All measures of this run, one measure of all runs on the same folds, or precision, recall "
+                "and F of this run by thresholds chosen on training"
             ),
         )
         said = tr("Finished folds of the run appear here.")
@@ -174,8 +174,8 @@ _DECISIONS = (
         tr("threshold by"),
         value=lambda row: _RULES[row.rule],
         tooltip=tr(
-            "Best F: greatest F on the training part. Class share: as many training documents are taken as are "
-            "relevant."
+            "Best F: greatest F on the training part. Class share: as many training documents are taken as "
+            "are relevant."
         ),
         width=112,
     ),
