@@ -25,8 +25,10 @@ from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.compare.view import ALL, ONE, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import axis_value, plain, power
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets.layout import fill, named
 
 THRESHOLDS = "thresholds"
 """What is shown of one run in place of its measures."""
@@ -66,9 +68,13 @@ class FoldsView(View):
         said = tr("Finished folds of the run appear here.")
         about = tr("Selected model and measures of each fold.")
         self.table = self.add_table(
-            "folds", tr("Folds table"), about, said, lambda row: row.label, tr("Folds of the run")
+            "folds", tr("Folds table"), about, said, _identity, tr("Folds of the run")
         )
-        self.body.addWidget(self.table)
+        self.sentence = named(PlainLabel(), "folds-sentence", role="caption")
+        self.sentence.setWordWrap(True)
+        self.sentence.setContentsMargins(12, 4, 12, 8)
+        self.sentence.hide()
+        fill(self.body, (self.table, 1), self.sentence)
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
@@ -101,12 +107,14 @@ class FoldsView(View):
             self.set_caption(f"{name} · {found}")
             return
         self.table.set_rows(decision_rows(found))
+        self.set_caption(name)
         low, high = found.mean_auc_interval
+        text = tr("Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
         if isnan(low):
-            self.set_caption(tr("{name} · {part} documents pooled").format(name=name, part=tr(found.part)))
-            return
-        text = tr("{name} · mean AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
-        self.set_caption(text.format(name=name, auc=found.mean_auc, low=low, high=high))
+            text = tr("All documents of the {part} part are pooled, whatever their query.")
+        said = text.format(part=tr(found.part), auc=found.mean_auc, low=low, high=high)
+        self.sentence.setText(said)
+        self.sentence.show()
 
     def clear(self) -> None:
         """Show no run."""
@@ -121,6 +129,7 @@ class FoldsView(View):
     def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
         """Take other columns; the rows of before would not fit them."""
         self._shape = shape
+        self.sentence.hide()
         self.table.set_rows(())
         self.table.set_columns(columns)
 
@@ -128,6 +137,10 @@ class FoldsView(View):
     def _on_chosen(self, row: FoldRow | MeasureRow | DecisionRow) -> None:
         if row.fold is not None:
             self.foldChosen.emit(row.fold)
+
+
+def _identity(row: FoldRow | MeasureRow | DecisionRow) -> tuple[str, str]:
+    return row.label, row.rule if isinstance(row, DecisionRow) else ""
 
 
 def _is_mean(row: FoldRow | MeasureRow | DecisionRow) -> bool:
@@ -159,7 +172,7 @@ def _decided(key: str, title: str, tooltip: str, value: Callable[[DecisionRow], 
         sort=lambda row: value(row) if row.fold else None,
         tooltip=tooltip,
         bold=_is_mean,
-        width=96,
+        width=80,
     )
 
 
