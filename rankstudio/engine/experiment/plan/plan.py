@@ -38,7 +38,12 @@ from rankstudio.engine.methods.catalog import (
     refusal_of_groups,
 )
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
-from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, MILLISECONDS, Parameter
+from rankstudio.engine.methods.catalog.parameter import (
+    GREATEST_INTEGER,
+    MILLISECONDS,
+    OWN_FILE,
+    Parameter,
+)
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
@@ -548,6 +553,10 @@ def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) ->
     """Return the value of a parameter with the ids of features turned into columns."""
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
+    if parameter.own_file and value.lower().endswith(OWN_FILE):
+        from rankstudio.engine.methods.own_values import read_own_values  # noqa: PLC0415 - reads a file
+
+        return read_own_values(parameter, value, columns)
     if parameter.kind is not Kind.COSTS:
         return value
     if not value:
