@@ -41,6 +41,7 @@ class Files:
             "evaluate": ["evaluate", test, scores],
             "importance": ["importance", test, "--model", model],
             "cascade": ["cascade", study, "--run", "1", "--budget", "1"],
+            "thresholds": ["thresholds", study, "--run", "1"],
             "drift": ["drift", test, str(self.folder / "data" / "train.txt")],
             "predict": ["predict", test, "--model", model],
             "export": ["export", model, "--to", "python", "--out", "new.py"],

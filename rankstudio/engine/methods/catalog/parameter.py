@@ -347,9 +347,12 @@ class Parameter:
 
     def _validate_measure(self, value: Any) -> str:
         try:
-            return measure(value).name
+            found = measure(value)
         except ParameterError as error:
             raise ParameterError(self.label, value, error.expected) from None
+        if not found.by_rank:
+            raise ParameterError(self.label, value, tr("a measure of rankings, such as MAP or NDCG@10"))
+        return found.name
 
     def _validate_features(self, value: Any) -> tuple[int, ...]:
         items = value.replace(",", " ").split() if isinstance(value, str) else value
