@@ -15,7 +15,7 @@ from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.number_format import correlation_text
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
@@ -39,6 +39,7 @@ _WITH = tr(
 _WEIGHED = tr("Importance by which the method penalises the weight of the feature, or of its negative (−)")
 _ALL_OF_THEM = tr("all of them, R²")
 _ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
+_MOST_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all features has thousands
 _LEAST_HEIGHT = 96  # pixels
 _LEAST_PLOT = 52
 VALUES, CANDIDATES = "values", "candidates"
@@ -287,10 +288,18 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return the correlations with the selected features, after a header; nothing where none is selected."""
     if not profile.with_selected:
         return []
+    shown = profile.with_selected
+    if len(shown) > _MOST_ROWS:
+        shown = tuple(sorted(shown, key=lambda one: -abs(one.correlation))[:_MOST_ROWS])
     rows = [
         (f"{one.name} ({one.feature_id})", correlation_text(one.correlation), *_similarity(one))
-        for one in profile.with_selected
+        for one in shown
     ]
+    left = len(profile.with_selected) - len(shown)
+    if left:
+        least = correlation_text(abs(shown[-1].correlation))
+        said = trn("{n} other, |r| up to {r}", "{n} others, |r| up to {r}", left)
+        rows.append((said.format(n=left, r=least), ""))
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
     header = (
         tr("with the selected features"),
