@@ -465,6 +465,7 @@ FS_BFS = _order(
     takes=("convention", "seed"),
     slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
+    combines=True,
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
     parameters=(
         RANKING_LAMBDA,
