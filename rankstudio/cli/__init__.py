@@ -29,6 +29,7 @@ COMMANDS = (
     "importance",
     "cascade",
     "drift",
+    "judges",
     "lab",
     "evaluate",
     "predict",

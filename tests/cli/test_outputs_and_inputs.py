@@ -13,7 +13,7 @@ from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
 
-READS = {"cascade", "completion", "drift", "evaluate", "lab", "methods", "permute", "studies"}
+READS = {"cascade", "completion", "drift", "evaluate", "judges", "lab", "methods", "permute", "studies"}
 """Commands that write no file."""
 
 MAKES = {"evidence", "generate", "figures", "importance", "reproduce"}

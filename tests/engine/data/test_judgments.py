@@ -110,7 +110,9 @@ def test_parts_by_a_column_have_judges_of_their_own(tmp_path: Path) -> None:
 
 
 def test_files_of_judgments_are_judges_of_logs(tmp_path: Path) -> None:
-    hits = [{"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "tf", "value": i}]}]}} for i in range(4)]
+    hits = [
+        {"_id": f"d{i}", "fields": {"_ltrlog": [{"log": [{"name": "tf", "value": i}]}]}} for i in range(4)
+    ]
     (tmp_path / "log.json").write_text(json.dumps({"qid": "1", "hits": {"hits": hits}}))
     (tmp_path / "ann.csv").write_text("query,docid,rating\n1,d0,2\n1,d1,0\n")
     (tmp_path / "model.csv").write_text("query,docid,rating\n1,d1,3\n1,d2,1\n")
