@@ -80,7 +80,7 @@ def test_shares_are_those_of_runs_one_by_one(protocol: str) -> None:
                 Fold(
                     fold.number,
                     *(
-                        part.changed(y=flip_labels(part, share, grades, 5, draw))
+                        part and part.changed(y=flip_labels(part, share, grades, 5, draw))
                         for part in (fold.train, fold.vali)
                     ),
                     fold.test,
