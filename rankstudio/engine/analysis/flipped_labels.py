@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from zlib import crc32
 
@@ -14,8 +13,9 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.errors import DatasetError, ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.events import RunFinished
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.runner import run_plan
+from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.language import tr
 
 SHARES = (0.05, 0.1, 0.2)
@@ -105,8 +105,7 @@ def flip_steps(
     shares: Sequence[float] = SHARES,
     n_draws: int = 20,
     seed: int = 0,
-    executor: Executor | None = None,
-) -> Generator[FlippedLabels, None, FlippedLabels]:
+) -> Generator[FlippedLabels | None, None, FlippedLabels]:
     """Repeat a run with flipped labels, and yield what is known after each draw.
 
     Labels of the training and validation parts are flipped: all that select. Measures are those of the test
@@ -123,12 +122,11 @@ def flip_steps(
     n_draws : int, default 20
         Number of runs for each share.
     seed : int, default 0
-    executor : Executor, optional
-        As in :func:`rankstudio.engine.experiment.runner.run`.
 
     Yields
     ------
-    FlippedLabels
+    FlippedLabels or None
+        None within a draw, where it can be left, too.
 
     Raises
     ------
@@ -159,7 +157,7 @@ def flip_steps(
         raise DatasetError(
             tr("{name}: all labels are equal, so none can be flipped.").format(name=dataset.name)
         )
-    original = run_plan(plan, divided, executor)
+    original = yield from _run(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     chosen = [frozenset(fold.selected) for fold in original.folds]
     counts = np.zeros((1 + len(wanted), len(columns)))
@@ -178,7 +176,7 @@ def flip_steps(
     for draw in range(n_draws):
         take(0, original)
         for at, share in enumerate(wanted, start=1):
-            take(at, run_plan(plan, _flipped(divided, share, grades, seed, draw), executor))
+            take(at, (yield from _run(plan, _flipped(divided, share, grades, seed, draw))))
         found = FlippedLabels(
             plan,
             original.feature_ids,
@@ -191,6 +189,15 @@ def flip_steps(
         )
         yield found
     return found
+
+
+def _run(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
+    """Run a plan, which can be left after each event."""
+    for event in run(plan, dataset):
+        if isinstance(event, RunFinished):
+            return event.result
+        yield None
+    raise AssertionError("a run ends with its results")
 
 
 def _flipped(dataset: FoldedDataset, share: float, grades: Floats, seed: int, draw: int) -> FoldedDataset:

@@ -241,6 +241,13 @@ class OpenController(Controller):
         plan = self._session.plan.changed(**{name: value})
         self._loader.open(plan.data, plan, plan)
 
+    @Slot(str)
+    def use_label(self, name: str) -> None:
+        """Read what is open again with the label of another judge."""
+        self._run_when_open = False
+        plan = self._session.plan
+        self._open_with(plan.data, plan, replace(DataColumns.of(plan.columns), label=name))
+
     def restore(self) -> None:
         """Open what was open at the end of the last time, with its plan."""
         plan = self._settings.plan
