@@ -102,7 +102,7 @@ class ComparisonDialog(QDialog):
         self._pipelines, self._listed = pipelines, list[Plan]()
         self._unticked: list[Plan] = []
         self._offered: set[int] = set()
-        self._several_data: bool | None = None
+        self._several: tuple[bool, bool] | None = None  # data, and labels
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
             choice_box(tuple((one.key, one.label) for one in offers.rankers)),
@@ -116,7 +116,9 @@ class ComparisonDialog(QDialog):
         for key, one in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=one.title), key)
         self.table = named(
-            TableView(theme, (), "comparison-pipelines", lambda row: (row.position, _place_of(row.plan))),
+            TableView(
+                theme, (), "comparison-pipelines", lambda row: (row.position, row.plan.data, _judge(row))
+            ),
             said=tr("Pipelines"),
         )
         self.table.placeholder = tr("Select methods on the left and press Add.")
@@ -255,9 +257,10 @@ class ComparisonDialog(QDialog):
         data, labels = ticked(self.data), ticked(self.labels)
         found = self._pipelines.rows(self._listed, data, labels)
         self._offered |= {row.run for row in found if row.run is not None}
-        if (len(data) > 1 or len(labels) > 1) is not self._several_data:
-            self._several_data = len(data) > 1 or len(labels) > 1
-            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, self._several_data))
+        several = len(data) > 1, len(labels) > 1
+        if several != self._several:
+            self._several = several
+            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, *several))
         self.table.set_rows(found)
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
@@ -333,20 +336,22 @@ def duration(seconds: float) -> str:
     return tr("{minutes:.0f} min").format(minutes=minutes) if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool) -> list[Column]:
-    data = Column("data", tr("data"), value=lambda row: _place_of(row.plan), tone="muted", width=96)
+def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool) -> list[Column]:
+    data = Column("data", tr("data"), value=lambda row: data_name(row.plan.data), tone="muted", width=96)
+    label = Column("label", tr("label"), value=_judge, tone="muted", width=96)
     return [
         tick_column(is_ticked, tr("Tick the pipelines to compare (Space)")),
         Column("title", tr("pipeline"), value=lambda row: row.plan.title, stretch=True),
         *([data] if several_data else []),
+        *([label] if several_labels else []),
         *_COLUMNS,
     ]
 
 
-def _place_of(plan: Plan) -> str:
-    """Return on what data a plan is, with the judge where there are several."""
-    columns = DataColumns.of(plan.columns)
-    return data_name(plan.data) + (f" ({columns.label})" if columns.judges else "")
+def _judge(row: Pipeline) -> str:
+    """Return the judge of a pipeline, where there are several."""
+    columns = DataColumns.of(row.plan.columns)
+    return columns.label if columns.judges else ""
 
 
 def data_name(place: str) -> str:

@@ -93,7 +93,7 @@ class JudgesPanel(Panel):
         self.table.feature_of = lambda row: row.feature or 0
         self._columns: list[str] = []
         self.note = named(WrappedLabel(), "judges-note", role="caption")
-        line = fill(QHBoxLayout(), self._label_title, (self.label, 1), self.several, self.flip, spacing=8)
+        line = fill(QHBoxLayout(), self._label_title, (self.label, 1), 1, self.several, self.flip, spacing=8)
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
@@ -292,8 +292,8 @@ class JudgesController(Controller):
         found, note, rows = self._agreement, "", []
         if found is not None:
             note = tr(
-                "Kendall's τ_b within queries, and Krippendorff's α, which assumes that the judges use one "
-                "scale; α of all is {alpha}."
+                "Mean of Kendall's τ_b within queries; Krippendorff's α for judges with one scale, of all "
+                "{alpha}."
             ).format(alpha=_signed(found.alpha))
             rows = [
                 _Row(
@@ -325,8 +325,8 @@ class JudgesController(Controller):
             texts = {"feature": name, **shares, "n": str(found.n_judges[column])}
             rows.append(_Row(name, int(found.feature_ids[column]), texts))
         note = tr(
-            "Share of the folds that select a feature under each judge, and number of judges with at least "
-            "half of the folds. Nogueira's index across judges: {index}."
+            "Share of folds with a feature, and judges with at least half of the folds. Nogueira's index "
+            "across judges: {index}."
         ).format(index=f"{found.nogueira:.2f}")
         self.panel.show_rows(columns, rows, note)
 
@@ -356,8 +356,7 @@ class JudgesController(Controller):
         if not self._session.sealed:
             rows += [row(name, None, v.mean(axis=1).tolist(), ".4f") for name, v in found.values.items()]
         note = tr(
-            "{title}: selection probability over {n} draws, by the share of flipped labels in the training "
-            "and validation parts. Measures are those of the test part, whose labels are kept."
+            "{title}: selection probability by share of flipped labels, {n} draws. Test labels are kept."
         ).format(title=record.title, n=found.n_draws)
         self.panel.show_rows(columns, rows, note)
 
