@@ -169,7 +169,7 @@ def krippendorff_alpha(labels: Floats) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedSelection:
+class JudgeSelections:
     """Features that one plan selects under J judges.
 
     Attributes
@@ -205,7 +205,7 @@ class JudgedSelection:
         return found
 
 
-def selection_by_judge(results: Sequence[RunResult]) -> JudgedSelection:
+def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
     """Compare the features that runs of one plan selected under different judges.
 
     Parameters
@@ -237,7 +237,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgedSelection:
             for at in range(len(first.folds))
         ]
     )
-    return JudgedSelection(
+    return JudgeSelections(
         judges,
         first.feature_ids,
         first.feature_names,

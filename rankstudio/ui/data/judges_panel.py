@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankstudio.engine.analysis.flipped_labels import FlippedLabels
-    from rankstudio.engine.analysis.judges import Agreement, JudgedSelection
+    from rankstudio.engine.analysis.judges import Agreement, JudgeSelections
 
 AGREEMENT, SELECTION, FLIPS = "agreement", "selection", "flips"
 N_DRAWS = 20
@@ -144,7 +144,7 @@ class JudgesController(Controller):
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
         self._agreement: Agreement | None = None
-        self._selection: JudgedSelection | None = None
+        self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
         self._flipping: RunRecord | None = None
         worker, panel = models.task_worker, self.panel
@@ -273,7 +273,7 @@ class JudgesController(Controller):
         return tuple(map(id, results)) if selects else None
 
     def _select(self) -> Computation | None:
-        def show(found: JudgedSelection) -> None:
+        def show(found: JudgeSelections) -> None:
             self._selection = found
             self.update()
 
@@ -375,7 +375,7 @@ def _agreement(dataset: FoldedDataset) -> Agreement:
     return agreement(dataset.judgments)
 
 
-def _selected(results: Sequence[RunResult]) -> JudgedSelection:
+def _selected(results: Sequence[RunResult]) -> JudgeSelections:
     from rankstudio.engine.analysis.judges import selection_by_judge  # noqa: PLC0415 - on the worker only
 
     return selection_by_judge(results)

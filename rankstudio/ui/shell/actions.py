@@ -278,7 +278,7 @@ _RUN = (
     ),
     Command(
         "flips",
-        tr("Flip la&bels"),
+        tr("Flip lab&els"),
         tr("Repeat the current run with a share of the labels flipped. Choose again to stop."),
     ),
     Command(

@@ -1,4 +1,4 @@
-"""Several judges in the window: named in the columns dialog, switched on Data and compared; flipped labels."""
+"""Several judges in the window: named in the columns dialog, switched and compared; and flipped labels."""
 
 from __future__ import annotations
 
