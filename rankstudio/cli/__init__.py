@@ -28,6 +28,7 @@ COMMANDS = (
     "evidence",
     "importance",
     "cascade",
+    "thresholds",
     "drift",
     "judges",
     "lab",

@@ -186,8 +186,9 @@ def _add_choices(what: Any) -> None:
     what.add_argument(
         "--select-by",
         help=(
-            "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures) "
-            "or 'criterion'; MAP by default"
+            "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures), "
+            "'leave-pair-out AUC' or 'leave-pair-out Disagreement' of one ranking, or 'criterion'; MAP by "
+            "default"
         ),
     )
     what.add_argument(

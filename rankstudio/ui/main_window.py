@@ -205,6 +205,7 @@ class MainWindow(QMainWindow):
             page.failed.connect(self.say_error)
             page.said.connect(self.status.say)
             page.figureAsked.connect(self.export_controller.show_figures)
+            page.paintAsked.connect(self.export_controller.paint)
         for model in (self.current, self.models.permutations, self.models.left_out):
             model.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)

@@ -41,6 +41,7 @@ class Files:
             "evaluate": ["evaluate", test, scores],
             "importance": ["importance", test, "--model", model],
             "cascade": ["cascade", study, "--run", "1", "--budget", "1"],
+            "thresholds": ["thresholds", study, "--run", "1"],
             "drift": ["drift", test, str(self.folder / "data" / "train.txt")],
             "judges": ["judges", data, "--method", "gas", "--k", "1", "--flips", "10", "--draws", "1"],
             "predict": ["predict", test, "--model", model],
