@@ -30,7 +30,7 @@ from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
-from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
+from rankstudio.engine.methods.selection.base import TIE, GrowingSelector, Selector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
@@ -369,15 +369,18 @@ class _Evidence:
             yield WorkProgress("comparing alternatives", place / len(found))
             rest = found[:place] + found[place + 1 :]
             rivals, alike = yield from self._rivals(column)
-            results: list[SetDifference | None] = [None] * rivals.size
+            results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
                 sets = [without, *((*rest, rival) for rival in rivals.tolist())]
-                whole, *errors = left_out_errors(self._by, self._data, [reference, *sets])
-                judged = [_difference(one, error - whole) for one, error in zip(sets, errors, strict=True)]
-                smaller[column], results = judged[0], list(judged[1:])
+                whole, own, *errors = left_out_errors(self._by, self._data, [reference, found, *sets])
+                smaller[column] = _difference(without, errors[0], whole)
+                results = [
+                    (_difference(one, error, whole), _difference(one, error, own))
+                    for one, error in zip(sets[1:], errors[1:], strict=True)
+                ]
             known = zip(rivals.tolist(), alike.tolist(), results, strict=True)
-            exchanges[column] = tuple(Exchange(*one) for one in known)
+            exchanges[column] = tuple(Exchange(one, r, *compared) for one, r, compared in known)
         self._keep(exchanges=exchanges, smaller=smaller)
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
@@ -450,9 +453,14 @@ class _Evidence:
         return SubsetSpace.of(method, self.found.size if size is None else size)
 
 
-def _difference(features: tuple[int, ...], by_query: Floats) -> SetDifference:
+def _difference(features: tuple[int, ...], errors: Floats, others: Floats) -> SetDifference:
+    """Return the excess of a set, from the errors of each query by it and by another set.
+
+    A set and its copy have the same error but for rounding, of which a test would make a finding.
+    """
+    by_query, total = errors - others, float(errors.sum() - others.sum())
     deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
-    return SetDifference(features, float(by_query.sum()), deviation)
+    return SetDifference(features, 0.0 if abs(total) <= TIE * others.sum() else total, deviation)
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:

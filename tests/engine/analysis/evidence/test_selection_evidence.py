@@ -150,6 +150,8 @@ def test_alternatives_are_compared_with_the_best_set(small, found) -> None:
             assert exchange.result.difference == pytest.approx(
                 found.changes.swapped[place, exchange.column] - found.best.criterion
             )
+            own = found.changes.swapped[place, exchange.column] - found.changes.criterion
+            assert exchange.direct.difference == pytest.approx(own)
             centred = X - np.array([X[qid == q].mean(axis=0) for q in qid])
             assert exchange.correlation == pytest.approx(
                 np.corrcoef(centred[:, row.column], centred[:, exchange.column])[0, 1], abs=1e-12
@@ -315,6 +317,21 @@ def test_exact_twins_are_interchangeable(small) -> None:
     row = next(row for row in found.rows if row.column == 2)
     assert row.probability == 1.0
     assert (row.verdict, row.partner) == (Verdict.INTERCHANGEABLE, 8)
+    direct = next(one.direct for one in found.exchanges[2] if one.column == 8)
+    assert direct.difference == 0.0, "a difference of rounding may be significant"
+    assert "1.00" in row.reason(str)
+
+
+def test_what_is_better_than_its_twin_is_not_interchangeable(small) -> None:
+    """Catches the verdict that any twin would do beside the sentence that every other set is worse."""
+    X, y, qid = small
+    rng = np.random.default_rng(0)
+    twins = np.column_stack((X, X[:, 2] + 0.1 * X[:, 2].std() * rng.normal(size=len(X))))
+    parts = (*VERDICT_PARTS, "changes", "near_best")
+    found = selection_evidence(GreedyRankRLS(1, 2.0), twins, 3 * X[:, 2] + 0.1 * y, qid=qid, parts=parts)
+    (exchange,) = (one for one in found.exchanges[2] if one.column == 8)
+    assert exchange.correlation > found.rules.twin and len(found.near_best_of_k.sets) == 1
+    assert found.rows[0].verdict is Verdict.SECURE
 
 
 def judged_rightly(found: SelectionEvidence) -> Counter[str]:
