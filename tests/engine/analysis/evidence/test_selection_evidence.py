@@ -355,8 +355,8 @@ def judged_rightly(found: SelectionEvidence) -> Counter[str]:
 
 def planted_evidence(seed: int) -> SelectionEvidence:
     X, y, qid = planted(seed)
-    method = GreedyRankRLS(regularization=4.0)
-    return selection_evidence(method, X, y, qid=qid, n_features=6, parts=VERDICT_PARTS)
+    method = GreedyRankRLS(regularization=4.0)  # what comes after the sixth step concerns no verdict
+    return selection_evidence(method, X, y, qid=qid, n_features=6, n_steps=6, parts=VERDICT_PARTS)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -377,7 +377,8 @@ def noise_evidence(seed: int, k: int = 6) -> SelectionEvidence:
     rng = np.random.default_rng(1000 + seed)
     X, y, qid = rng.normal(size=(640, 25)), rng.normal(size=640), np.repeat(np.arange(80), 8)
     method = GreedyRankRLS(regularization=4.0)
-    return selection_evidence(method, X, y, qid=qid, n_features=k, parts=("stability", "alternatives"))
+    parts = ("stability", "alternatives")
+    return selection_evidence(method, X, y, qid=qid, n_features=k, n_steps=k, parts=parts)
 
 
 def count_on_noise(seeds: int) -> tuple[float, float, Counter[str]]:
