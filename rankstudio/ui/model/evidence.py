@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
+from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
 from rankstudio.ui.background.worker import Worker, ignore
@@ -193,6 +194,18 @@ class Evidence(QObject):
         if model is None or model.plan.method != GREEDY or model.plan.preferences:
             return False
         return bool(model.plan.combination(model.values).parameters["pairs"] == "query")
+
+    @property
+    def judged(self) -> bool:
+        """Whether RankRLS ranks with the features, so that the exact left-out error of any set is known."""
+        model = self._current.model
+        if model is None or model.plan.preferences:
+            return False
+        plan, chosen = model.plan, model.plan.combination(model.values)
+        entry, values = plan.entry, chosen.parameters
+        if plan.ranker_entry is not None:
+            entry, values = plan.ranker_entry, chosen.ranker
+        return (entry.ranks_with or entry.label) == RANKRLS.label and values.get("pairs", "query") == "query"
 
     @property
     def steps_tested(self) -> bool:

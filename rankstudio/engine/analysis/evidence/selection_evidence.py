@@ -24,7 +24,7 @@ from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection, stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
-from rankstudio.engine.analysis.evidence.subset_paths import by_sums, sums_fit
+from rankstudio.engine.analysis.evidence.subset_paths import by_sums, each_left_out, sums_fit
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
 from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
@@ -282,8 +282,12 @@ class _Evidence:
             return False
         if part in ("best", "near_best"):
             return k > 0 and self._sums_fit
-        exact = by_sums(self._path, self._data) and (part != "deciding" or k > 0)
-        return exact and (part != "significance" or method.pair_cost().ties)
+        further = {
+            "deciding": k > 0,
+            "significance": method.pair_cost().ties,
+            "repeated": each_left_out(self._data),
+        }
+        return by_sums(self._path, self._data) and further[part]
 
     def _judged(self, most: int) -> bool:
         """Return whether sets of so many features at most are judged by RankRLS."""
