@@ -104,9 +104,9 @@ def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow, tray:
 def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
     window: MainWindow, ranker: dict[str, object]
 ) -> None:
-    """Catches another λ or loss than that of the model, and a run of the set with parameters of the selector."""
+    """Catches another λ or loss than that of the model, and a run with parameters of the selector."""
     finish(window)
-    changes = {"parameters": {"n_features_to_select": 4, "regularization": (8.0,)}}
+    changes: dict[str, object] = {"parameters": {"n_features_to_select": 4, "regularization": (8.0,)}}
     if ranker:
         changes = {
             "ranker": "rankrls",

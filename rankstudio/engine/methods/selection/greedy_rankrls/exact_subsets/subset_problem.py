@@ -170,7 +170,7 @@ class SubsetProblem:
 
 
 def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequence[int]]) -> Floats:
-    """Return the leave-query-out error of each query for some sets of columns, shape (sets, Q); O(Qk³) each."""
+    """Return the leave-query-out error of each query for some sets of k columns: (sets, Q), O(Qk³) each."""
     known, n = gram_statistics(rows), rows.X.shape[1]
     totals = known.total, known.gram, np.arange(n), np.zeros(n)
     by_query, found = np.empty((known.gram.shape[0], BLOCK)), np.empty((len(sets), rows.ptr.size - 1))
