@@ -118,7 +118,7 @@ def evidence_rows(
 
     rows = []
     for row in found.rows:
-        verdict, tone, reason = "", "muted", row.reason(called)
+        verdict, tone, reason = "", "muted", row.reason(called).replace(". ", ".\n")  # tooltips do not wrap
         if row.verdict is not None:
             verdict, tone = row.verdict.label, _TONES[row.verdict.value]
         elif not row.selected:

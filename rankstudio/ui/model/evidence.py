@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
+from rankstudio.engine.analysis.evidence.path_length import path_length
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
@@ -40,7 +41,6 @@ MOST_SECONDS = 20.0
 """Of a search for the best set, which then has a gap."""
 SETTLED_MILLISECONDS = 150
 """After which a slider that moved is at rest."""
-_STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
 _MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
 _FEW_SEARCHED = 0.01  # share of sets from which it is known how long the others take
@@ -587,9 +587,8 @@ class Evidence(QObject):
         return comb(max(1, self._n_candidates(model) - joint), len(selected) - joint_selected)
 
     def _n_steps(self, model: SelectedModel) -> int:
-        """Return how far paths go on the halves: beyond the selection, and alike for neighbouring ones."""
-        k = len(model.step.selected)
-        return min(int(model.fold.train.n_features), _STEPS * (1 + (k + 1) // _STEPS))
+        """Return how far paths go on the halves."""
+        return path_length(len(model.step.selected), int(model.fold.train.n_features))
 
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Return how long a method takes that learns anew on each half, by how long the run took."""

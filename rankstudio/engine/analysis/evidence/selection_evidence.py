@@ -18,6 +18,7 @@ from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidenc
 from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
 from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.path_length import path_length
 from rankstudio.engine.analysis.evidence.query_parts import divides_by_query
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
 from rankstudio.engine.analysis.evidence.set_changes import changes_of
@@ -39,7 +40,7 @@ from rankstudio.engine.methods.shards.sums import informative_columns, sums_of_p
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.compilation import announced
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish, part_of
 
 Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
@@ -75,7 +76,8 @@ class EvidenceOptions:
     selected : tuple of int or None
         Set in the order of selection; by default the first k features of the estimator.
     n_steps : int or None
-        Length of the paths for probabilities, p values and left-out curves; by default 2k.
+        Length of the paths for probabilities, p values and left-out curves; by default 12, or more for large
+        sets, see :func:`rankstudio.engine.analysis.evidence.path_length.path_length`.
     judge : GreedyRankRLS, RankRLS or None
         Estimator whose left-out predictions are used; by default the estimator if it is greedy RankRLS.
         Without one there are no losses, changes, shares or alternatives.
@@ -219,7 +221,8 @@ class _Evidence:
         self.found = known
         units = ColumnGroups.of(self._data.X.shape[1], known.groups)
         free = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
-        self._path = _sized(estimator, min(free, max(options.n_steps or 2 * known.size, known.size, 1)))
+        n_steps = options.n_steps or path_length(known.size, free)
+        self._path = _sized(estimator, min(free, max(n_steps, known.size, 1)))
         own = estimator if isinstance(estimator, GreedyRankRLS) else None
         self._judge: Judge | None = options.judge or own
         wanted = [part for part in PARTS if part in options.parts and part not in known.done]
@@ -429,11 +432,16 @@ class _Evidence:
 
     def _near_best(self) -> Work:
         sizes = self.found.best.sizes if self.found.best is not None else ()
+        most, own = self._options.most_sets, (self.found.size - 1, self.found.size)
+        wanted = [
+            one for one in sizes if one.proved and one.features and one.n_sets <= most and one.size in own
+        ]
         near: list[Any] = []
-        for best in sizes:
-            fits = best.proved and best.features and best.n_sets <= self._options.most_sets
-            if fits and best.size in (self.found.size - 1, self.found.size):
-                near.append((yield from near_sets_of_size(self._data, self._space(), best)))
+        done, whole = 0, sum(one.n_sets for one in wanted)
+        for best in wanted:
+            work = near_sets_of_size(self._data, self._space(), best)
+            near.append((yield from part_of(work, done / whole, (done + best.n_sets) / whole)))
+            done += best.n_sets
         if near:
             self._keep(near_best=tuple(near))
 
