@@ -94,7 +94,7 @@ def each_left_out(data: TrainingData) -> bool:
 
 def _size(data: TrainingData) -> float:
     """Return the bytes of the Gram matrices of all queries, and a copy."""
-    return 16.0 * (data.ptr.size - 1) * (data.X.shape[1] + 1) ** 2
+    return 16.0 * int(data.ptr.size - 1) * int(data.X.shape[1] + 1) ** 2
 
 
 @dataclass(frozen=True, eq=False)
