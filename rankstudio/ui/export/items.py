@@ -24,7 +24,7 @@ from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.plots import Plot, export_plot
+from rankstudio.ui.plots import Plot, plot_writer
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
@@ -53,7 +53,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         _run_item(current.shown.record, name, sealed=session.sealed),
         _report_item(sections.report, name),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
-        *(_plot_item(plot, name) for page in pages for plot in page.shared(Plot)),
+        *(_plot_item(plot, models.task_worker, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
         *_evidence_items(models.evidence),
         *_simulation_items(sections),
@@ -196,13 +196,19 @@ def _table_item(table: TableView, name: str) -> ExportItem:
     )
 
 
-def _plot_item(plot: Plot, name: str) -> ExportItem:
+def _plot_item(plot: Plot, worker: Worker, name: str) -> ExportItem:
+    def begin(path: Path, done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
+        what, write = tr("Writing {name}").format(name=path.name), plot_writer(plot, path)
+        return worker.task(what, write, on_done=lambda _: done(""), on_error=failed)
+
     key = plot.shared.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
     text = tr("The plot as shown, in light colours; as CSV, its numbers.")
-    write = partial(export_plot, plot)
+    writer = FormatWriter("", None, lambda path: (path,), begin=begin)
     return ExportItem(
-        f"plot-{key}", plot.shared.label, text, PLOT_FORMATS, f"{name}-{key}", write, unavailable=empty
+        *(f"plot-{key}", plot.shared.label, text, PLOT_FORMATS, f"{name}-{key}"),
+        unavailable=empty,
+        writers=(writer,) * len(PLOT_FORMATS),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import nlargest
 from math import isnan, nan
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -33,6 +34,7 @@ WEIGHT = 70
 """Pixels of a number with its sign."""
 IMPORTANCE = 84
 """Pixels of that word."""
+_MEASURED_NAMES = 200
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
@@ -196,8 +198,8 @@ class Arrivals:
             known = 0
             self._forget()
         for place in range(known, len(path.steps)):
-            self._last = path.steps[place]
-            self._add(place, self._last.selected)
+            self._add(place, path.steps.selected(place))  # a whole step has an array of all features
+        self._last = path.steps[-1] if path.steps else None
         return self._found
 
     def _forget(self) -> None:
@@ -586,7 +588,9 @@ class FeaturesPanel(Panel):
         """Return with which width neither the header nor a name is cut, or only a very long one."""
         model, metrics = self.table.rows_model, self.table.fontMetrics()
         number, name = next((n, column) for n, column in enumerate(model.columns) if column.key == "name")
-        widest = max((metrics.horizontalAdvance(name.text(row)) for row in model.rows), default=0)
+        # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
+        longest = nlargest(_MEASURED_NAMES, {name.text(row) for row in model.rows}, key=len)
+        widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
         return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))
 

@@ -16,7 +16,7 @@ from evidence_page import K, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import Opened, finish, settle
+from windows import Opened, finish, settle, write_item
 
 from rankstudio.engine import RankRLS, permutation_importance, set_changes
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
@@ -511,7 +511,7 @@ def test_table_and_plots_are_exported(window: MainWindow, seen: EvidenceControll
     assert len(lines) == 1 + len(seen.panel.table.rows()) and "verdict" in lines[0]
     for plot in (seen.probability.plot, seen.sets.plot, seen.stop.p_plot):
         assert plot.numbers()[1]
-    items["plot-near-best"].write(tmp_path / "sets.png")
+    write_item(items["plot-near-best"], tmp_path / "sets.png")
     assert (tmp_path / "sets.png").stat().st_size > 1000
 
 

@@ -99,7 +99,7 @@ NAMES = re.compile(
     |Given[ ](?:order|scores|model)
     |LambdaMART|Expected|divergence|Recursive|elimination|L1|path|Single|features|Mutual|information|Coordinate
     |ascent|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|[A-Z]\w*@\d+|MAP|NDCG|MeanNDCG|ERR|RR
-    |AUC|Disagreement|StrictDisagreement|Tau|first|et|al|Pahikkala|Scroll|Export)\b
+    |AUC|Disagreement|StrictDisagreement|Tau|MaxF|RPrecision|SquaredError|first|et|al|Pahikkala|Scroll|Export)\b
     """,
     re.VERBOSE,
 )

@@ -160,6 +160,8 @@ def scores_by_query(estimator: Selector, data: TrainingData) -> Waiting[Floats]:
     both = not isinstance(estimator, ExpectedDivergence)
     match estimator:
         case GAS():
+            if not isinstance(estimator.importance, str):  # given: no query has a part in it
+                return np.zeros((data.X.shape[1], data.ptr.size - 1))
             name = MEASURES[estimator.importance]
         case SingleFeatureRanking():
             name, both = estimator.measure, estimator.direction == "best"

@@ -156,7 +156,9 @@ class FoldContext:
 
     def _find_baseline(self) -> Waiting[None]:
         plan, train = self.plan, self.fold.train
-        name = plan.measures[0] if plan.select_by == CRITERION else plan.chosen_by
+        chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
+        # A feature is not on the scale of the labels: their squared difference would mean nothing.
+        name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         varies = yield from informative_columns(self.train)

@@ -211,6 +211,11 @@ class Method:
         return {p.name: p.default for p in self.parameters}
 
     @property
+    def weighs_features(self) -> bool:
+        """Whether the method weighs features by importance and similarity, as FSMRank and GAS do."""
+        return any(p.own_file for p in self.parameters)
+
+    @property
     def selects(self) -> bool:
         """Whether it selects features."""
         return self.family == "selector"
