@@ -308,7 +308,7 @@ def partner_of(
 
     Returns
     -------
-    tuple of Exchange and float, or None
+    tuple or None
         The exchange, and the share of the halves that select one of the two. Among several partners the one
         with the largest share.
     """
