@@ -170,10 +170,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if missing := [str(place) for place in THOROUGH if not place.exists()]:
         raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(missing)}")
+    found: dict[Path, list[str]] = {}  # by file: there are thousands of tests, and a hundred places
     for item in items:
-        for place, marker in MARKERS.items():
-            if item.path.is_relative_to(place):
-                item.add_marker(marker)
+        if item.path not in found:
+            places = {item.path, *item.path.parents}
+            found[item.path] = [marker for place, marker in MARKERS.items() if place in places]
+        for marker in found[item.path]:
+            item.add_marker(marker)
     everything = {Path(place).resolve() for place in config.args} <= {TESTS, TESTS.parent}
     if everything and not config.option.markexpr:
         thorough = [item for item in items if item.get_closest_marker("thorough")]
