@@ -30,6 +30,7 @@ COMMANDS = (
     "cascade",
     "thresholds",
     "drift",
+    "judges",
     "lab",
     "evaluate",
     "predict",

@@ -56,6 +56,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_places(parser.add_argument_group("data and output"))
     add_worker_options(parser)
     add_memory_option(parser)
+    add_choices(parser)
+
+
+def add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add what is run, how a model is chosen, and the parameters."""
     _add_choices(parser.add_argument_group("method and model selection"))
     add_parameters(
         parser,
@@ -181,8 +186,9 @@ def _add_choices(what: Any) -> None:
     what.add_argument(
         "--select-by",
         help=(
-            "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures) "
-            "or 'criterion'; MAP by default"
+            "selection criterion: a validation measure, 'leave-query-out MAP' (the same for other measures), "
+            "'leave-pair-out AUC' or 'leave-pair-out Disagreement' of one ranking, or 'criterion'; MAP by "
+            "default"
         ),
     )
     what.add_argument(

@@ -43,6 +43,7 @@ class Files:
             "cascade": ["cascade", study, "--run", "1", "--budget", "1"],
             "thresholds": ["thresholds", study, "--run", "1"],
             "drift": ["drift", test, str(self.folder / "data" / "train.txt")],
+            "judges": ["judges", data, "--method", "gas", "--k", "1", "--flips", "10", "--draws", "1"],
             "predict": ["predict", test, "--model", model],
             "export": ["export", model, "--to", "python", "--out", "new.py"],
             "convert": ["convert", test, "new.csv"],

@@ -19,6 +19,7 @@ from rankstudio.engine.analysis.fold_table import FoldRow, MeasureRow, fold_rows
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import convention
@@ -240,10 +241,14 @@ def _columns(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[
         _SIZE,
         *(_measure(name, "test", plan) for name in plan.evaluated if tested),
         *(_measure(name, "validation", plan) for name in plan.evaluated if validated),
-        *(_left_out(name, plan) for name in plan.evaluated if left_out),
+        *(_left_out(name, plan) for name in _names_left_out(plan) if left_out),
         _single(plan.measures[0]),
         _REST,
     ]
+
+
+def _names_left_out(plan: Plan) -> tuple[str, ...]:
+    return tuple(name for name in plan.evaluated if not plan.pairs_out or name in PAIR_MEASURES)
 
 
 def _chosen(number: int, axis: Axis) -> Column:
@@ -282,9 +287,11 @@ def _left_out(name: str, plan: Plan) -> Column:
     said = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         said = tr("Leave-query-out {name} of the training queries, the selection criterion")
+    if plan.pairs_out:
+        said = tr("Leave-pair-out {name} of the training documents")
     return Column(
         f"left-out-{name}",
-        tr("leave-query-out {name}").format(name=name),
+        (tr("leave-pair-out {name}") if plan.pairs_out else tr("leave-query-out {name}")).format(name=name),
         "right",
         ".4f",
         value=lambda row: row.left_out.get(name),

@@ -28,7 +28,6 @@ from rankstudio.engine.analysis.selection_stability import SelectionStability, s
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.analysis.tried_models import Part
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.results import RunResult
@@ -459,7 +458,7 @@ def _of_run(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure]:
 
     yield figure("validation", f"validation {name} by size", path_figure, name)
     if run.plan.leaves_out:
-        yield figure("left-out", f"left-out {name} by size", path_figure, left_out_name(name))
+        yield figure("left-out", f"left-out {name} by size", path_figure, run.plan.left_out_by(name))
     yield figure("criterion", "criterion by size", path_figure)
     yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
     if run.plan.entry.selects and n_folds <= _MOST_FOLDS:

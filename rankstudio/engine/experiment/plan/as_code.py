@@ -109,6 +109,10 @@ def column_words(plan: Plan) -> Iterator[str]:
         if told is True:
             yield COLUMN_OPTIONS[name]
             continue
+        if name == "judgments" and isinstance(told, tuple):
+            for file in told:
+                yield from option_words(COLUMN_OPTIONS[name], file)
+            continue
         text = joined_names(told) if isinstance(told, tuple) else str(told)
         yield from option_words(COLUMN_OPTIONS[name], text)
 

@@ -18,7 +18,14 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
-from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_left_out, plain_name
+from rankstudio.engine.experiment.plan.left_out_names import (
+    PAIR_MEASURES,
+    canonical_name,
+    is_left_out,
+    is_pair_out,
+    left_out_name,
+    plain_name,
+)
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import (
@@ -31,7 +38,12 @@ from rankstudio.engine.methods.catalog import (
     refusal_of_groups,
 )
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
-from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, MILLISECONDS, Parameter
+from rankstudio.engine.methods.catalog.parameter import (
+    GREATEST_INTEGER,
+    MILLISECONDS,
+    OWN_FILE,
+    Parameter,
+)
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
@@ -74,8 +86,9 @@ class Plan:
     select_by : str
         Selection criterion: a validation measure; ``"leave-query-out MAP"`` for a measure of the training
         queries, each ranked by the model trained without it (any measure, if the method supports it); or
-        ``"criterion"``. Ties go to the earlier combination (the smaller λ, the value listed first), then to
-        fewer features.
+        ``"criterion"``; for one ranking ``"leave-pair-out AUC"``, or ``"leave-pair-out Disagreement"`` for
+        labels of more than two values. Ties go to the earlier combination (the smaller λ, the value listed
+        first), then to fewer features.
     measures : tuple of str
         Measures to report.
     convention : str
@@ -276,12 +289,23 @@ class Plan:
     @property
     def can_leave_out(self) -> bool:
         """Whether the ranker supports leave-query-out predictions."""
-        return (self.ranker_entry or self.entry).left_out
+        return (self.ranker_entry or self.entry).left_out and not self.entry.combines
 
     @property
     def leaves_out(self) -> bool:
-        """Whether a measure of left-out training queries selects the model."""
+        """Whether a measure of left-out training queries, or pairs of documents, selects the model."""
         return is_left_out(self.select_by)
+
+    @property
+    def pairs_out(self) -> bool:
+        """Whether a measure of left-out pairs of documents selects the model."""
+        return is_pair_out(self.select_by)
+
+    def left_out_by(self, name: str) -> str:
+        """Return the criterion that a measure is with what the plan leaves out; its own if there is none."""
+        if self.pairs_out and name not in PAIR_MEASURES:
+            return self.select_by
+        return left_out_name(name, pairs=self.pairs_out)
 
     @property
     def chosen_by(self) -> str:
@@ -529,6 +553,10 @@ def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) ->
     """Return the value of a parameter with the ids of features turned into columns."""
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
+    if parameter.own_file and value.lower().endswith(OWN_FILE):
+        from rankstudio.engine.methods.own_values import read_own_values  # noqa: PLC0415 - reads a file
+
+        return read_own_values(parameter, value, columns)
     if parameter.kind is not Kind.COSTS:
         return value
     if not value:
