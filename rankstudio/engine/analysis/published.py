@@ -235,6 +235,8 @@ class Reproduction:
         dataset, the measures and the names of the rows.
     notes : tuple of str
         General notes.
+    figure_runs : tuple of str
+        Names of runs that only figures need.
     """
 
     key: str
@@ -242,6 +244,7 @@ class Reproduction:
     runs: Mapping[str, Mapping[str, Any]]
     tables: Sequence[Mapping[str, Any]]
     notes: tuple[str, ...] = ()
+    figure_runs: tuple[str, ...] = ()
 
     def datasets(self) -> tuple[str, ...]:
         """Return the names of the datasets that have tables."""
@@ -267,7 +270,7 @@ class Reproduction:
             )
         return found
 
-    def plans(self, data: str, place: str, convention: str) -> dict[str, Plan]:
+    def plans(self, data: str, place: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
         """Return the plans that the tables of a dataset need, by the paper's name.
 
         Parameters
@@ -276,10 +279,13 @@ class Reproduction:
             Name of the dataset, and its location.
         convention : str
             Convention of the measures.
+        figures : bool, default False
+            Whether those that only figures need are among them.
         """
         tables = self.of(data)
         measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
-        names = dict.fromkeys(name for table in tables for name in _runs(table))
+        more = self.figure_runs if figures else ()
+        names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *more))
         return {name: self._plan(name, place, convention, measures) for name in names}
 
     def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
@@ -441,4 +447,5 @@ def load_reproduction(key: str) -> Reproduction:
         }
         for data in values["datasets"]
     ]
-    return Reproduction(key, values["title"], values["runs"], tables, notes)
+    figure_runs = tuple(values.get("figure_runs", ()))
+    return Reproduction(key, values["title"], values["runs"], tables, notes, figure_runs)
