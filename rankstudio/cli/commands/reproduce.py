@@ -33,7 +33,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.airola_2011 import Experiment, PrintedExperiment
-    from rankstudio.engine.analysis.report.study_figures import StudyFigure
+    from rankstudio.engine.export.figures.files import FigureFile
 
 
 _WIDTH = 110
@@ -91,7 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis import airola_2011
-    from rankstudio.engine.analysis.paper_figures import paper_figures
+    from rankstudio.engine.analysis.paper_figures import figure_files_of, paper_figures
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         form = (paper, dataset.name, tables, notes)
         text = as_json(_plain(*form)) if args.json else _shown(*form)
     if args.figures is not None:
-        _write_figures(args, paper_figures(paper, results, dataset, found))
+        _write_figures(args, figure_files_of(paper_figures(paper, results, dataset, found), args.figures))
     if args.out is None:
         print(text)
     else:
@@ -150,14 +150,10 @@ def _results(
     return results
 
 
-def _write_figures(args: argparse.Namespace, figures: Sequence[StudyFigure]) -> None:
-    """Draw the figures of the paper, those that train models too, and write them with their captions."""
-    from rankstudio.engine.analysis.report.study_figures import made
-    from rankstudio.engine.export.figures.files import figure_files, write_figure_files
-    from rankstudio.engine.export.figures.style import style_of
+def _write_figures(args: argparse.Namespace, files: Sequence[FigureFile]) -> None:
+    """Write the figures of the paper with their captions."""
+    from rankstudio.engine.export.figures.files import write_figure_files
 
-    drawn = tuple(made(figures))
-    files = figure_files(drawn, ("pdf", "csv"), style_of("column", None, "light", None), 300.0, args.figures)
     check_outputs([path for path, _ in files], args)
     written = write_figure_files(files)
     print(f"Written: {len(written)} files in {args.figures}", file=sys.stderr)

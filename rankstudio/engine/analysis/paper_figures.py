@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +15,17 @@ from rankstudio.engine.analysis.airola_2011 import PrintedExperiment
 from rankstudio.engine.analysis.features.compared_densities import compared_densities
 from rankstudio.engine.analysis.figures.run_figures import path_figure
 from rankstudio.engine.analysis.published import Reproduction
-from rankstudio.engine.analysis.report.study_figures import StudyFigure, alone_of, run_curves_figure
+from rankstudio.engine.analysis.report.study_figures import StudyFigure, alone_of, made, run_curves_figure
 from rankstudio.engine.analysis.run_curves import run_curves
 from rankstudio.engine.analysis.significance import ALPHA
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
+from rankstudio.engine.experiment.plan.toml import plan_from_dict
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run_plan
 from rankstudio.engine.experiment.units.fold_context import group_training
+from rankstudio.engine.export.figures.files import FigureFile, figure_files
+from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
     FigureAxis,
@@ -65,6 +70,35 @@ def paper_figures(
     if paper.key == airola_2011.KEY:
         return tuple(_airola(data, found))
     return tuple(_BY_PAPER[paper.key](results, data))
+
+
+def runs_of_paper(paper: Reproduction, runs: Sequence[RunResult]) -> dict[str, RunResult]:
+    """Return which of some runs are those of a paper, by its names.
+
+    A run has the name of its method and ranker with whose stated parameters it agrees best; of several runs
+    with a name that with the best agreement counts, then the last one.
+    """
+    found: dict[str, tuple[int, RunResult]] = {}
+    for run in runs:
+        key = run.plan.method, run.plan.ranker
+        names = [n for n, wanted in paper.runs.items() if (wanted["method"], wanted.get("ranker", "")) == key]
+        agreed = {name: _agreement(run.plan, paper.runs[name].get("parameters", {})) for name in names}
+        if agreed:
+            name = max(agreed, key=agreed.__getitem__)
+            if name not in found or agreed[name] >= found[name][0]:
+                found[name] = agreed[name], run
+    return {name: run for name, (_, run) in found.items()}
+
+
+def _agreement(plan: Plan, stated: Mapping[str, Any]) -> int:
+    """Return how many of some parameters a plan has, minus how many have other values."""
+    wanted = plan_from_dict({"data": plan.data, "method": plan.method, "parameters": stated}).parameters
+    return sum(1 if plan.parameters.get(name) == wanted[name] else -1 for name in stated)
+
+
+def figure_files_of(figures: Sequence[StudyFigure], folder: Path) -> list[FigureFile]:
+    """Draw figures, and return their files in a folder: PDF and CSV, with captions."""
+    return figure_files(tuple(made(figures)), ("pdf", "csv"), style_of("column"), 300.0, folder)
 
 
 def _greedy(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:

@@ -255,6 +255,11 @@ class Reproduction:
         """Scaling of the data for all runs: "none", or "query_minmax"."""
         return str(next(iter(self.runs.values())).get("normalize", "none"))
 
+    @property
+    def methods(self) -> frozenset[tuple[str, str]]:
+        """Methods and final rankers of the runs."""
+        return frozenset((run["method"], run.get("ranker", "")) for run in self.runs.values())
+
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
         """Return the tables of a dataset.
 

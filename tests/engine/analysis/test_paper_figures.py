@@ -14,6 +14,7 @@ from rankstudio.engine.analysis.paper_figures import (
     objective_by_seconds,
     pair_costs,
     paper_figures,
+    runs_of_paper,
     significance_bars,
     turned_directions,
 )
@@ -113,3 +114,16 @@ def test_irrelevant_pairs_turn_the_direction() -> None:
     _, relevant, every = turned_directions().series
     assert relevant.y[0] > relevant.y[-1]
     assert every.y[0] < every.y[-1]
+
+
+def test_runs_stand_for_the_names_with_their_parameters(data: FoldedDataset) -> None:
+    paper = load_reproduction("fsmrank")
+    plain = run_of(data, "fsmrank", lambda1=(0.1,), lambda2=(1e-3,))
+    ones = run_of(data, "fsmrank", lambda1=(0.0,), importance="none", tol=1e-4)
+    hinge = run_of(data, "ranksvm", loss="hinge", C=(1.0,))
+    other = run_of(data, "mutual-information")
+    found = runs_of_paper(paper, [plain, ones, hinge, other])
+    assert found.get("s-ones") is ones
+    assert found.get("RankSVM-Struct") is hinge
+    assert "s-pearson" not in found and "RankSVM-Primal" not in found
+    assert other not in found.values()
