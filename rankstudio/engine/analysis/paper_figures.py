@@ -172,7 +172,7 @@ def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[flo
     The first step computes what depends on the data alone, and compiles.
     """
     begun = None
-    for told in method.learn(train):
+    for told in method.work(train):  # its notes are those of the run
         if isinstance(told, Step):
             now = perf_counter()
             if begun is not None:
