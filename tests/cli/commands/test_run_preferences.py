@@ -111,7 +111,9 @@ def clicks(tmp_path: Path) -> Path:
             own = part.y[part.query_ptr[q] : part.query_ptr[q + 1]][:4]
             order = np.argsort(-own, kind="stable")
             shown = [(place, int(d) + 1, int(own[d] > 0 and place < 3)) for place, d in enumerate(order, 1)]
-            shown += [(place, int(d) + 1, int(place == 1)) for place, d in enumerate(order[::-1], 1)]
+            shown += [
+                (place, int(d) + 1, int(place in (1, own.size))) for place, d in enumerate(order[::-1], 1)
+            ]
             lines[query] = [f"{query},{d},{place},{click}" for place, d, click in shown]
     path = tmp_path / "log.csv"
     path.write_text(

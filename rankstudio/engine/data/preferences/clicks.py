@@ -321,9 +321,7 @@ def estimate_bias(log: ClickLog) -> PositionBias:
         return float(clicks @ moments(eta)[0] - depth[clicked].sum())
 
     if slope(_MOST_ETA) > 0:
-        text = tr(
-            "η cannot be estimated: it would exceed {most:g}, as documents are clicked at their top position."
-        )
+        text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise DatasetError(text.format(most=_MOST_ETA))
     eta = float(brentq(slope, 0.0, _MOST_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
     information = float(clicks @ moments(eta)[1])

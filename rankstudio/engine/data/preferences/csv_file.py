@@ -58,19 +58,26 @@ class ClickFacts:
     @property
     def sentence(self) -> str:
         """What was made of the clicks, as a sentence."""
-        if self.bias is None:
-            law = tr("weighted by the inverse of their propensities")
-        elif not self.bias.n_documents:
-            law = tr("weighted by position^{eta:g} (η given)").format(eta=self.bias.eta)
+        bias = self.bias
+        if bias is None:
+            text = tr(
+                "Clicks, not judgments: {clicks:,} clicks in {lists:,} result lists give {pairs:,} pairs, "
+                "weighted by the inverse of the given propensities."
+            )
+        elif not bias.n_documents:
+            text = tr(
+                "Clicks, not judgments: {clicks:,} clicks in {lists:,} result lists give {pairs:,} pairs, "
+                "weighted by position^{eta:g} as given."
+            )
         else:
-            law = tr(
-                "weighted by position^{eta:.3f} (η ± {error:.3f} estimated from {n:,} documents shown at "
-                "several positions)"
-            ).format(eta=self.bias.eta, error=self.bias.error, n=self.bias.n_documents)
-        text = tr(
-            "Clicks, not judgments: {clicks:,} clicks in {lists:,} result lists give {pairs:,} pairs, {law}."
-        )
-        return text.format(clicks=self.n_clicks, lists=self.n_lists, pairs=self.n_pairs, law=law)
+            text = tr(
+                "Clicks, not judgments: {clicks:,} clicks in {lists:,} result lists give {pairs:,} pairs, "
+                "weighted by position^η. η = {eta:.3f} ± {error:.3f} is estimated from {n:,} documents shown "
+                "at several positions."
+            )
+        eta, error, n = (0.0, 0.0, 0) if bias is None else (bias.eta, bias.error, bias.n_documents)
+        counts = {"clicks": self.n_clicks, "lists": self.n_lists, "pairs": self.n_pairs}
+        return text.format(**counts, eta=eta, error=error, n=n)
 
 
 @dataclass(frozen=True, eq=False)
