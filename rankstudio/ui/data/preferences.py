@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, 
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.preferences.clicks import ClickRule, PairRule
+from rankstudio.engine.data.preferences.csv_file import ClickFacts
 from rankstudio.engine.data.preferences.preferences import PreferenceSummary
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from
@@ -25,12 +26,11 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Fact, KeyValue, RemovableNote
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
-from rankstudio.ui.widgets.panel import WrappedLabel
 
 _ETA_WIDTH = 84  # pixels
 
-Described = tuple[PreferenceSummary, str]
-"""What is counted of preferences, and a sentence on clicks; "" where they are none."""
+Described = tuple[PreferenceSummary, ClickFacts | None]
+"""What is counted of preferences, and what is known of clicks; None where they are none."""
 
 _Counted = tuple[tuple[tuple[str, str], ...], int | None]
 """Of which file, and of which fold: None for all."""
@@ -71,11 +71,10 @@ class PreferencesView(QWidget):
                 "positions; “given” takes the inverse of the column propensity."
             )
         )
-        self.about = named(WrappedLabel(), "clicks-about", role="caption")
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
-        shown = self.title, self.rule, self._facts, self.about
+        shown = self.title, self.rule, self._facts
         fill(QVBoxLayout(self), *shown, margins=(0, 6, 0, 0), spacing=6)
         self.hide()
 
@@ -87,6 +86,8 @@ class PreferencesView(QWidget):
     def show_file(self, preferences: Mapping[str, str], where: str = "") -> None:
         """Show that the preferences of a plan are learned from, in words where; {} hides all."""
         title, clicks = learned_from(preferences), "pairs" in preferences
+        if clicks:  # how they become preferences is shown below
+            title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
         self.title.say(" · ".join(filter(None, (title, where))) if title else "")
         self.rule.setVisible(clicks)
         if clicks:
@@ -96,11 +97,21 @@ class PreferencesView(QWidget):
 
     def show_summary(self, found: Described | None) -> None:
         """Show what is counted; None while it is not known."""
-        summary, about = found if found is not None else (None, "")
+        summary, clicks = found if found is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
+        if summary is not None and clicks is not None:
+            self.rows = click_facts(summary, clicks)
         self._facts.set_rows(self.rows)
-        self.about.setText(about)
-        self.about.setVisible(bool(about))
+
+
+def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, ...]:
+    """Return the number of clicks and their pairs, and the law of their weights, as facts."""
+    pairs = trn("{n:,} pair", "{n:,} pairs", summary.n_pairs).format(n=summary.n_pairs)
+    rows = [Fact(tr("clicks"), f"{clicks.n_clicks:,}", pairs, "muted", clicks.sentence)]
+    if clicks.bias is not None and clicks.bias.n_documents:
+        eta = f"{clicks.bias.eta:.3f} ± {clicks.bias.error:.3f}"
+        rows.append(Fact("η", eta, tr("estimated"), "muted", clicks.sentence))
+    return tuple(rows)
 
 
 def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
@@ -258,10 +269,6 @@ def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | Non
 
 
 def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:
-    from rankstudio.engine.experiment.units.preferred import (  # noqa: PLC0415 - on the worker only
-        click_facts,
-        describe_preferences,
-    )
+    from rankstudio.engine.experiment.units import preferred  # noqa: PLC0415 - on the worker only
 
-    clicks = click_facts(plan)
-    return describe_preferences(plan, dataset, fold), "" if clicks is None else clicks.sentence
+    return preferred.describe_preferences(plan, dataset, fold), preferred.click_facts(plan)

@@ -176,21 +176,23 @@ def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     view, session = window.sections.data.panel.preferences, window.session
     wait_until(lambda: bool(view.rows))
     assert session.dataset is dataset
-    assert "clicks over unclicked: log.csv" in view.title.text() and view.rule.isVisible()
-    assert naming("Clicks not judgments estimated").search(view.about.text())
+    shown = {fact.key: fact for fact in view.rows}
+    assert "clicks: log.csv" in view.title.text() and view.rule.isVisible()
+    assert naming("Clicks not judgments estimated").search(shown["clicks"].tooltip) and "η" in shown
     assert naming("clicks position").search(window.sections.method.form._preferences.text())
-    before = view.rows[1].value
+    before = shown["clicks"].note
 
     view.pairs.setCurrentIndex(view.pairs.findData("skipped"))
     view.pairs.activated.emit(view.pairs.currentIndex())
     wait_until(lambda: session.plan.preferences["pairs"] == "skipped")
     settle(window)
-    assert view.rows[1].value != before
+    assert view.rows[0].note != before
     view.eta.setText("1.5")
     view.eta.editingFinished.emit()
     wait_until(lambda: session.plan.preferences["eta"] == "1.5")
     settle(window)
-    assert naming("position^1.5 given").search(view.about.text())
+    assert naming("position^1.5 given").search(view.rows[0].tooltip)
+    assert "η" not in {fact.key for fact in view.rows}
     said: list[str] = []
     window.preferences.failed.connect(said.append)
     for wrong in ("-1", "given"):
