@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from rankstudio.engine.support.work import finish
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.model_importance import Importance
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
+    from rankstudio.engine.analysis.fsmrank_bounds import FSMRankBounds
     from rankstudio.engine.data.dataset import Fold, RankingDataset
     from rankstudio.engine.experiment.results.results import FoldResult
     from rankstudio.engine.support.work import WorkProgress
@@ -94,7 +95,9 @@ def run(args: argparse.Namespace) -> int:
         looked.keep(state.found)
     if args.json:
         values = as_dict(without, state.found, looked.data, looked.convention)
-        print(as_json({**values, "weighed": _plain(looked)} if looked.weighed else values))
+        bounds = {} if looked.bounds is None else {"bounds": asdict(looked.bounds)}
+        weighed = {"weighed": _plain(looked)} if looked.weighed else {}
+        print(as_json({**values, **weighed, **bounds}))
     else:
         print("\n".join((*_lines(without, state.found, looked.data), *_weights(looked))))
     if args.out is not None:
@@ -151,6 +154,23 @@ def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
     ]
 
 
+def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
+    """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
+    from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
+    from rankstudio.engine.analysis.fsmrank_bounds import fsmrank_bounds
+    from rankstudio.engine.experiment.units.fold_context import group_training
+
+    if run.plan.method != "fsmrank" or run.plan.ranker:
+        return None
+    parameters, ids = result.chosen.unit.parameters, fold.train.feature_ids
+    found = feature_penalties(run.plan, parameters, group_training(fold), ids, range(ids.size), ())
+    both = np.concatenate((found.importance, found.of_negative))
+    try:
+        return fsmrank_bounds(fold.train, result.chosen.step, both, parameters["lambda1"])
+    except PlanError:
+        return None
+
+
 @dataclass(frozen=True, eq=False)
 class _Looked:
     """A model with documents, and what it loses."""
@@ -164,6 +184,7 @@ class _Looked:
     keep: Callable[[PermutationImportance], None] = lambda _: None
     recorded: Sequence[Path] = ()
     weighed: Sequence[Weighed] = ()
+    bounds: FSMRankBounds | None = None
 
 
 def _of_file(args: argparse.Namespace) -> _Looked:
@@ -215,8 +236,8 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     losses = step_losses(step, part, wanted, convention)
     work = step_importance(step, part, wanted, convention, args.repeats, args.seed)
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
-    weighed = _weighed(run, result, fold)
-    return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed)
+    weighed, bounds = _weighed(run, result, fold), _bounds(run, result, fold)
+    return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
 
 
 def _percent_done(state: WorkProgress) -> int:
@@ -330,8 +351,14 @@ def _weights(looked: _Looked) -> Iterator[str]:
         rows.append(
             [_name(looked.data, one.column), f"{one.importance:.4f}", f"{one.of_negative:.4f}", *closest]
         )
+    bounds = looked.bounds
     header = ["feature", "importance s", "s of negative", "most similar of the model", "similarity A"]
     yield as_text(header, rows, left=(0, 3))
+    if bounds is not None:
+        yield ""
+        least, more = f"{bounds.above_minimum:.2g}", f"{bounds.unseen:.2g}"
+        yield f"Objective {bounds.objective:.4f}, at most {least} above the minimum (Theorem 2)"
+        yield f"On unseen pairs at most {more} more with probability 0.95 (Theorem 3, far from tight)"
 
 
 def _name(data: RankingDataset, column: int) -> str:

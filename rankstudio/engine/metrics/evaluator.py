@@ -127,7 +127,7 @@ def compile_truth(
     weight = convention.weights(int(np.diff(query_ptr).max()))
     ideal = _ideal_dcg(gain[level], query_ptr, weight)
     relevant = (values >= convention.relevant_from).astype(np.float64)
-    n_pairs = _count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
+    n_pairs = count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
     n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
     stop = convention.stop_chances(values, greatest_grade)
     return Truth(query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, stop)
@@ -144,8 +144,8 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     return ideal
 
 
-def _count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
-    """Return each query's pairs of documents to put in order."""
+def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
+    """Return the number of pairs of documents with different labels in each query, shape (Q,)."""
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so the queries keep their places

@@ -194,7 +194,8 @@ def _one(
     if found is None:
         raise UnknownColumnsError(
             f"{where}: found no column for the {what} among {listed(names)}; expected a name such as "
-            f"{', '.join(common[:3])}. Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}."
+            f"{', '.join(common[:3])}.",
+            f"Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}.",
         )
     return found
 

@@ -291,7 +291,7 @@ class Plan:
     @property
     def can_leave_out(self) -> bool:
         """Whether the ranker supports leave-query-out predictions."""
-        return (self.ranker_entry or self.entry).left_out
+        return (self.ranker_entry or self.entry).left_out and not self.entry.combines
 
     @property
     def leaves_out(self) -> bool:

@@ -164,6 +164,9 @@ class Method:
         Whether a path is computed fast enough to follow a slider.
     drops_features : bool
         Whether a ranker's models may omit some of the given features.
+    combines : bool
+        Whether each step of a selector adds one new feature, a weighted sum of the step's features, with
+        which a linear final ranker ranks. The estimator has them as ``combinations_``, shape (t, n).
     compares_densities : bool
         Whether it scores a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
@@ -198,6 +201,7 @@ class Method:
     left_out: bool = False
     live: bool = False
     drops_features: bool = False
+    combines: bool = False
     compares_densities: bool = False
     module: str = ""
     extra: str = ""

@@ -465,6 +465,7 @@ FS_BFS = _order(
     takes=("convention", "seed"),
     slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
+    combines=True,
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
     parameters=(
         RANKING_LAMBDA,
@@ -578,6 +579,23 @@ MUTUAL_INFORMATION = _order(
         SCORE_COSTS,
         BUDGET,
     ),
+)
+
+CHI_SQUARED = _order(
+    key="chi-squared",
+    label="χ² filter",
+    citation="Liu and Setiono 1995",
+    title="Chi2: feature selection and discretization of numeric attributes",
+    summary=(
+        "Orders the features by Pearson's χ² statistic of their binned values and the labels (CHI). "
+        "RankRLS ranks with them."
+    ),
+    formula="χ²(f; y) = Σ_b,l (O(b, l) − E(b, l))² / E(b, l)",
+    takes=("groups",),
+    live=True,
+    candidate_score=CandidateScore("statistic χ²", ""),
+    estimator="rankstudio.engine.methods.selection.single_feature:ChiSquared",
+    parameters=MUTUAL_INFORMATION.parameters,
 )
 
 RECURSIVE_ELIMINATION = _order(
@@ -723,5 +741,6 @@ SELECTORS: tuple[Method, ...] = (
     L1_PATH,
     SINGLE_FEATURE,
     MUTUAL_INFORMATION,
+    CHI_SQUARED,
     LAMBDAMART_TOP,
 )
