@@ -33,7 +33,7 @@ class Published:
     method, ranker : str
         Keys of method and ranker in the catalog.
     when : str
-        Further conditions, such as "loss=hinge"; "" for none.
+        Further conditions on parameters, such as "loss=hinge" or "lambda1>0, importance=none"; "" for none.
     label : str
         Name of the method in the source.
     measure : str
@@ -54,12 +54,22 @@ class Published:
 
     def fits(self, plan: Plan, dataset: str) -> bool:
         """Return whether a plan on data of this name matches."""
-        name, _, value = self.when.partition("=")
         return (
             dataset.lower().startswith(self.dataset.lower())
             and (self.method, self.ranker) == (plan.method, plan.ranker)
-            and (not name or str(plan.parameters.get(name)) == value)
+            and all(_holds(one, plan) for one in self.when.split(", ") if one)
         )
+
+
+def _holds(condition: str, plan: Plan) -> bool:
+    """Return whether a parameter has a value, "loss=hinge", or a grid a greater one, "lambda1>0"."""
+    name, equal, value = condition.partition("=")
+    if not equal:
+        name, _, value = condition.partition(">")
+    given = plan.parameters.get(name)
+    if not isinstance(given, tuple):
+        return str(given) == value
+    return all(one == float(value) for one in given) if equal else any(one > float(value) for one in given)
 
 
 @dataclass(frozen=True)
@@ -103,12 +113,27 @@ def set_otherwise(run: RunResult) -> str:
 
 @cache
 def everything() -> tuple[Published, ...]:
-    """Return all published numbers, in table order."""
+    """Return all published numbers: those of the table, then those of the papers whose runs are known."""
     with resource("published", "results.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(
+        listed = [
             Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
             for row in csv.DictReader(file)
-        )
+        ]
+    # The paper repeats LETOR's own numbers.
+    known = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
+    paper = _of_paper("fsmrank", "Lai et al. 2013")
+    return (*listed, *(p for p in paper if (p.dataset, p.method, p.when, p.measure, p.value) not in known))
+
+
+def _of_paper(key: str, authors: str) -> Iterator[Published]:
+    """Yield the averages over folds that a paper prints, with the conditions of its runs."""
+    paper = load_reproduction(key)
+    for printed in paper.tables:
+        for name, values in printed["rows"].items():
+            run = paper.runs[name]
+            about = printed["dataset"], run["method"], run.get("ranker", ""), run.get("when", ""), name
+            for measure, value in zip(printed["measures"], values, strict=True):
+                yield Published(*about, measure, value, f"{authors}, {printed['number']}")
 
 
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
@@ -142,7 +167,7 @@ def known_datasets() -> dict[str, tuple[str, ...]]:
     return {dataset: tuple(labels) for dataset, labels in found.items()}
 
 
-_ABOUT = "note", "datasets"
+_ABOUT = "note", "datasets", "when"
 """What is said of a run beside its plan."""
 
 
@@ -210,6 +235,8 @@ class Reproduction:
         dataset, the measures and the names of the rows.
     notes : tuple of str
         General notes.
+    figure_runs : tuple of str
+        Names of runs that only figures need.
     """
 
     key: str
@@ -217,6 +244,7 @@ class Reproduction:
     runs: Mapping[str, Mapping[str, Any]]
     tables: Sequence[Mapping[str, Any]]
     notes: tuple[str, ...] = ()
+    figure_runs: tuple[str, ...] = ()
 
     def datasets(self) -> tuple[str, ...]:
         """Return the names of the datasets that have tables."""
@@ -226,6 +254,11 @@ class Reproduction:
     def normalize(self) -> str:
         """Scaling of the data for all runs: "none", or "query_minmax"."""
         return str(next(iter(self.runs.values())).get("normalize", "none"))
+
+    @property
+    def methods(self) -> frozenset[tuple[str, str]]:
+        """Methods and final rankers of the runs."""
+        return frozenset((run["method"], run.get("ranker", "")) for run in self.runs.values())
 
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
         """Return the tables of a dataset.
@@ -242,7 +275,7 @@ class Reproduction:
             )
         return found
 
-    def plans(self, data: str, place: str, convention: str) -> dict[str, Plan]:
+    def plans(self, data: str, place: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
         """Return the plans that the tables of a dataset need, by the paper's name.
 
         Parameters
@@ -251,10 +284,13 @@ class Reproduction:
             Name of the dataset, and its location.
         convention : str
             Convention of the measures.
+        figures : bool, default False
+            Whether those that only figures need are among them.
         """
         tables = self.of(data)
         measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
-        names = dict.fromkeys(name for table in tables for name in _runs(table))
+        more = self.figure_runs if figures else ()
+        names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *more))
         return {name: self._plan(name, place, convention, measures) for name in names}
 
     def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
@@ -416,4 +452,5 @@ def load_reproduction(key: str) -> Reproduction:
         }
         for data in values["datasets"]
     ]
-    return Reproduction(key, values["title"], values["runs"], tables, notes)
+    figure_runs = tuple(values.get("figure_runs", ()))
+    return Reproduction(key, values["title"], values["runs"], tables, notes, figure_runs)
