@@ -213,13 +213,18 @@ class Walk:
 
     def figures(self) -> None:
         """Save a figure in each format, and change the theme."""
-        from rankstudio.ui.plots.base import export_plot
+        from rankstudio.ui.plots.base import plot_writer
 
         plot = self.window.sections.select.curves.plots()["validation"]
         folder = Path(os.environ["RANKSTUDIO_CONFIG_DIR"])
         for suffix in (".png", ".svg", ".pdf", ".csv"):
             path = folder / f"figure{suffix}"
-            self.do(f"export a figure as {suffix}", lambda p=path: export_plot(plot, p))
+            write = plot_writer(plot, path)
+            self.do(
+                f"export a figure as {suffix}",
+                lambda w=write: self.window.export_controller.paint(w, lambda _: None),
+                lambda: not self.busy,
+            )
         self.do("dark theme", lambda: self.theme.set_mode("dark"))
         self.do("light theme", lambda: self.theme.set_mode("light"))
 

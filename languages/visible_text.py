@@ -15,6 +15,7 @@ TRANSLATED = {"tr": 1, "trn": 2, "translatable": 1}
 
 _NAMES = """
     MAP MRR NDCG NDCG@k MeanNDCG P@k ERR RR Recall AUC Disagreement StrictDisagreement Tau
+    MaxF RPrecision SquaredError
     RankStudio LETOR MSLR RankLib Solr
     CSV JSON TOML PNG SVG PDF LaTeX Markdown Inter Qt Jaccard Nogueira Holm Fisher Student HTML dpi
     Ctrl Shift Alt Home Esc MB

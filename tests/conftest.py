@@ -121,10 +121,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--fuzz-seed", type=int, help="the seed of the damage: 0, or a fresh one for each kind")
     group.addoption("--fuzz-input", type=int, help="try only the input of this number again")
     parser.addoption(
-        "--kill-runs", type=int, default=30, help="kill so many runs, over all ways of execution"
+        "--kill-runs", type=int, default=20, help="kill so many runs, over all ways of execution"
     )
     walks = parser.getgroup("walks", "random walks through the window")
-    walks.addoption("--walk-steps", type=int, default=300, help="steps of each long walk: 300 in the checks")
+    walks.addoption("--walk-steps", type=int, default=200, help="steps of each long walk: 200 in the checks")
     walks.addoption("--walk-seed", type=int, help="the seed in place of one that changes with the program")
     parser.addoption("--random-plans", type=int, help="run so many plans drawn at random; 50 in the checks")
     parser.addoption(
@@ -170,10 +170,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if missing := [str(place) for place in THOROUGH if not place.exists()]:
         raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(missing)}")
+    found: dict[Path, list[str]] = {}  # by file: there are thousands of tests, and a hundred places
     for item in items:
-        for place, marker in MARKERS.items():
-            if item.path.is_relative_to(place):
-                item.add_marker(marker)
+        if item.path not in found:
+            places = {item.path, *item.path.parents}
+            found[item.path] = [marker for place, marker in MARKERS.items() if place in places]
+        for marker in found[item.path]:
+            item.add_marker(marker)
     everything = {Path(place).resolve() for place in config.args} <= {TESTS, TESTS.parent}
     if everything and not config.option.markexpr:
         thorough = [item for item in items if item.get_closest_marker("thorough")]

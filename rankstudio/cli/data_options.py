@@ -29,7 +29,14 @@ def add_column_options(where: Any) -> None:
     where.add_argument(
         "--label",
         metavar="COLUMN",
-        help="column of the relevance label; by default a column named label, relevance, grade …",
+        help="column of the relevance label; by default a column named label, relevance, grade …; of several "
+        "judges, the one in use",
+    )
+    where.add_argument(
+        "--labels",
+        metavar="A,B,C",
+        help="label columns of several judges (people, a language model, clicks); --label names the one in "
+        "use, by default the first",
     )
     where.add_argument(
         "--part",
@@ -57,8 +64,9 @@ def add_column_options(where: Any) -> None:
     where.add_argument(
         "--judgments",
         metavar="FILE",
+        action="append",
         help="judgments of feature logs: TREC qrels, a CSV file with query, docid and rating, or a judgment "
-        "list of OpenSearch; by default the file next to the logs that is named so",
+        "list of OpenSearch; by default the file next to the logs that is named so; again for another judge",
     )
 
 
@@ -86,10 +94,12 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
             continue
-        if name in ("features", "ignore"):
+        if name in ("features", "ignore", "labels"):
             value = split_names(value)
-        if name in FILES and str(value):
-            value = str(Path(value).absolute())
+        if name in FILES:
+            places = value if isinstance(value, list) else [value]
+            value = [str(Path(place).absolute()) if str(place) else "" for place in places]
+            value = "" if "" in value else value if name == "judgments" else value[0]
         if value in ([], ""):
             raise PlanError(f"{option}: expected a column name, got an empty value.")
         found[name] = int(value) if name == "ids_from" else value

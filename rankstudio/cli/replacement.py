@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.streams import is_standard
 from rankstudio.engine.analysis.batch import Comparison, folder_name
-from rankstudio.engine.data.columns import FILES
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 
@@ -62,7 +62,7 @@ def recorded_files(study: Study) -> list[Path]:
 
 def inputs_of_plan(plan: Plan) -> list[Path]:
     """Return the files and folders that a plan reads."""
-    files = (plan.columns.get(name, "") for name in FILES)
+    files = DataColumns.of(plan.columns).files
     told = (plan.data, plan.scores.get("path", ""), plan.preferences.get("path", ""), *files)
     return [Path(place) for place in told if place not in ("", SAMPLE)]
 

@@ -148,8 +148,8 @@ class _Running:
 
     def on(self, place: str) -> bool:
         """Run all plans on one dataset; return whether it was stopped."""
-        # Plans of one protocol share the data: they are divided, and prepared for methods, only once.
-        divided = groupby(self.comparison.plans(place), key=lambda plan: plan.protocol)
+        # Plans of one judge and protocol share the data: divided, and prepared for methods, only once.
+        divided = groupby(self.comparison.plans(place), key=lambda plan: (plan.protocol, plan.columns))
         return any(self._on(list(plans)) for _, plans in divided)
 
     def _on(self, plans: Sequence[Plan]) -> bool:

@@ -95,6 +95,8 @@ class OpenedRun:
         As the run had it.
     recorded : list of Path
         Files of the study's data.
+    sealed : bool
+        Whether the test part is sealed.
     """
 
     key: RunKey
@@ -102,6 +104,7 @@ class OpenedRun:
     plan: Plan
     dataset: FoldedDataset
     recorded: list[Path]
+    sealed: bool
 
     def fold(self, text: str | None) -> FoldResult:
         """Return the result on the fold that an option names, or on the first."""
@@ -122,17 +125,19 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
         Where there is none, or it is not finished, or its data are others now.
     """
     from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.experiment.storage.study_contents import is_sealed
 
     with reading(path) as (study, runs):
         summary = one_run(path, runs, number, "--run")
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
         result, kept, recorded = study.result(summary.key), study.data(summary.key), recorded_files(study)
+        sealed = is_sealed(study.seal_marks)
     plan = result.plan.changed(data=kept.opened_by(result.plan))
     dataset = open_data(plan)
     if difference := kept.difference(dataset):
         raise PlanError(f"{plan.data}: {difference}")
-    return OpenedRun(summary.key, result, plan, dataset, recorded)
+    return OpenedRun(summary.key, result, plan, dataset, recorded, sealed)
 
 
 def whole(option: str, value: str) -> int:

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.selection.recursive_elimination import (
         RecursiveElimination as RecursiveElimination,
     )
+    from rankstudio.engine.methods.selection.single_feature import ChiSquared as ChiSquared
     from rankstudio.engine.methods.selection.single_feature import MutualInformation as MutualInformation
     from rankstudio.engine.methods.selection.single_feature import (
         SingleFeatureRanking as SingleFeatureRanking,

@@ -145,7 +145,19 @@ class NoJudgmentsError(DatasetError):
 
 
 class UnknownColumnsError(DatasetError):
-    """A table whose query, label or feature columns are ambiguous."""
+    """A table whose query, label or feature columns are ambiguous.
+
+    Parameters
+    ----------
+    problem : str
+        What was found and what was expected.
+    remedy : str
+        Which options say what the columns are; the window has fields for them.
+    """
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        self.problem = problem
+        super().__init__(f"{problem} {remedy}".rstrip())
 
 
 class ParameterError(RankStudioError, ValueError):

@@ -170,6 +170,7 @@ class MainWindow(QMainWindow):
             import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
             chance=self.models.permutations.toggle,
+            flips=self._flip_labels,
             left_out=self.models.left_out.toggle,
             follow=lambda: self.sections.select.follow(self.commands["follow"].isChecked()),
             pause=control.toggle_pause,
@@ -204,6 +205,7 @@ class MainWindow(QMainWindow):
             page.failed.connect(self.say_error)
             page.said.connect(self.status.say)
             page.figureAsked.connect(self.export_controller.show_figures)
+            page.paintAsked.connect(self.export_controller.paint)
         for model in (self.current, self.models.permutations, self.models.left_out):
             model.failed.connect(self.say_error)
         self.crashed.connect(self.say_error)
@@ -212,6 +214,12 @@ class MainWindow(QMainWindow):
         self.open_controller.noted.connect(self.messages.note)
         for teller in (self.open_controller, self.study_files, self.menus, self.names):
             teller.warned.connect(self.say_warning)
+
+    @Slot()
+    def _flip_labels(self) -> None:
+        """Flip labels, or stop that, where it is seen."""
+        self._show_page("data")
+        self.sections.judges.toggle()
 
     def _connect_models(self) -> None:
         loader = self.models.loader
@@ -227,6 +235,8 @@ class MainWindow(QMainWindow):
         self.open_controller.modelsAsked.connect(self.rankers.open)
         self.open_controller.preferencesAsked.connect(self.preferences.open)
         self.open_controller.featureSetAsked.connect(lambda path: self.names.read_set(Path(path)))
+        self.sections.judges.labelChosen.connect(self.open_controller.use_label)
+        self.sections.judges.panel.several.clicked.connect(self.comparison.ask_labels)
         self.open_controller.costsAsked.connect(lambda path: self.names.read_costs(Path(path)))
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)

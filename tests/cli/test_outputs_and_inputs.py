@@ -13,7 +13,10 @@ from letor_folder import save_folds
 
 from rankstudio.cli import COMMANDS, command_line, main
 
-READS = {"cascade", "completion", "drift", "evaluate", "lab", "methods", "permute", "studies"}
+READS = {
+    *("cascade", "completion", "drift", "evaluate", "judges", "lab", "methods", "permute", "studies"),
+    "thresholds",
+}
 """Commands that write no file."""
 
 MAKES = {"evidence", "generate", "figures", "importance", "reproduce"}

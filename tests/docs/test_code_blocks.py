@@ -35,7 +35,7 @@ BEFORE = {  # what a page supposes to be there
         "rankstudio run --data MQ2008 --lambda 2 --features 2 --study b.rankstudio",
     ],
 }
-REPEATED = {"--repetitions", "--of-each", "--permutations"}
+REPEATED = {"--repetitions", "--of-each", "--permutations", "--draws"}
 """Options of numbers of repetitions: a page has as many as an answer takes, here they are two."""
 
 _BLOCK = re.compile(
@@ -90,6 +90,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "my.scores").write_text("".join(f"{value}\n" for value in test.X[:, 0]))
     clicks = test.to_frame().rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")
     clicks.to_csv(root / "clicks.csv", index=False)
+    people = load_letor(root / "all.txt").to_frame().rename(columns={"label": "ann"})
+    people.assign(bob=people["ann"].to_numpy()[::-1], model=people["ann"]).to_csv(
+        root / "people.csv", index=False
+    )
     return root
 
 

@@ -189,6 +189,14 @@ def area(labels: Labels, scores: Sequence[float], threshold: float) -> float:
     return mean(right) if pairs else nan
 
 
+def f_measure(found: int, taken: int, relevant: int) -> float:
+    """Harmonic mean of precision and recall, 0 where none is found."""
+    if not found:
+        return 0.0
+    precision, recall = found / taken, found / relevant
+    return 2 * precision * recall / (precision + recall)
+
+
 def of_order(name: str, ranked: Labels, threshold: float, greatest: float) -> float:
     """RR, ERR and Recall of labels in ranked order."""
     kind, cut = split(name)
@@ -209,10 +217,23 @@ def slow_beyond_letor(
     ids: Sequence[str],
     greatest: float,
 ) -> float:
-    """RR, ERR, Recall or AUC of one query; ``greatest`` is the greatest label of all queries."""
+    """RR, ERR, Recall, AUC, F or squared error of one query; ``greatest`` is the greatest label of all."""
     threshold = 2.0 if convention == "mslr" else 1.0
+    relevant = sum(label >= threshold for label in labels)
     if name == "AUC":
         return area(labels, scores, threshold)
+    if name == "SquaredError":
+        return mean((score - label) * (score - label) for label, score in zip(labels, scores, strict=True))
+    if name == "MaxF":
+        above = [[label for label, score in zip(labels, scores, strict=True) if score >= t] for t in scores]
+        return max(f_measure(sum(label >= threshold for label in one), len(one), relevant) for one in above)
+    if name.startswith("F@"):
+        precision = slow(convention, f"P@{name[2:]}", labels, scores, ids)
+        recall = slow_beyond_letor(convention, f"Recall@{name[2:]}", labels, scores, ids, greatest)
+        return 2 * precision * recall / (precision + recall) if precision else 0.0
+    if name == "RPrecision":
+        # As many as are relevant: never more than there are, whatever a convention does in short queries.
+        return slow(convention, f"P@{relevant}", labels, scores, ids) if relevant else 0.0
     if convention == "sklearn":
         return mean(of_order(name, order, threshold, greatest) for order in all_orders(labels, scores))
     by_id = convention == "trec_eval"

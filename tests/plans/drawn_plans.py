@@ -28,6 +28,7 @@ RULES = (*("best",) * 5, "smallest", "one-se", "one-se", "at most 1", "at most 2
 MEASURES = (
     *("MAP", "MAP", "MAP@3", "P@1", "P@3", "P@10", "NDCG", "NDCG@1", "NDCG@3", "NDCG@10", "MeanNDCG"),
     *("Disagreement", "RR", "RR@2", "ERR", "ERR@3", "Recall@2", "AUC", "StrictDisagreement", "Tau"),
+    *("F@3", "MaxF", "RPrecision", "SquaredError"),
 )
 FEW: dict[str, tuple[Any, ...]] = {
     "max_iter": (1, 2, 5),

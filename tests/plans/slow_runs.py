@@ -12,8 +12,8 @@ from slow_measures import slow, slow_beyond_letor
 Scores = Mapping[str, Sequence[float]]
 """Of the documents of each query, by the query's name."""
 
-BEYOND = ("RR", "ERR", "Recall", "AUC")
-LESS_IS_BETTER = ("Disagreement", "StrictDisagreement")
+BEYOND = ("RR", "ERR", "Recall", "AUC", "F", "MaxF", "RPrecision", "SquaredError")
+LESS_IS_BETTER = ("Disagreement", "StrictDisagreement", "SquaredError")
 
 
 def per_query(data: DrawnData, convention: str, name: str, query: str, scores: Sequence[float]) -> float:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from waiting import wait_until
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -18,6 +19,7 @@ from rankstudio.engine.experiment.results.events import Event, UnitFinished
 from rankstudio.engine.support.work import Note
 from rankstudio.ui.background.on_demand import OnDemand
 from rankstudio.ui.background.worker import Outcome
+from rankstudio.ui.export.dialog import ExportItem
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import Runner, engine_run
 from rankstudio.ui.model.study_store import RunTarget
@@ -112,6 +114,17 @@ Opened = Callable[..., AbstractContextManager[MainWindow]]
 def unseal(window: MainWindow) -> None:
     """Show what is measured on the test part, as a click on a covered number does; a new study hides it."""
     window.session.unsealAsked.emit()
+
+
+def write_item(item: ExportItem, path: Path) -> None:
+    """Write what can be exported as its dialog does, and wait for the file."""
+    if item.write is not None:
+        item.write(path)
+        return
+    begin, told = item.writers[0].begin, list[str]()
+    assert begin is not None
+    begin(path, told.append, pytest.fail)
+    wait_until(lambda: bool(told))
 
 
 def finish(window: MainWindow) -> None:

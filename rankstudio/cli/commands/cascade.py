@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.run_options import add_costs, costs_from
-from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.support.number_format import NOTHING, significant
 from rankstudio.engine.support.work import finish
@@ -56,31 +56,21 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.cascades import find_cascades
     from rankstudio.engine.experiment.plan.plan import CRITERION
-    from rankstudio.engine.experiment.runner import open_data
-    from rankstudio.engine.experiment.storage.study_contents import is_sealed
     from rankstudio.engine.metrics.names import measure
 
     depths = _depths(args.depths)
     if args.budget is not None and not args.budget > 0:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")
-    with reading(args.study) as (study, runs):
-        summary = one_run(args.study, runs, args.number, "--run")
-        if not summary.finished or summary.damage:
-            raise PlanError(f"--run: run {summary.key.id} of {args.study} is not finished.")
-        result, kept = study.result(summary.key), study.data(summary.key)
-        sealed = is_sealed(study.seal_marks)
-    plan = result.plan.changed(data=kept.opened_by(result.plan))
-    dataset = open_data(plan)
-    if difference := kept.difference(dataset):
-        raise PlanError(f"{plan.data}: {difference}")
+    opened = opened_run(args.study, args.number)
+    result, plan, dataset = opened.result, opened.plan, opened.dataset
     chosen = plan.measures[0] if plan.chosen_by == CRITERION else plan.chosen_by
     name = measure(args.measure).name if args.measure else chosen
     costs = costs_from(args, plan) or plan.feature_costs or dataset.costs
     if costs is None:
         raise PlanError(
-            f"--costs: run {summary.key.id} of {args.study} has no costs; expected a file of them."
+            f"--costs: run {opened.key.id} of {args.study} has no costs; expected a file of them."
         )
-    found = finish(find_cascades(result, dataset, costs, name, depths, sealed=sealed))
+    found = finish(find_cascades(result, dataset, costs, name, depths, sealed=opened.sealed))
     best = found.within(args.budget) if args.budget is not None else None
     if args.json:
         print(as_json(_as_dict(found, best)))

@@ -27,6 +27,7 @@ from rankstudio.cli.streams import (
     refuse_output_with_json,
 )
 from rankstudio.cli.study_file_option import add_run_number, one_run, reading
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN, DataFormat, format_of_name
 from rankstudio.engine.errors import PlanError
@@ -240,7 +241,7 @@ def _write_unmatched(args: argparse.Namespace, plan: Plan) -> None:
     from rankstudio.engine.data.formats.data_file import unmatched_documents
     from rankstudio.engine.export.tables import save_csv
 
-    rows = unmatched_documents(Path(plan.data), plan.columns.get("judgments", ""))
+    rows = unmatched_documents(Path(plan.data), *DataColumns.of(plan.columns).judgments)
     save_csv(args.unmatched, ("query", "document", "reason"), rows)
 
 

@@ -18,9 +18,9 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import clock, last_state
 from rankstudio.cli.replacement import add_force_option, check_outputs
 from rankstudio.cli.run_options import add_costs, add_parameters, add_preferences, costs_from, plan_from
-from rankstudio.cli.study_file_option import opened_run, study_at, whole
+from rankstudio.cli.study_file_option import OpenedRun, opened_run, study_at, whole
 from rankstudio.cli.worker_options import add_worker_options, workers
-from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.errors import ParameterError, PlanError, StoreError
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
@@ -45,7 +45,8 @@ and a verdict; for the whole set whether it is the best of its size, and where t
   rankstudio evidence --data MQ2008 --k 5 --lambda 64 --loss MAP
   rankstudio evidence --data MQ2008 --k 4 --lambda 64 --best --out evidence
 
-For a study, the selection is that of the run's model on a fold; with --data it is that of the options.
+For a study, the selection is that of the run's model on a fold, and the study keeps the evidence, which the
+window then shows; with --data the selection is that of the options.
 Greedy RankRLS supports all of these; other selectors support some of them. These are trained again on each
 half, which may take long: with --out each half is stored when it is done, and the same command resumes.
 Ctrl+C stops and prints the results so far."""
@@ -94,7 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="minimum selection probability of a secure feature; default: 0.9",
     )
-    parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0 by default")
+    parser.add_argument("--seed", type=int, help="seed of the halves and permutations; 0, or that of the run")
     parser.add_argument("--out", type=Path, metavar="DIR", help=f"folder for {CSV}, the figures and halves")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_force_option(parser)
@@ -123,9 +124,9 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     if (args.study is not None) + (args.data is not None) + args.sample != 1:
         raise PlanError("STUDY: expected one of a study file, --data and --sample.")
-    what, dataset, recorded = _of_study(args) if args.study is not None else _of_data(args)
+    what, dataset, run = _of_study(args) if args.study is not None else (*_of_data(args), None)
     if args.out is not None:
-        check_outputs([args.out / CSV], args, recorded)
+        check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
     with workers(args) as staff, _halves(args, what, staff) as work:
         state, stopped = last_state(work, _percent_done, 100, shown=_shown)
     found = state.found
@@ -136,6 +137,8 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(_lines(what, found, names)))
     if args.out is not None:
         _write(args, what, found, names)
+    if run is not None and not stopped:
+        _keep(args, what, found, run)
     if stopped:
         print(f"Stopped at {state.share:.0%}: {state.what}.", file=sys.stderr)
         return INTERRUPTED
@@ -159,6 +162,24 @@ def _halves(args: argparse.Namespace, what: JudgedSelection, staff: Workers) -> 
     serving = staff.serve(2 * args.halves, what.train.n_documents * what.train.n_features)
     with study_at(place) as study, on_threads(1) as alone:
         yield what.steps(study=study, executor=serving or alone)
+
+
+def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvidence, run: OpenedRun) -> None:
+    """Store the evidence with the run of a study, where the window looks for it."""
+    from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence
+    from rankstudio.engine.analysis.evidence.model_importance import model_place
+    from rankstudio.engine.experiment.storage.study import Study
+
+    if args.costs is not None:
+        return  # which are not those of the run
+    if found.near_best is None:  # there are too many sets for now; the window may compare more
+        found = replace(found, done=tuple(part for part in found.done if part != "near_best"))
+    place = model_place(run.fold(args.folds).chosen.unit.position, found.selected)
+    try:
+        with Study.open(args.study) as study:
+            study.save_evidence(run.key, what.fold, place, pack_evidence(found))
+    except StoreError as error:
+        print(f"Note: the evidence is not stored. {error}", file=sys.stderr)
 
 
 def _count(args: argparse.Namespace, staff: Workers) -> int:
@@ -189,8 +210,8 @@ def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
     return replace(options, max_seconds=_NO_END) if args.best else options
 
 
-def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
-    """Return the selection of a run of a study, with its data."""
+def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, OpenedRun]:
+    """Return the selection of a run of a study, with its data and the run."""
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
 
     others = [name for name in vars(args) if name.startswith("parameter_") and name != _SIZE]
@@ -211,14 +232,15 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
     asked = costs_from(args, run.plan)
     plan = run.plan if asked is None else run.plan.changed(costs=asked.plain())
     result = run.fold(args.folds)
-    options = replace(_options(args, args.seed or 0), convention=plan.convention)
+    seed = run.plan.seed if args.seed is None else args.seed
+    options = replace(_options(args, seed), convention=plan.convention)
     size = getattr(args, _SIZE)
     if size is not None:
         options = replace(options, n_features=whole("--k", size))
-    return JudgedSelection.of_run(plan, run.dataset, result, options), run.dataset, run.recorded
+    return JudgedSelection.of_run(plan, run.dataset, result, options), run.dataset, run
 
 
-def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, list[Path]]:
+def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
     """Return the selection of a method on data."""
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
     from rankstudio.engine.experiment.runner import open_data, with_known_costs
@@ -237,7 +259,7 @@ def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset, 
     limit = StepKind.FEATURES.limit
     if limit in plan.entry.defaults and limit not in given:
         options = replace(options, n_features=min(_USUAL_SIZE, len(dataset.feature_ids)))
-    return JudgedSelection.of_plan(plan, dataset, given, options), dataset, []
+    return JudgedSelection.of_plan(plan, dataset, given, options), dataset
 
 
 class _Names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
 from rankstudio.cli.replacement import add_force_option, check_outputs
-from rankstudio.cli.study_file_option import add_run_number, opened_run
+from rankstudio.cli.study_file_option import OpenedRun, add_run_number, opened_run
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
@@ -26,7 +26,9 @@ from rankstudio.engine.support.work import finish
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.model_importance import Importance
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
-    from rankstudio.engine.data.dataset import RankingDataset
+    from rankstudio.engine.analysis.fsmrank_bounds import FSMRankBounds
+    from rankstudio.engine.data.dataset import Fold, RankingDataset
+    from rankstudio.engine.experiment.results.results import FoldResult
     from rankstudio.engine.support.work import WorkProgress
 
 HELP = "show what a model loses without each feature, and with it permuted"
@@ -43,7 +45,8 @@ Use documents that the model was not trained on.
 
 Without --model, DATA is a study: the model is that of its run on a fold, and the documents are those of the
 validation part, or of the training part without one. The study keeps the losses with features permuted, for
-its report."""
+its report. For FSMRank, FSMSVM and GAS a second table has the importance s of each feature, and the feature
+of the model that is most similar to it, with their similarity A."""
 
 CSV = "importance.csv"
 
@@ -91,15 +94,81 @@ def run(args: argparse.Namespace) -> int:
     if not stopped:
         looked.keep(state.found)
     if args.json:
-        print(as_json(as_dict(without, state.found, looked.data, looked.convention)))
+        values = as_dict(without, state.found, looked.data, looked.convention)
+        bounds = {} if looked.bounds is None else {"bounds": asdict(looked.bounds)}
+        weighed = {"weighed": _plain(looked)} if looked.weighed else {}
+        print(as_json({**values, **weighed, **bounds}))
     else:
-        print("\n".join(_lines(without, state.found, looked.data)))
+        print("\n".join((*_lines(without, state.found, looked.data), *_weights(looked))))
     if args.out is not None:
         _write(args, looked, without, state.found)
     if stopped:
         print(f"Stopped at {state.share:.0%}.", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """How the method of a run weighs a feature of its model.
+
+    Attributes
+    ----------
+    column : int
+    importance, of_negative : float
+        s of the feature, and of its negative.
+    closest : int or None
+        Column of the most similar other feature of the model.
+    similarity : float
+        A of the two; NaN for the only feature.
+    """
+
+    column: int
+    importance: float
+    of_negative: float
+    closest: int | None
+    similarity: float
+
+
+def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
+    """Return how FSMRank or GAS weighs the features of its model; nothing for other methods."""
+    from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
+    from rankstudio.engine.experiment.units.fold_context import group_training
+
+    columns = list(result.chosen.step.selected)
+    if not run.plan.entry.weighs_features:
+        return []
+    given = result.chosen.unit.parameters, group_training(fold), fold.train.feature_ids
+    found = feature_penalties(run.plan, *given, columns, columns)
+    alike = np.where(np.eye(len(columns), dtype=bool), -np.inf, found.similarity)
+    several = len(columns) > 1
+    return [
+        Weighed(
+            column,
+            float(found.importance[at]),
+            float(found.of_negative[at]),
+            columns[int(np.argmax(alike[at]))] if several else None,
+            float(alike[at].max()) if several else float("nan"),
+        )
+        for at, column in enumerate(columns)
+    ]
+
+
+def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
+    """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
+    from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
+    from rankstudio.engine.analysis.fsmrank_bounds import fsmrank_bounds
+    from rankstudio.engine.experiment.units.fold_context import group_training
+
+    if run.plan.method != "fsmrank" or run.plan.ranker:
+        return None
+    parameters, ids = result.chosen.unit.parameters, fold.train.feature_ids
+    found = feature_penalties(run.plan, parameters, group_training(fold), ids, range(ids.size), ())
+    both = np.concatenate((found.importance, found.of_negative))
+    try:
+        return fsmrank_bounds(fold.train, result.chosen.step, both, parameters["lambda1"])
+    except PlanError:
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +183,8 @@ class _Looked:
     importance: Importance
     keep: Callable[[PermutationImportance], None] = lambda _: None
     recorded: Sequence[Path] = ()
+    weighed: Sequence[Weighed] = ()
+    bounds: FSMRankBounds | None = None
 
 
 def _of_file(args: argparse.Namespace) -> _Looked:
@@ -165,7 +236,8 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     losses = step_losses(step, part, wanted, convention)
     work = step_importance(step, part, wanted, convention, args.repeats, args.seed)
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
-    return _Looked(title, part, name, convention, losses, work, keep, run.recorded)
+    weighed, bounds = _weighed(run, result, fold), _bounds(run, result, fold)
+    return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
 
 
 def _percent_done(state: WorkProgress) -> int:
@@ -243,10 +315,55 @@ def _lines(
     yield ""
     rows = []
     for at in _order(without):
-        number, name = (named[permuted.groups[at][0]] for named in (data.feature_ids, data.feature_names))
-        feature = f"{number} {name}".removesuffix(f" feature {number}")
+        feature = _name(data, permuted.groups[at][0])
         rows.append([feature, *(_interval(found, at) for found in (without, permuted))])
     yield as_text(["feature", "loss without", "loss permuted"], rows, left=(0,))
+
+
+def _plain(looked: _Looked) -> list[dict[str, Any]]:
+    ids = looked.data.feature_ids
+    return [
+        {
+            "feature": int(ids[one.column]),
+            "importance": one.importance,
+            "importance_of_negative": one.of_negative,
+            **(
+                {}
+                if one.closest is None
+                else {"closest": int(ids[one.closest]), "similarity": one.similarity}
+            ),
+        }
+        for one in looked.weighed
+    ]
+
+
+def _weights(looked: _Looked) -> Iterator[str]:
+    """Yield the table of importance and similarity, where the method weighs features by them."""
+    if not looked.weighed:
+        return
+    yield ""
+    yield "Importance and similarity by which the method weighs the features, on the training part"
+    rows = []
+    for one in looked.weighed:
+        closest = (
+            [""] * 2 if one.closest is None else [_name(looked.data, one.closest), f"{one.similarity:.4f}"]
+        )
+        rows.append(
+            [_name(looked.data, one.column), f"{one.importance:.4f}", f"{one.of_negative:.4f}", *closest]
+        )
+    bounds = looked.bounds
+    header = ["feature", "importance s", "s of negative", "most similar of the model", "similarity A"]
+    yield as_text(header, rows, left=(0, 3))
+    if bounds is not None:
+        yield ""
+        least, more = f"{bounds.above_minimum:.2g}", f"{bounds.unseen:.2g}"
+        yield f"Objective {bounds.objective:.4f}, at most {least} above the minimum (Theorem 2)"
+        yield f"On unseen pairs at most {more} more with probability 0.95 (Theorem 3, far from tight)"
+
+
+def _name(data: RankingDataset, column: int) -> str:
+    number = data.feature_ids[column]
+    return f"{number} {data.feature_names[column]}".removesuffix(f" feature {number}")
 
 
 def _interval(found: PermutationImportance, at: int) -> str:

@@ -82,7 +82,8 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     if first.validation:
         return f"validation measures, {rules}", evaluated
     if first.left_out:
-        return f"measures of left-out training queries, {rules}", evaluated
+        what = "pairs of training documents" if result.plan.pairs_out else "training queries"
+        return f"measures of left-out {what}, {rules}", tuple(plain(first.left_out))
     return f"chosen by {result.plan.criterion}, no data to evaluate on", ()
 
 

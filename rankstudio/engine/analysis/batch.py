@@ -19,7 +19,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import method
 
-_SEVERAL = ("protocol", "method", "ranker")  # of which a run may have a list
+_SEVERAL = ("label", "protocol", "method", "ranker")  # of which a run may have a list
 _OWN = ("title", "data", "runs", "parameters", "against")
 
 
@@ -33,8 +33,8 @@ class Comparison:
     data : tuple of str
         Data files or folders.
     runs : tuple of Mapping
-        Each has "method", optionally "ranker" and "protocol" (each one or a list; every combination is a
-        plan), and optionally its own "parameters" and "ranker_parameters".
+        Each has "method", optionally "ranker", "protocol" and "label", the judge (each one or a list; every
+        combination is a plan), and optionally its own "parameters" and "ranker_parameters".
     parameters : Mapping
         Parameters by method, applied wherever the method occurs, as selector or as ranker.
     protocol : Mapping
@@ -61,7 +61,9 @@ class Comparison:
         """
         return tuple(self._plan(data, run, *named) for run in self.runs for named in _combined(run))
 
-    def _plan(self, data: str, run: Mapping[str, Any], protocol: str, key: str, ranker: str) -> Plan:
+    def _plan(
+        self, data: str, run: Mapping[str, Any], label: str, protocol: str, key: str, ranker: str
+    ) -> Plan:
         own = {**self.parameters.get(key, {}), **run.get("parameters", {})}
         values = {**self.protocol, "data": data, "method": key, "parameters": own}
         if ranker:
@@ -69,11 +71,14 @@ class Comparison:
             values |= {"ranker": ranker, "ranker_parameters": ranked}
         if protocol:
             values["protocol"] = protocol
+        if label:
+            columns = values.get("columns", {})
+            values["columns"] = {**columns, "label": label} if isinstance(columns, Mapping) else columns
         return plan_from_dict(values)
 
 
-def _combined(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield every protocol of a run with every method and ranker, as plans of one protocol share the data."""
+def _combined(run: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield every label and protocol of a run with every method and ranker, as these share the data."""
     named = (run.get(name, "") for name in _SEVERAL)
     several = [value if isinstance(value, list) else [value] for value in named]
     yield from product(*several)

@@ -46,6 +46,7 @@ TYPICAL = {
     "l1-path": Cost(0.03, 0.015),
     "single-feature": Cost(0.03, 0.015),
     "mutual-information": Cost(0.03, 0.015),
+    "chi-squared": Cost(0.03, 0.015),
     "lambdamart-top": Cost(0.0, 25.0),
     "rankrls": Cost(0.02, 0.003, 0.018),
     "ranksvm": Cost(0.02, 0.009, 0.28),

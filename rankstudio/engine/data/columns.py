@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.errors import ParameterError
@@ -18,7 +19,7 @@ _EXPECTED = (
 )
 
 COLUMN_OPTIONS = {
-    **{name: f"--{name}" for name in ("qid", "label", "ignore", "part")},
+    **{name: f"--{name}" for name in ("qid", "label", "labels", "ignore", "part")},
     "features": "--columns",
     "ids_from": "--ids-from",
     "no_queries": "--no-queries",
@@ -28,7 +29,7 @@ COLUMN_OPTIONS = {
 """The options by which the terminal has what is said of columns and files."""
 
 FILES = ("judgments", "feature_set")
-"""What names files."""
+"""What names files; of judgments there may be several."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class DataColumns:
     Attributes
     ----------
     qid, label : str
-        Columns of the query and of the relevance label; "" for the usual names.
+        Columns of the query and of the relevance label; "" for the usual names. With several judges, the
+        label is the name of the one in use.
+    labels : tuple of str
+        Label columns of several judges; () for one label.
     features : tuple of str
         Feature columns, in order; () for all other columns.
     ignore : tuple of str
@@ -49,8 +53,8 @@ class DataColumns:
         Column of the part of each document, train, vali or test; "" for the usual name, if present.
     no_queries : bool
         Whether all documents are one ranking, regardless of any queries in the data.
-    judgments : str
-        File with the judgments of feature logs; "" for the one next to them.
+    judgments : tuple of str
+        Files with the judgments of feature logs, one per judge; () for the one next to them.
     feature_set : str
         File with the feature set of a search engine; "" for the one next to the data, if there is one.
     """
@@ -62,11 +66,30 @@ class DataColumns:
     ids_from: int | None = None
     part: str = ""
     no_queries: bool = False
-    judgments: str = ""
+    labels: tuple[str, ...] = ()
+    judgments: tuple[str, ...] = ()
     feature_set: str = ""
 
     def __bool__(self) -> bool:
         return self != DataColumns()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files that belong to the data."""
+        return (*self.judgments, *filter(None, [self.feature_set]))
+
+    def beside(self, place: Callable[[str], str]) -> DataColumns:
+        """Return the same with each file at another place."""
+        feature_set = self.feature_set and place(self.feature_set)
+        return replace(self, judgments=tuple(map(place, self.judgments)), feature_set=feature_set)
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Names of several judges, by their columns or files; () for one label."""
+        if self.labels:
+            return self.labels
+        names = [Path(place).stem for place in self.judgments]
+        return tuple(names) if len(names) > 1 else ()
 
     @classmethod
     def of(cls, values: Any) -> DataColumns:
@@ -85,18 +108,29 @@ class DataColumns:
         unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
         named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
         single = {name: values.get(name, "") for name in ("qid", "label", "part")}
-        places = {name: values.get(name, "") for name in FILES}
+        files = values.get("judgments", ())
+        judgments = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
+        feature_set = values.get("feature_set", "")
+        labels = _texts(values.get("labels", ()))
         if (
             unknown
             or begin not in (None, 0, 1)
             or isinstance(begin, bool)
-            or any(not _is_name(text, empty=True) for text in (*single.values(), *places.values()))
+            or any(not _is_name(text, empty=True) for text in (*single.values(), feature_set))
+            or not all(map(_is_name, judgments))
             or not isinstance(no_queries, bool)
         ):
             raise ParameterError("columns", dict(values), _EXPECTED)
         if no_queries and single["qid"]:
             raise ParameterError("no_queries", no_queries, f"no query column, got {single['qid']!r}")
-        every = [name for name in single.values() if name] + [n for names in named.values() for n in names]
+        if labels and judgments:
+            raise ParameterError("labels", labels[0], "no label columns beside files of judgments")
+        judges = cls(labels=labels, judgments=judgments).judges
+        single["label"] = single["label"] or next(iter(judges), "")
+        _check_judges(single["label"], judges)
+        others = [name for name in labels if name != single["label"]]
+        every = [name for name in (*single.values(), *others) if name]
+        every += [n for names in named.values() for n in names]
         twice = (
             [name for name in dict.fromkeys(every) if every.count(name) > 1] if len(every) < _LONGEST else []
         )
@@ -104,7 +138,9 @@ class DataColumns:
             raise ParameterError("columns", twice[0], "each column at most once")
         return cls(
             **single,
-            **places,
+            labels=labels if len(labels) > 1 else (),
+            judgments=judgments,
+            feature_set=feature_set,
             features=named["features"],
             ignore=named["ignore"],
             ids_from=begin,
@@ -115,7 +151,19 @@ class DataColumns:
         """Return plain values for a plan, without defaults."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         told = {name: v for name, v in values.items() if v or (name == "ids_from" and v == 0)}
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in told.items()}
+        plain = {name: list(v) if isinstance(v, tuple) else v for name, v in told.items()}
+        if len(self.judgments) == 1:  # as versions wrote it that knew one judge
+            plain["judgments"] = self.judgments[0]
+        return plain
+
+
+def _check_judges(label: str, judges: tuple[str, ...]) -> None:
+    """Refuse a label that is none of several judges, and judges of the same name."""
+    if len(set(judges)) < len(judges):
+        twice = next(name for name in judges if judges.count(name) > 1)
+        raise ParameterError("judgments", twice, "a name for each judge, of a column or a file")
+    if judges and label not in judges:
+        raise ParameterError("label", label, f"one of the judges, {', '.join(judges)}")
 
 
 def split_names(text: str) -> list[str]:

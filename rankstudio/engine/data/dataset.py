@@ -17,6 +17,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_sets import FeatureSet
+from rankstudio.engine.data.judgments import Judgments
 from rankstudio.engine.data.table import (
     ReadAs,
     Source,
@@ -440,6 +441,8 @@ class FoldedDataset:
         Feature set of a search engine, matched with the features.
     costs : FeatureCosts or None
         What the features cost at query time, used by new plans.
+    judgments : tuple of Judgments
+        Labels of several judges, for each part of the first fold of the files; () for one label.
     """
 
     name: str
@@ -455,6 +458,7 @@ class FoldedDataset:
     columns: DataColumns = field(default_factory=DataColumns)
     feature_set: FeatureSet | None = None
     costs: FeatureCosts | None = None
+    judgments: tuple[Judgments, ...] = ()
 
     def __post_init__(self) -> None:
         """Give every part the greatest grade of all, so that no measure depends on how data are cut."""

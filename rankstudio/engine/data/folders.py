@@ -29,6 +29,7 @@ from rankstudio.engine.data.tabular.recognition import misplaced_part
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 
+_SLASHES = str.maketrans("/\\", "__")  # folders of results are called after data
 _VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
 
 
@@ -53,7 +54,8 @@ def open_dataset(
         vali/valid/validation/dev, test.
     columns : DataColumns or Mapping, optional
         Columns of tables, such as ``{"qid": "query_id", "label": "grade"}``, if their names are not
-        recognised; with ``{"ids_from": 0}`` the ids of SVMlight text start at 0. ``{"judgments":
+        recognised; with ``{"ids_from": 0}`` the ids of SVMlight text start at 0. ``{"labels": ["alice",
+        "bob"], "label": "bob"}`` names the labels of several judges and the one in use. ``{"judgments":
         "ratings.csv"}`` and ``{"feature_set": "featureset.json"}`` name files that are not next to the data.
     missing, normalize, progress, cancelled, cache
         See `rankstudio.engine.data.formats.data_file.load_letor`; progress counts the bytes of all files.
@@ -87,22 +89,25 @@ def open_dataset(
         tables = {part: replace(found, table=found.table.with_ids(ids)) for part, found in tables.items()}
     _check_widths({part[0]: (found.table.X.shape[1], found.table.dense) for part, found in tables.items()})
     first, width = tables[wanted[0]], max(found.table.X.shape[1] for found in tables.values())
-    made = share_rows([_fold(path, fold, reader, tables, width) for fold in folds])
+    made = [_fold(path, fold, reader, tables, width) for fold in folds]
+    judgments = tuple(map(reader.judgments, made[0].parts.values())) if told.judges else ()
+    made = share_rows(made)
     identity = identify(wanted[0][0].absolute(), made[0].train)
     named = [_named(identity, fold) for fold in made]
     train = named[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named))
     named[0] = replace(named[0], train=replace(train, warnings=warnings))
     dataset = FoldedDataset(
-        name=_name(path, folds),
+        name=_name(path, folds) + (f" ({told.label.translate(_SLASHES)})" if told.judges else ""),
         path=path,
         folds=tuple(named),
         convention=identity.convention,
         known=identity.known,
         checksum=first.source.checksum,
-        read_as=first.read_as,
+        read_as=replace(first.read_as, label=told.label) if told.labels else first.read_as,
         columns=told,
         feature_set=identity.feature_set,
+        judgments=judgments,
     )
     if told.feature_set:
         dataset = with_feature_set(dataset, read_feature_set(Path(told.feature_set)))

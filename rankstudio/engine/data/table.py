@@ -108,8 +108,8 @@ class Table:
     ----------
     X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
-    y : ndarray of shape (m,)
-        Labels.
+    y : ndarray of shape (m,) or (m, J)
+        Labels; of J judges a column each, NaN for documents that one has not judged.
     query_ptr : ndarray of shape (Q + 1,)
         First row of each query, followed by m.
     query_ids : tuple of str

@@ -95,8 +95,8 @@ class DocumentPiece:
     ----------
     X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
-    y : ndarray of shape (m,)
-        Labels.
+    y : ndarray of shape (m,) or (m, J)
+        Labels; of J judges a column each, NaN for documents that one has not judged.
     comments : TextComments
     missing : ndarray of shape (n,)
         Number of missing values of each feature; of entries it is counted in the end.
@@ -417,7 +417,7 @@ class TableOnDisk(TableBuilder):
         self._X: ArrayFile | None = None
         self._copies = 0
         self._comments_end = 0
-        self._y = self._new.file("y", np.float64)
+        self._y: ArrayFile | None = None
         self._comments = self._new.file("comments", np.uint8)
         self._offsets = self._new.file("comment_offsets", np.int64)
         self._offsets.append(np.zeros(1, dtype=np.int64))
@@ -476,6 +476,7 @@ class TableOnDisk(TableBuilder):
             self._rewrite(n_features, query_ptr, order, missing if filled else None)
         else:
             self._new.take("X", self._X)
+        assert self._y is not None
         if order.size:
             self._y.finish(durable=False)
             y = np.array(self._y.content())[order]
@@ -509,6 +510,8 @@ class TableOnDisk(TableBuilder):
         X = piece.X
         if self._X is None or X.shape[1] > self.width:
             self._grow(X.shape[1], (self.n_documents + len(piece.y)) / max(share, 1e-9))
+        if self._y is None:
+            self._y = self._new.file("y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None)
         assert self._X is not None
         if X.shape[1] < self.width:
             X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])))

@@ -131,6 +131,7 @@ def columns_of(
     part: str = "",
     *,
     no_queries: bool = False,
+    labels: Sequence[str] = (),
 ) -> DataColumns:
     """Return the specification of the columns, without those that their names determine.
 
@@ -145,8 +146,18 @@ def columns_of(
         Column of the part; "" for none.
     no_queries : bool
         Whether all documents are one ranking.
+    labels : sequence of str
+        Label columns of several judges; () for one label.
     """
-    told = DataColumns(qid, label, (), tuple(dict.fromkeys(left_out)), part=part, no_queries=no_queries)
+    told = DataColumns(
+        qid,
+        label,
+        (),
+        tuple(dict.fromkeys(left_out)),
+        part=part,
+        no_queries=no_queries,
+        labels=tuple(labels),
+    )
     usual = DataColumns(no_queries=no_queries)
     plain = preview.recognised(usual)
     wanted = preview.recognised(told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from rankstudio.engine.support.files import make_folder, read_text, write_text
 Row = tuple[Any, ...]
 
 RESULT_FILES = ("results.json", "metrics.csv", "selection_path.csv", "plan.toml")
-LEFT_OUT = "leave-query-out"
+LEFT_OUT, PAIRS_LEFT_OUT = "leave-query-out", "leave-pair-out"
 """What stands for left-out training queries where a part of the data stands else."""
 MODELS = FOLDER
 """Name of the folder with the chosen model of each fold: fold1.json and so on."""
@@ -110,12 +110,13 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     rows: list[Row] = []
     for fold in result.folds:
         chosen = chosen_values(result, fold)
-        parts = ("validation", fold.validation), ("test", fold.test), (LEFT_OUT, plain(fold.left_out))
+        left = PAIRS_LEFT_OUT if result.plan.pairs_out else LEFT_OUT
+        parts = ("validation", fold.validation), ("test", fold.test), (left, plain(fold.left_out))
         for part, values in parts:
             if values:
                 combinations = (_cell(axis, chosen[axis.name]) for axis in axes)
                 head = (fold.fold, part, *combinations, chosen["n_features"])
-                rows.append((*head, *(_undefined_blank(values[name]) for name in names)))
+                rows.append((*head, *(_undefined_blank(values.get(name, nan)) for name in names)))
     if result.average:
         part = "test" if result.folds[0].test else "validation"
         rows.append(

@@ -50,6 +50,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.engine.methods.catalog.shared import LEAVE_QUERY_OUT
+from rankstudio.engine.methods.holdout import MOST_LEFT_OUT
 from rankstudio.engine.methods.shards.training_data import ShardExecutor, TrainingData
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.memory import sufficient
@@ -329,7 +330,20 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
             "that can: {methods}."
         )
         raise PlanError(text.format(measure=plan.select_by, methods=known, label=ranker.label))
-    _check_several_queries(plan, fold, data)
+    if not plan.pairs_out:
+        _check_several_queries(plan, fold, data)
+        return
+    if not plan.one_ranking:
+        text = tr(
+            "criterion {measure}: pairs are left out of one ranking, and {data} has queries. Choose by "
+            "leave-query-out {name} instead."
+        )
+        raise PlanError(text.format(measure=plan.select_by, data=data, name=plan.chosen_by))
+    _check_document_errors(plan, fold)
+    if fold.train.n_documents > MOST_LEFT_OUT:
+        text = tr("criterion {measure}: pairs of up to {most:,} documents are left out, found {n:,}.")
+        n = fold.train.n_documents
+        raise PlanError(text.format(measure=plan.select_by, most=MOST_LEFT_OUT, n=n))
 
 
 def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) -> None:
@@ -339,9 +353,15 @@ def _check_left_out_criterion(plan: Plan, fold: Fold, dataset: FoldedDataset) ->
         return
     if not plan.one_ranking:
         _check_several_queries(plan, fold, dataset.name)
+    _check_document_errors(plan, fold)
+
+
+def _check_document_errors(plan: Plan, fold: Fold) -> None:
+    """Refuse to choose by an error of left-out documents that some combination does not have."""
+    ranker = plan.ranker_entry or plan.entry
     for combination in plan.combinations:
         values = combination.ranker if plan.ranker_entry else combination.parameters
-        learner = estimator(plan, ranker, values, dataset.feature_ids)
+        learner = estimator(plan, ranker, values, fold.train.feature_ids)
         if ranker.ranks_with == RANKRLS.label and not ranker.left_out:  # a filter, whose models are RankRLS's
             learner = RANKRLS.load()()
         if why := learner.why_no_error(fold.train.n_documents):
@@ -355,6 +375,10 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
             "criterion {measure}: fold {fold} of {data} has only one training query, so leaving it out "
             "leaves no training data. If its documents are one ranking, open the data without queries."
         )
+        if plan.one_ranking:
+            text = tr(
+                "criterion {measure}: one ranking has no queries to leave out. Choose by leave-pair-out AUC."
+            )
         by = plan.criterion if plan.select_by == CRITERION else plan.select_by
         raise PlanError(text.format(measure=by, fold=fold.number, data=data))
 
@@ -362,12 +386,12 @@ def _check_several_queries(plan: Plan, fold: Fold, data: str) -> None:
 def _check_rule(plan: Plan, dataset: FoldedDataset) -> None:
     """Refuse before any work what no model could meet."""
     rule = parse_rule(plan.rule)
-    if rule.needs_queries and plan.select_by == CRITERION:
+    if rule.needs_queries and (plan.select_by == CRITERION or plan.pairs_out):
         text = tr(
             "rule: {rule} compares values in each query, and {criterion!r} has none. Choose by a "
             "validation measure or a leave-query-out measure."
         )
-        raise PlanError(text.format(rule=rule, criterion=CRITERION))
+        raise PlanError(text.format(rule=rule, criterion=plan.select_by))
     if (
         rule.most is not None
         and plan.entry.family == "ranker"

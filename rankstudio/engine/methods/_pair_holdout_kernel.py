@@ -92,3 +92,38 @@ def pair_losses(
             e, g = _solve(a, b, d, r, residuals[j], others, border)
             total += (e - g) * (e - g)
         out[i] = total
+
+
+@fused
+def pair_orders(
+    hat: Floats,
+    leverages: Floats,
+    residuals: Floats,
+    labels: Floats,
+    kinds: Floats,
+    others: float,
+    border: float,
+    first: int,
+    rounding: float,
+    out: Floats,
+) -> None:
+    """Write to ``out[i]`` how many documents j > i of another kind are in order with i, without both.
+
+    ``hat`` and ``leverages`` are as in :func:`pair_losses`. Scores that differ by no more than ``rounding``
+    of what they are computed from are tied, and count half: those of equal documents, or of a model of zeros.
+    """
+    for row in range(hat.shape[0]):
+        i, right = first + row, 0.0
+        for j in range(i + 1, residuals.shape[0]):
+            if kinds[i] == kinds[j]:
+                continue
+            e, g = _solve(leverages[i], hat[row, j], leverages[j], residuals[i], residuals[j], others, border)
+            higher, lower = labels[i] - e, labels[j] - g
+            if kinds[i] < kinds[j]:
+                higher, lower = lower, higher
+            size = abs(labels[i]) + abs(e) + abs(labels[j]) + abs(g)
+            if abs(higher - lower) <= rounding * size:
+                right += 0.5
+            elif higher > lower:
+                right += 1.0
+        out[i] = right

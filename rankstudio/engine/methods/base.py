@@ -111,6 +111,25 @@ class LinearRanker(Estimator):
         """
         raise NotImplementedError
 
+    def pair_area(self, data: QueryData, columns: Sequence[int], kinds: Floats) -> Waiting[float]:
+        """Measure one ranking by leave-pair-out, with progress events; for methods with :meth:`left_out`.
+
+        Parameters
+        ----------
+        data : QueryData
+            Documents of a single query.
+        columns : sequence of int
+            Columns of the features; their selection is not repeated without each pair.
+        kinds : ndarray of shape (m,)
+            Numbers by which the documents are in order: relevance for the AUC, or labels.
+
+        Returns
+        -------
+        float
+            Share of the pairs of different kinds in order, each by the model trained without the two.
+        """
+        raise NotImplementedError
+
     def left_out_need(self, shape: DataShape) -> MemoryNeed:
         """Return the memory requirements of :meth:`left_out`, as in :meth:`memory_need`."""
         return whole_need(shape)

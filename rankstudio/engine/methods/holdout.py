@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.query_data import check_labels
+from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.left_out import with_columns
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, pool, share, worthwhile
 from rankstudio.engine.support.work import WorkProgress
@@ -212,6 +213,48 @@ class HeldOutPredictor:
         """
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
+        m, constants = self.kernel.n_documents, self._constants
+        none = np.zeros(m)
+
+        def losses(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
+            _pair_kernel.pair_losses(hat, leverages, residuals, none, 0.0, *constants, first, out)
+
+        return float((yield from self._over_pairs(losses)).sum()) / m
+
+    def pair_area(self, kinds: Floats) -> Generator[WorkProgress, None, float]:
+        """Return the leave-pair-out AUC, with progress: time and memory of :meth:`pair_error`.
+
+        Parameters
+        ----------
+        kinds : ndarray of shape (m,)
+            Numbers by which documents are in order: relevance, or labels.
+
+        Returns
+        -------
+        float
+            Share of the pairs of different kinds that are in order by the model trained without the two, ties
+            one half; NaN without such a pair. It is
+            :func:`rankstudio.engine.statistics.auc.pair_auc` of :meth:`all_pairs`, but for ties that rounding
+            hides there: sums of m products are off by up to m eps of their size.
+        """
+        from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
+
+        rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
+        answers, constants = np.ascontiguousarray(self._answers), self._constants
+        same = np.unique(kinds, return_counts=True)[1].astype(np.float64)
+        pairs = float(same.sum() ** 2 - (same**2).sum()) / 2.0
+
+        def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
+            given = hat, leverages, residuals, answers, kinds, *constants, first, rounding
+            _pair_kernel.pair_orders(*given, out)
+
+        right = float((yield from self._over_pairs(orders)).sum())
+        return right / pairs if pairs else float("nan")
+
+    def _over_pairs(
+        self, count: Callable[[Floats, Floats, Floats, int, Floats], None]
+    ) -> Generator[WorkProgress, None, Floats]:
+        """Return what is counted of each document's pairs with later ones (m,), some rows of H at a time."""
         m = self.kernel.n_documents
         self._left(m - 2)
         strength = self._strength(m - 2)
@@ -219,21 +262,19 @@ class HeldOutPredictor:
         shrinkage = self.kernel.values / (self.kernel.values + strength)
         shrunk = self.kernel.vectors * shrinkage
         leverages = np.einsum("ir,ir->i", shrunk, self.kernel.vectors)
-        losses, none = np.empty(m), np.zeros(m)
+        counted = np.empty(m)
         size = max(1, _AT_ONCE // m)
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
         def work(block: tuple[int, int]) -> None:
             first, last = block
-            hat = shrunk[first:last] @ self.kernel.vectors.T
-            given = hat, leverages, residuals, none, 0.0, *self._constants, first
-            _pair_kernel.pair_losses(*given, losses)
+            count(shrunk[first:last] @ self.kernel.vectors.T, leverages, residuals, first, counted)
 
         with STEADY, pool(worthwhile(6.0 * m * (m - 1) / 2)) as (executor, workers):
             for begin in range(0, len(blocks), workers):
                 yield WorkProgress(tr("leaving pairs out"), begin / len(blocks))
                 share(executor, workers, work, blocks[begin : begin + workers])
-        return float(losses.sum()) / m
+        return counted
 
     @property
     def _constants(self) -> tuple[float, float]:
@@ -394,6 +435,15 @@ class HoldOutRanker(LinearRanker):
             Scores as in :meth:`leave_pair_out`.
         """
         return self._held_out(X, y).sets(sets)
+
+    def pair_area(  # noqa: D102 - inherited
+        self, data: QueryData, columns: Sequence[int], kinds: Floats
+    ) -> Generator[WorkProgress, None, float]:
+        if not columns:  # the model without features has one score
+            return 0.5 if np.ptp(kinds) else float("nan")
+        narrow = with_columns(data, columns)
+        predictor = self._held_out(narrow.X, narrow.y)
+        return (yield from predictor.pair_area(kinds))
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
         data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()

@@ -13,6 +13,7 @@ from rankstudio.engine.language import trn
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.methods.selection.base import without
+from rankstudio.engine.methods.shards.sums import deviations
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -139,6 +140,45 @@ def two_stage_steps(
         ascending = tuple(sorted(columns))
         model = yield from _learned(ranker, data, ascending, (number - 1) / len(sets))
         yield widened(model, number, columns, data.X.shape[1])
+
+
+def combined_steps(
+    ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns], combinations: Floats
+) -> Iterator[Step | WorkProgress]:
+    """Train a linear ranker with the first 1, 2, … of some new features, which are sums of features.
+
+    Parameters
+    ----------
+    ranker : LinearRanker
+        Final ranker. One whose models are not linear ranks with the features of the sums instead.
+    data : TrainingData
+        Training data with all features.
+    sets : sequence of tuple of int
+        Features of the first 1, 2, … sums; they are those of each model.
+    combinations : ndarray of shape (t, n)
+        Weights of the sums, each scaled to a standard deviation of 1 within queries.
+
+    Yields
+    ------
+    Step, WorkProgress
+        Weights are those of the features; the criterion is that of the ranker.
+    """
+    whole = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
+    deviation = yield from deviations(data, combinations)
+    scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
+    new = replace(
+        whole,
+        X=np.ascontiguousarray(whole.X @ scaled.T),
+        validation=None if whole.validation is None else whole.validation @ scaled.T,
+        sharing=None,
+    )
+    for number, columns in enumerate(sets, start=1):
+        sums = tuple(range(number))
+        model = yield from _learned(ranker, training_data(new), sums, (number - 1) / len(sets))
+        if model is None or not model.linear:
+            yield from two_stage_steps(ranker, data, sets)
+            return
+        yield Step(number, columns, model.coef @ scaled[:number], model.criterion, np.empty(0))
 
 
 @dataclass

@@ -25,6 +25,7 @@ Codes = NDArray[np.unsignedinteger[Any]]
 # A cached kernel has these numbers in it: a new measure stands at the end of `measures.toml`.
 _MAP, _P, _NDCG, _MEAN_NDCG = kind_of("MAP"), kind_of("P"), kind_of("NDCG"), kind_of("MeanNDCG")
 _STRICT, _TAU = kind_of("StrictDisagreement"), kind_of("Tau")
+_F, _MAX_F, _R_PRECISION = kind_of("F"), kind_of("MaxF"), kind_of("RPrecision")
 _DISAGREEMENT, _RR, _RECALL, _AUC = kind_of("Disagreement"), kind_of("RR"), kind_of("Recall"), kind_of("AUC")
 
 RUN = 16
@@ -279,6 +280,12 @@ def measure_all(
                     value = _ndcg(cut, dcg, ideal, first, rules, n)
                 elif kind == _MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
+                elif kind == _F:
+                    value = _harmonic_mean(
+                        _precision(cut, hits, rules, n), hits[min(cut, n) - 1], n_relevant[q]
+                    )
+                elif kind == _R_PRECISION:
+                    value = hits[n_relevant[q] - 1] / n_relevant[q] if n_relevant[q] else 0.0
                 elif tree is not None:
                     value = _measure_order(
                         kind, cut, key, level, hits, relevants, chances, depth, n, n_relevant[q],
@@ -410,6 +417,15 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
 
 
 @subroutine
+def _harmonic_mean(precision: float, found: float, n_relevant: int) -> float:
+    """Return F of a precision and the recall found / n_relevant; 0 without a relevant document found."""
+    if n_relevant == 0 or precision == 0.0:
+        return 0.0
+    recall = found / n_relevant
+    return float(2.0 * precision * recall / (precision + recall))
+
+
+@subroutine
 def _ndcg(cut: int, dcg: Floats, ideal: Floats, first: int, rules: Rules, n: int) -> float:
     """Return DCG@cut over that of the best order, which begins at ``first`` of ``ideal`` (cut 0: of all)."""
     if ideal[first + n - 1] == 0.0:  # DCG of the best order: no document has a gain
@@ -448,11 +464,13 @@ def _measure_order(
     passed: Floats,
     tree: Ints,
 ) -> float:
-    """Return Recall, AUC, RR, ERR, a disagreement error or Kendall's τ_b."""
+    """Return Recall, AUC, greatest F, RR, ERR, a disagreement error or Kendall's τ_b."""
     if kind == _RECALL:
         return float(hits[min(cut, n) - 1] / n_relevant) if n_relevant else 0.0
     if kind == _AUC:
         return _area(key, hits, n_relevant, n)
+    if kind == _MAX_F:
+        return _greatest_f(key, hits, n_relevant, n)
     if kind in (_DISAGREEMENT, _STRICT, _TAU):
         return _order_of_pairs(kind, key, level, n_pairs, n, tree)
     stops = relevants if kind == _RR else chances
@@ -501,6 +519,16 @@ def _area(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
         halves += found * (2 * (start - before) + (stop - start - found))
         start = stop
     return 1.0 - 0.5 * halves / n_pairs
+
+
+@subroutine
+def _greatest_f(key: Floats, hits: Floats, n_relevant: int, n: int) -> float:
+    """Return the greatest F = 2 hits / (documents above + n_relevant) of the thresholds between scores."""
+    greatest, stop = 0.0, 0
+    while stop < n and n_relevant:
+        stop = _end_of_tie(key, stop + 1, n)
+        greatest = max(greatest, 2.0 * hits[stop - 1] / (stop + n_relevant))
+    return greatest
 
 
 @subroutine

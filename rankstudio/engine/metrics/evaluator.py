@@ -127,7 +127,7 @@ def compile_truth(
     weight = convention.weights(int(np.diff(query_ptr).max()))
     ideal = _ideal_dcg(gain[level], query_ptr, weight)
     relevant = (values >= convention.relevant_from).astype(np.float64)
-    n_pairs = _count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
+    n_pairs = count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
     n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
     stop = convention.stop_chances(values, greatest_grade)
     return Truth(query_ptr, ideal, n_relevant, n_pairs, weight, gain, relevant, stop)
@@ -144,8 +144,8 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     return ideal
 
 
-def _count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
-    """Return each query's pairs of documents to put in order."""
+def count_pairs(labels: Floats, query_ptr: Ints) -> Ints:
+    """Return the number of pairs of documents with different labels in each query, shape (Q,)."""
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     order = np.lexsort((labels, query))  # by query, so the queries keep their places
@@ -220,9 +220,11 @@ class Evaluator:
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
         if self._order is not None:
             labels = labels[self._order]
+        self._labels = labels
+        self._ranked = np.array([m.by_rank for m in self.measures], dtype=np.bool_)
         self._level = label_codes(labels)[1]
-        self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)
-        self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)
+        self._kinds = np.array([m.kind for m in self.measures], dtype=np.int64)[self._ranked]
+        self._cuts = np.array([m.cut or 0 for m in self.measures], dtype=np.int64)[self._ranked]
         self._rules = compile_rules(self.convention)
         backwards = self.convention.ties is Ties.DOCUMENT_ID
         self._reading = compile_rules(self.convention, ties_reversed=backwards)
@@ -319,6 +321,11 @@ class Evaluator:
         self._measure(ranked, begins, ends, self._reading, out)
 
     @property
+    def by_rank(self) -> bool:
+        """Whether rankings determine all measures; a measure that needs scores is NaN for a ranking."""
+        return bool(self._ranked.all())
+
+    @property
     def _rows_at_a_time(self) -> int:
         return max(1, _BLOCK // (self.n_queries * max(1, len(self.measures))))
 
@@ -353,21 +360,33 @@ class Evaluator:
             model, place = divmod(bad, self.n_documents)
             document = place if self._order is None else int(self._order[place])
             raise _not_a_number(document, first_model + model)
-        return self._measured(ranked, self._rules)
+        found = self._measured(ranked, self._rules)
+        if not self.by_rank:  # the squared error is the one measure of scores
+            with np.errstate(over="ignore"):
+                errors = np.add.reduceat((rows - self._labels) ** 2, self._truth.query_ptr[:-1], axis=1)
+            found[~self._ranked] = errors / np.diff(self._truth.query_ptr)
+        return found
 
     def _measured(self, ranked: Codes, rules: Rules) -> Floats:
         """Return the measures of each ranking in each query, shape (M, K, Q)."""
         out = np.empty((len(self.measures), ranked.shape[0], self.n_queries))
         every = np.zeros(self.n_queries, dtype=np.int64), np.full(self.n_queries, ranked.shape[0])
-        self._measure(ranked, *every, rules, out)
+        if self.by_rank:
+            self._measure(ranked, *every, rules, out)
+            return out
+        out[:] = np.nan
+        some = np.empty((int(self._ranked.sum()), *out.shape[1:]))
+        self._measure(ranked, *every, rules, some)
+        out[self._ranked] = some
         return out
 
     def _measure(self, ranked: Codes, begins: Ints, ends: Ints, rules: Rules, out: Floats) -> None:
         space = scratch_space(self._truth.weight.size)
-        read = frozenset[Reads]().union(*(m.family.reads for m in self.measures))
+        ranked_measures = [m for m in self.measures if m.by_rank]
+        read = frozenset[Reads]().union(*(m.family.reads for m in ranked_measures))
         plain = Reads.ORDER not in read and not rules.ties_averaged
         tree = None if plain else np.zeros(self._truth.gain.size + 1, dtype=np.int64)
-        deepest = max((m.cut or self.n_documents for m in self.measures), default=0)
+        deepest = max((m.cut or self.n_documents for m in ranked_measures), default=0)
         graded, counted = Reads.GAINS in read, Reads.HITS in read
         models = int(begins.min()), int(ends.max())
         measure_all(

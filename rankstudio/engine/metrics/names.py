@@ -33,6 +33,7 @@ class Reads(StrEnum):
     HITS = "hits"  # sums of relevant documents, and of precisions at them
     GAINS = "gains"  # sums of discounted gains
     ORDER = "order"  # labels with their ties, from rank to rank
+    SCORES = "scores"  # the scores themselves: a ranking is not enough, and the kernel is not asked
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ class Measure:
         return self.family.higher_is_better
 
     @property
+    def by_rank(self) -> bool:
+        """Whether the ranking determines the measure; otherwise it needs the scores."""
+        return Reads.SCORES not in self.family.reads
+
+    @property
     def _first(self) -> str:
         if self.cut is None:
             return "all documents"
@@ -175,6 +181,6 @@ ONE_RANKING_MEASURES = ("AUC", "Disagreement", "MAP", "NDCG@10")
 OFFERED = (
     *("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "NDCG", "MeanNDCG", "P@1", "P@5", "P@10"),
     *("RR", "ERR", "ERR@10", "Recall@10", "AUC", "Disagreement"),
-    *("StrictDisagreement", "Tau"),
+    *("StrictDisagreement", "Tau", "F@10", "MaxF", "RPrecision", "SquaredError"),
 )
 """Measures that are offered whatever a plan measures; those without a cut-off k, and usual ones with it."""

@@ -6,6 +6,7 @@ pairs of equal scores count half.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -111,8 +112,42 @@ def auc_interval(scores: ArrayLike, relevant: ArrayLike, level: float = 0.95) ->
     above an irrelevant one, ties one half, the variance is s²(V) / m₊ + s²(W) / m₋: O(m log m). The interval
     is narrow to a point where all pairs are in the right order, however few they are.
     """
+    return mean_auc_interval([(scores, relevant)], level)
+
+
+def mean_auc_interval(
+    rankings: Sequence[tuple[ArrayLike, ArrayLike]], level: float = 0.95
+) -> tuple[float, float]:
+    """Return a confidence interval of the mean AUC of models, each on documents of its own.
+
+    Parameters
+    ----------
+    rankings : sequence of (array-like, array-like)
+        Scores and relevance for each model, as in `auc_interval`.
+    level : float, default 0.95
+
+    Returns
+    -------
+    low, high : float
+        Within 0 … 1; NaN if a model has fewer than two relevant or two other documents.
+
+    Notes
+    -----
+    The models are taken as they are: their documents differ, so the variances add up to that of the sum. How
+    much other training documents would change the models is not in the interval.
+    """
     if not 0 < level < 1:
         raise ParameterError("level", level, "a number between 0 and 1")
+    found = np.array([_area_and_variance(*ranking) for ranking in rankings]).reshape(-1, 2)
+    if not len(found) or np.isnan(found).any():
+        return float("nan"), float("nan")
+    half = NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(found[:, 1].sum())) / len(found)
+    centre = float(found[:, 0].mean())
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _area_and_variance(scores: ArrayLike, relevant: ArrayLike) -> tuple[float, float]:
+    """Return the AUC and its variance by DeLong; NaN with fewer than two documents of a kind."""
     truth = np.asarray(relevant, dtype=np.bool_)
     found = row("scores", scores, truth.size)
     higher, lower = np.sort(found[truth]), np.sort(found[~truth])
@@ -121,9 +156,7 @@ def auc_interval(scores: ArrayLike, relevant: ArrayLike, level: float = 0.95) ->
     above = _below(higher, lower) / lower.size
     below = 1.0 - _below(lower, higher) / higher.size
     variance = above.var(ddof=1) / higher.size + below.var(ddof=1) / lower.size
-    half = NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(variance))
-    centre = float(above.mean())
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return float(above.mean()), float(variance)
 
 
 def _below(values: Floats, others: Floats) -> Floats:

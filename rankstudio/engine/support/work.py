@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -58,6 +58,17 @@ class Note(WorkProgress):
 
     share: float = 0.0
     kind: type[Warning] = UserWarning
+
+
+def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
+    """Yield the progress of a work as that of a part of another one, and return its value."""
+    while True:
+        try:
+            told = next(work)
+        except StopIteration as end:
+            value: Value = end.value
+            return value
+        yield replace(told, share=first + (last - first) * told.share)
 
 
 def telling(

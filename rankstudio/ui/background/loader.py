@@ -106,7 +106,9 @@ class Loader(QObject):
             self.ended.emit()
             if end is not None:
                 end(outcome)
-            elif isinstance(outcome.error, ColumnValueError | UnknownColumnsError):
+            elif isinstance(outcome.error, UnknownColumnsError):
+                self.columnsUnknown.emit(path, options, outcome.error.problem)
+            elif isinstance(outcome.error, ColumnValueError):
                 self.columnsUnknown.emit(path, options, outcome.text)
             elif isinstance(outcome.error, NoJudgmentsError):
                 self.judgmentsUnknown.emit(path, options, outcome.text)

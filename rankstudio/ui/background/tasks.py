@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -250,10 +250,26 @@ class FoldCache:
         return self._fold(plan, fold).evaluate(step, "test")
 
     def inspect(
-        self, fold: Fold, column: int, convention: str, selected: tuple[int, ...] = ()
+        self,
+        fold: Fold,
+        column: int,
+        convention: str,
+        selected: tuple[int, ...] = (),
+        weighed: tuple[Plan, Mapping[str, Any]] | None = None,
     ) -> FeatureProfile:
-        """Return the profile of a feature of a fold's training part, beside a model's columns."""
-        return self._inspector_of(fold, convention).profile(column, selected)
+        """Return the profile of a feature of a fold's training part, beside a model's columns.
+
+        ``weighed`` is a plan with the parameters of one combination: how its method weighs the feature.
+        """
+        profile = self._inspector_of(fold, convention).profile(column, selected)
+        if weighed is None:
+            return profile
+        from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
+
+        plan, parameters = weighed
+        data, others = self._fold(plan, fold).train, [other for other in selected if other != column]
+        given = plan, parameters, data, fold.train.feature_ids, [column], others
+        return profile.penalised(feature_penalties(*given))
 
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -70,6 +71,7 @@ class Offers:
     methods: tuple[Offer, ...]
     rankers: tuple[Offer, ...]
     data: tuple[Offer, ...]
+    labels: tuple[Offer, ...] = ()
 
 
 class ComparisonDialog(QDialog):
@@ -100,7 +102,7 @@ class ComparisonDialog(QDialog):
         self._pipelines, self._listed = pipelines, list[Plan]()
         self._unticked: list[Plan] = []
         self._offered: set[int] = set()
-        self._several_data: bool | None = None
+        self._several: tuple[bool, bool] | None = None  # data, and labels
         self.methods = tick_list("comparison-methods", tr("Methods"), offers.methods)
         self.ranker = named(
             choice_box(tuple((one.key, one.label) for one in offers.rankers)),
@@ -114,12 +116,15 @@ class ComparisonDialog(QDialog):
         for key, one in pipelines.files.items():
             self.plan.addItem(tr("Plan: {title}").format(title=one.title), key)
         self.table = named(
-            TableView(theme, (), "comparison-pipelines", lambda row: (row.position, row.plan.data)),
+            TableView(
+                theme, (), "comparison-pipelines", lambda row: (row.position, row.plan.data, _judge(row))
+            ),
             said=tr("Pipelines"),
         )
         self.table.placeholder = tr("Select methods on the left and press Add.")
         self.remove = named(QPushButton(tr("Re&move")), "comparison-remove")
         self.data = tick_list("comparison-data", tr("Data"), offers.data)
+        self.labels = tick_list("comparison-labels", tr("Labels"), offers.labels)
         self._work = named(PlainLabel(), "comparison-work", role="muted")
         self._run = named(QPushButton(), "comparison-run", role="primary")
         self._cancel = QPushButton(tr("Cancel"))
@@ -130,7 +135,7 @@ class ComparisonDialog(QDialog):
 
     def rows(self) -> tuple[Pipeline, ...]:
         """Return the ticked pipelines of the list and those of the ticked methods, on every dataset."""
-        rows = self._pipelines.rows([*self._listed, *self._new()], ticked(self.data))
+        rows = self._pipelines.rows([*self._listed, *self._new()], ticked(self.data), ticked(self.labels))
         return tuple(row for row in rows if row.plan not in self._unticked)
 
     def plans(self) -> tuple[Plan, ...]:
@@ -148,16 +153,23 @@ class ComparisonDialog(QDialog):
 
     def _lay_out(self) -> None:
         left, right = QVBoxLayout(), QVBoxLayout()
-        title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines"), tr("Data")
-        adding, ranker, pipelines, data = (named(PlainLabel(text), role="title") for text in title)
+        title = tr("Add pipelines"), tr("Final ranker after the selectors"), tr("Pipelines")
+        adding, ranker, pipelines = (named(PlainLabel(text), role="title") for text in title)
+        places = QHBoxLayout()
+        for text, ticks, stretch in ((tr("Data"), self.data, 3), (tr("Labels"), self.labels, 2)):
+            if ticks.count():
+                titled = fill(QVBoxLayout(), named(PlainLabel(text), role="title"), ticks, spacing=6)
+                fill(places, (titled, stretch), spacing=12)
         fill(left, adding, (self.methods, 1), ranker, self.ranker, self.add, spacing=6)
         above = fill(QHBoxLayout(), pipelines, (self.plan, 1), self.remove, spacing=12)
         frame = named(QFrame(), role="panel")
         fill(QVBoxLayout(frame), self.table, margins=(1, 1, 1, 1))
-        fill(right, above, (frame, 1), data, self.data, spacing=6)
+        fill(right, above, (frame, 1), places, spacing=6)
         for widget in (self.methods, self.ranker, self.add):
             widget.setFixedWidth(scaled(_ADDING))
-        self.data.setFixedHeight(min(_DATA_ROWS, max(2, self.data.count())) * 28 + 2)
+        most = max(2, self.data.count(), self.labels.count())
+        for ticks in (self.data, self.labels):
+            ticks.setFixedHeight(min(_DATA_ROWS, most) * 28 + 2)
         self._work.setWordWrap(True)
         self._work.setMinimumHeight(40)
         lists = fill(QHBoxLayout(), left, (right, 1), spacing=16)
@@ -172,6 +184,7 @@ class ComparisonDialog(QDialog):
         self.add.clicked.connect(self._add)
         self.plan.currentIndexChanged.connect(self._begin)
         self.data.itemChanged.connect(self._update)
+        self.labels.itemChanged.connect(self._update)
         self.table.toggled.connect(self._tick)
         self.table.selectionModel().selectionChanged.connect(self._offer_removal)
         self.remove.clicked.connect(self._remove)
@@ -241,12 +254,13 @@ class ComparisonDialog(QDialog):
     @Slot()
     def _update(self) -> None:
         """Show the pipelines, and how much work they are."""
-        data = ticked(self.data)
-        found = self._pipelines.rows(self._listed, data)
+        data, labels = ticked(self.data), ticked(self.labels)
+        found = self._pipelines.rows(self._listed, data, labels)
         self._offered |= {row.run for row in found if row.run is not None}
-        if (len(data) > 1) is not self._several_data:
-            self._several_data = len(data) > 1
-            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, self._several_data))
+        several = len(data) > 1, len(labels) > 1
+        if several != self._several:
+            self._several = several
+            self.table.set_columns(_columns(lambda row: row.plan not in self._unticked, *several))
         self.table.set_rows(found)
         rows = self.rows()
         plans = [row.plan for row in rows if not row.there]
@@ -322,14 +336,22 @@ def duration(seconds: float) -> str:
     return tr("{minutes:.0f} min").format(minutes=minutes) if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool) -> list[Column]:
+def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool) -> list[Column]:
     data = Column("data", tr("data"), value=lambda row: data_name(row.plan.data), tone="muted", width=96)
+    label = Column("label", tr("label"), value=_judge, tone="muted", width=96)
     return [
         tick_column(is_ticked, tr("Tick the pipelines to compare (Space)")),
         Column("title", tr("pipeline"), value=lambda row: row.plan.title, stretch=True),
         *([data] if several_data else []),
+        *([label] if several_labels else []),
         *_COLUMNS,
     ]
+
+
+def _judge(row: Pipeline) -> str:
+    """Return the judge of a pipeline, where there are several."""
+    columns = DataColumns.of(row.plan.columns)
+    return columns.label if columns.judges else ""
 
 
 def data_name(place: str) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from rankstudio.engine.analysis.batch import Comparison, is_comparison, load_comparison
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -64,11 +65,16 @@ class ComparisonRuns(Controller):
         """Ask what to run, and run it."""
         self.open("")
 
+    @Slot()
+    def ask_labels(self) -> None:
+        """Ask what to run with the labels of all judges ticked."""
+        self.open("", every_label=True)
+
     @Slot(str)
-    def open(self, path: str) -> None:
+    def open(self, path: str, *, every_label: bool = False) -> None:
         """Ask with the comparison of a file chosen."""
         try:
-            dialog = self.dialog(path)
+            dialog = self.dialog(path, every_label=every_label)
         except PlanError as error:
             self.failed.emit(str(error))
             return
@@ -82,7 +88,7 @@ class ComparisonRuns(Controller):
                 self.composed.emit()
         dialog.deleteLater()
 
-    def dialog(self, path: str = "") -> ComparisonDialog:
+    def dialog(self, path: str = "", *, every_label: bool = False) -> ComparisonDialog:
         """Return the dialog, with the comparison of a file chosen; "" for none.
 
         Raises
@@ -93,7 +99,8 @@ class ComparisonRuns(Controller):
         bundled = [one for one in sorted(resource("plans").glob("*.toml")) if is_comparison(one)]
         files = [Path(path)] * bool(path) + [one for one in bundled if str(one) != path]
         known = {str(one): load_comparison(one) for one in files}
-        offers = Offers(self._methods(), self._rankers(), self._data(path, known.get(path)))
+        data, labels = self._data(path, known.get(path)), self._labels(every_label)
+        offers = Offers(self._methods(), self._rankers(), data, labels)
         pipelines = Pipelines(self._models.session, self._models.runs, known)
         return ComparisonDialog(self._theme, offers, pipelines, path, self._window)
 
@@ -160,6 +167,13 @@ class ComparisonRuns(Controller):
             Offer(OWN_MODEL, ""),
             *(offer for m, offer in zip(methods(), self._methods(), strict=True) if not m.selects),
         )
+
+    def _labels(self, every: bool) -> tuple[Offer, ...]:
+        """Return the labels of the open data, where they are those of several judges."""
+        dataset = self._models.session.dataset
+        columns = DataColumns.of(self._models.session.plan.columns)
+        judges = columns.judges if dataset is not None else ()
+        return tuple(Offer(name, name, every or name == columns.label) for name in judges)
 
     def _data(self, path: str, plan: Comparison | None) -> tuple[Offer, ...]:
         """Return the data that are open, those of a plan, and those that were open lately."""

@@ -26,6 +26,7 @@ from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.compare.cascade_view import NO_COSTS, NO_RUN, found_cascades
 from rankstudio.ui.compare.curves_view import CurvesView
+from rankstudio.ui.compare.folds_view import THRESHOLDS, found_decisions
 from rankstudio.ui.compare.panel import ResultsPanel
 from rankstudio.ui.compare.view import ALL
 from rankstudio.ui.language import tr
@@ -338,8 +339,13 @@ class ViewFeeder(Controller):
 
     # Views
 
-    def _show_folds(self) -> None:
-        record = self._record
+    def _show_folds(self) -> Computation | None:
+        record, folds = self._record, self._views.folds
+        thresholds = folds.scope.value() == THRESHOLDS and self._session.has_documents
+        if thresholds and record is not None and record.result is not None:
+            show = partial(folds.show_decisions, _name(record))
+            given = record.result, record.dataset, self._session.sealed
+            return computation(tr("Choosing thresholds"), show, found_decisions, *given)
         if self._views.folds.scope.value() == ALL:
             runs = self._scope.finished()
             anchor = self._scope.anchor(runs)
@@ -350,6 +356,7 @@ class ViewFeeder(Controller):
         else:
             measured = self._scope.measured.view(record)
             self._views.folds.show_run(_name(record), measured.plan, _folds(measured))
+        return None
 
     def _compare_features(self) -> Computation | None:
         record = self._record

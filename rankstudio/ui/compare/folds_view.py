@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 
 from PySide6.QtCore import Signal, Slot
 
+from rankstudio.engine.analysis.decision_thresholds import (
+    BEST_F,
+    CLASS_SHARE,
+    DecisionRow,
+    Decisions,
+    decision_rows,
+    run_decisions,
+)
 from rankstudio.engine.analysis.fold_table import FoldRow, MeasureRow, fold_rows, measure_rows
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Axis
+from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.ui.compare.view import ALL, ONE, View
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.number_format import axis_value, plain, power
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
+from rankstudio.ui.widgets.layout import fill, named
+
+THRESHOLDS = "thresholds"
+"""What is shown of one run in place of its measures."""
+
+
+def found_decisions(run: RunResult, data: FoldedDataset, sealed: bool) -> Decisions | str:
+    """Return the decisions of a run by thresholds, or why there are none; for the worker."""
+    try:
+        return run_decisions(run, data, sealed=sealed)
+    except PlanError as error:
+        return str(error)
 
 
 class FoldsView(View):
@@ -33,17 +58,24 @@ class FoldsView(View):
         super().__init__(theme)
         self._shape: tuple[object, ...] = ()
         self.scope = self.add_choice(
-            [(ONE, tr("this run")), (ALL, tr("all runs"))],
+            [(ONE, tr("this run")), (ALL, tr("all runs")), (THRESHOLDS, tr("thresholds"))],
             tr("runs of the folds"),
             "folds-scope",
-            tr("All measures of this run, or one measure of all runs on the same folds"),
+            tr(
+                "All measures of this run, one measure of all runs on the same folds, or precision, recall "
+                "and F of this run by thresholds chosen on training"
+            ),
         )
         said = tr("Finished folds of the run appear here.")
         about = tr("Selected model and measures of each fold.")
         self.table = self.add_table(
-            "folds", tr("Folds table"), about, said, lambda row: row.label, tr("Folds of the run")
+            "folds", tr("Folds table"), about, said, _identity, tr("Folds of the run")
         )
-        self.body.addWidget(self.table)
+        self.sentence = named(PlainLabel(), "folds-sentence", role="caption")
+        self.sentence.setWordWrap(True)
+        self.sentence.setContentsMargins(12, 4, 12, 8)
+        self.sentence.hide()
+        fill(self.body, (self.table, 1), self.sentence)
         self.table.chosen.connect(self._on_chosen)
 
     def show_run(self, name: str, plan: Plan, folds: Sequence[FoldResult]) -> None:
@@ -69,6 +101,22 @@ class FoldsView(View):
         self.table.set_rows(measure_rows(runs, name))
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
+    def show_decisions(self, name: str, found: Decisions | str) -> None:
+        """Show the decisions of a run by thresholds, or why there are none."""
+        self._reshape((THRESHOLDS,), () if isinstance(found, str) else _DECISIONS)
+        if isinstance(found, str):
+            self.set_caption(f"{name} · {found}")
+            return
+        self.table.set_rows(decision_rows(found))
+        self.set_caption(name)
+        low, high = found.mean_auc_interval
+        text = tr("Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
+        if isnan(low):
+            text = tr("All documents of the {part} part are pooled, whatever their query.")
+        said = text.format(part=tr(found.part), auc=found.mean_auc, low=low, high=high)
+        self.sentence.setText(said)
+        self.sentence.show()
+
     def clear(self) -> None:
         """Show no run."""
         self._reshape((), ())
@@ -82,16 +130,21 @@ class FoldsView(View):
     def _reshape(self, shape: tuple[object, ...], columns: Sequence[Column]) -> None:
         """Take other columns; the rows of before would not fit them."""
         self._shape = shape
+        self.sentence.hide()
         self.table.set_rows(())
         self.table.set_columns(columns)
 
     @Slot(object)
-    def _on_chosen(self, row: FoldRow | MeasureRow) -> None:
+    def _on_chosen(self, row: FoldRow | MeasureRow | DecisionRow) -> None:
         if row.fold is not None:
             self.foldChosen.emit(row.fold)
 
 
-def _is_mean(row: FoldRow | MeasureRow) -> bool:
+def _identity(row: FoldRow | MeasureRow | DecisionRow) -> tuple[str, str]:
+    return row.label, row.rule if isinstance(row, DecisionRow) else ""
+
+
+def _is_mean(row: FoldRow | MeasureRow | DecisionRow) -> bool:
     return row.label == "mean"
 
 
@@ -110,6 +163,71 @@ _SIZE = Column(
 _REST = Column("rest", "", value=lambda row: "", stretch=True, kind="dot")
 
 
+def _decided(key: str, title: str, tooltip: str, value: Callable[[DecisionRow], float]) -> Column:
+    return Column(
+        key,
+        title,
+        "right",
+        ".4g" if key == "threshold" else ".4f",
+        value=value,
+        sort=lambda row: value(row) if row.fold else None,
+        tooltip=tooltip,
+        bold=_is_mean,
+        width=80,
+    )
+
+
+_RULES = {
+    BEST_F: tr("best F"),
+    CLASS_SHARE: tr("class share"),
+}
+_DECISIONS = (
+    _FOLD,
+    Column(
+        "rule",
+        tr("threshold by"),
+        value=lambda row: _RULES[row.rule],
+        tooltip=tr(
+            "Best F: greatest F on the training part. Class share: as many training documents are taken as "
+            "are relevant."
+        ),
+        width=112,
+    ),
+    _decided(
+        "threshold",
+        tr("threshold"),
+        tr("Least score of a document that is taken"),
+        lambda row: row.decision.threshold,
+    ),
+    _decided(
+        "precision",
+        tr("precision"),
+        tr("Share of relevant documents among those taken"),
+        lambda row: row.decision.precision,
+    ),
+    _decided(
+        "recall",
+        tr("recall"),
+        tr("Share of the relevant documents that are taken"),
+        lambda row: row.decision.recall,
+    ),
+    _decided("f", "F", tr("Harmonic mean of precision and recall"), lambda row: row.decision.f),
+    _decided(
+        "greatest",
+        tr("greatest F"),
+        tr("Greatest F of any threshold on the judged documents"),
+        lambda row: row.greatest,
+    ),
+    _decided(
+        "difference",
+        tr("difference"),
+        tr("F minus the greatest F: what the choice on training costs"),
+        lambda row: row.difference,
+    ),
+    _REST,
+)
+
+
 def _parts(rows: Sequence[FoldRow]) -> tuple[Mapping[str, float], ...]:
     """Return what was measured in the first of some folds, part by part."""
     return (rows[0].test, rows[0].validation, rows[0].left_out) if rows else ({}, {}, {})
@@ -123,10 +241,14 @@ def _columns(plan: Plan, tested: bool, validated: bool, left_out: bool) -> list[
         _SIZE,
         *(_measure(name, "test", plan) for name in plan.evaluated if tested),
         *(_measure(name, "validation", plan) for name in plan.evaluated if validated),
-        *(_left_out(name, plan) for name in plan.evaluated if left_out),
+        *(_left_out(name, plan) for name in _names_left_out(plan) if left_out),
         _single(plan.measures[0]),
         _REST,
     ]
+
+
+def _names_left_out(plan: Plan) -> tuple[str, ...]:
+    return tuple(name for name in plan.evaluated if not plan.pairs_out or name in PAIR_MEASURES)
 
 
 def _chosen(number: int, axis: Axis) -> Column:
@@ -165,9 +287,11 @@ def _left_out(name: str, plan: Plan) -> Column:
     said = tr("Leave-query-out {name} of the training queries")
     if name == plan.chosen_by:
         said = tr("Leave-query-out {name} of the training queries, the selection criterion")
+    if plan.pairs_out:
+        said = tr("Leave-pair-out {name} of the training documents")
     return Column(
         f"left-out-{name}",
-        tr("leave-query-out {name}").format(name=name),
+        (tr("leave-pair-out {name}") if plan.pairs_out else tr("leave-query-out {name}")).format(name=name),
         "right",
         ".4f",
         value=lambda row: row.left_out.get(name),

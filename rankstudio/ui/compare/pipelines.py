@@ -106,11 +106,33 @@ class Pipelines:
         ranked = form.ranker_parameters if (selector, ranker) == (form.method, form.ranker) else {}
         return form.changed(method=selector, ranker=ranker, parameters=own, ranker_parameters=ranked)
 
-    def rows(self, plans: Sequence[Plan], data: Sequence[str]) -> list[Pipeline]:
-        """Return every pipeline on every dataset; scores that were given are those of one."""
-        pairs = [(i, plan, place) for place in data for i, plan in enumerate(plans)]
+    def rows(self, plans: Sequence[Plan], data: Sequence[str], labels: Sequence[str] = ()) -> list[Pipeline]:
+        """Return every pipeline on every dataset; scores that were given are those of one.
+
+        Parameters
+        ----------
+        plans : sequence of Plan
+        data : sequence of str
+        labels : sequence of str
+            Judges of the open data, each of which has its own runs there.
+        """
+        here = self._session.plan
+        pairs = [
+            (i, self._judged(plan, label), place)
+            for place in data
+            for label in (labels if place == here.data and labels else ("",))
+            for i, plan in enumerate(plans)
+        ]
         fitting = [(i, plan, place) for i, plan, place in pairs if place == plan.data or not plan.entry.given]
         return [self._row(self._at(plan, place), i) for i, plan, place in fitting]
+
+    def _judged(self, plan: Plan, label: str) -> Plan:
+        """Return a pipeline on the open data with the label of a judge."""
+        here = self._session.plan
+        if not label:
+            return plan
+        at = self._at(plan, here.data)
+        return at if at.entry.given else at.changed(columns={**here.columns, "label": label})
 
     def work(self, plans: Sequence[Plan]) -> Workload:
         """Return how much work plans are."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
 
 _LEAST = 5e-6  # share of the error, below which two sets are equally good
+_USELESS = 0.5  # share of the error: a greater gap says nothing, as in the engine's sentences
 _WHAT = tr("Compare all sets of this size by their exact leave-query-out error.")
 
 
@@ -116,9 +117,9 @@ class BestSetPanel(Panel):
 
 
 def gap_so_far(found: SelectionEvidence | None) -> str:
-    """Return by how much a set may be better than the best one known by now; "" where nothing is known."""
+    """Return by how much a set may be better than the best one known by now; "" where hardly anything is."""
     sized = best_of_size(found)
-    if sized is None or sized.proved:
+    if sized is None or sized.proved or sized.gap > _USELESS * sized.criterion:
         return ""
     least = f"{100 * sized.gap / sized.criterion:.2g}"
     return tr("Gap so far: {least} %").format(least=least)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction
@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
+from rankstudio.engine.methods.catalog import method
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
 from rankstudio.ui.evidence.evidence_panel import DECIDING, NOTHING, EvidencePanel, EvidenceRow
@@ -26,6 +27,7 @@ from rankstudio.ui.model.evidence import GREEDY, Package, Progress
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.selected_model import SelectedModel
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
@@ -52,6 +54,8 @@ _DOING = {
 _RANKS = tr(
     "This method uses all features. Permute them to see what the model loses without the values of each."
 )
+_LOSS = "regularization", "cost", "ties", "weighting"
+"""Parameters of greedy RankRLS that RankRLS has, too."""
 _SOON_MILLISECONDS = 60  # between two times that what grows is drawn
 _NEXT = {FREE: REQUIRED, REQUIRED: EXCLUDED, EXCLUDED: FREE}
 
@@ -442,12 +446,13 @@ class EvidenceController(Controller):
         if model is None or dataset is None:
             return None
         ids = tuple(sorted(int(dataset.feature_ids[column]) for column in columns))
-        values = dict(model.plan.combination(model.values).parameters)
-        grids = {parameter.name: (values[parameter.name],) for parameter in model.plan.entry.grids}
+        greedy, values = method(GREEDY), _greedy_values(model)
+        grids = {parameter.name: (values[parameter.name],) for parameter in greedy.grids}
         own = {"pinned": ids, "banned": (), "n_features_to_select": 1, "search": "forward"}
         plan = model.plan.changed(
             method=GREEDY,
             parameters={**values, **grids, **own},
+            **({} if model.plan.method == GREEDY else {"ranker": "", "ranker_parameters": {}}),
             groups={tr("set"): ids},  # as a whole: the path has this one model
             folds=(model.fold.number,) if len(dataset.folds) > 1 else (),
             rule="best",
@@ -463,6 +468,16 @@ class EvidenceController(Controller):
         if shown:
             look_at(self._session, runs, record)
         return record
+
+
+def _greedy_values(model: SelectedModel) -> dict[str, Any]:
+    """Return greedy RankRLS's parameters with the loss of a model: that of RankRLS after another selector."""
+    chosen = model.plan.combination(model.values)
+    if model.plan.method == GREEDY:
+        return dict(chosen.parameters)
+    ranked = chosen.ranker if model.plan.ranker else chosen.parameters
+    usual = {one.name: one.values(one.default)[0] for one in method(GREEDY).parameters}
+    return {**usual, **{name: ranked[name] for name in _LOSS if name in ranked}}
 
 
 def _learned(plan: Plan) -> tuple[object, ...]:

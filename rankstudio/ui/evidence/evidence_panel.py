@@ -118,7 +118,7 @@ def evidence_rows(
 
     rows = []
     for row in found.rows:
-        verdict, tone, reason = "", "muted", row.reason(called)
+        verdict, tone, reason = "", "muted", row.reason(called).replace(". ", ".\n")  # tooltips do not wrap
         if row.verdict is not None:
             verdict, tone = row.verdict.label, _TONES[row.verdict.value]
         elif not row.selected:
@@ -234,11 +234,13 @@ class EvidenceTable(TableView):
         room = (
             self.viewport().width() - scaled(_NAMES) - sum(given_width(c) for c in columns if not c.stretch)
         )
+        by_key, hidden = {column.key: column for column in columns}, set()
         for key in _GIVING_WAY:
-            for number, one in enumerate(columns):
-                if one.key == key:
-                    self.setColumnHidden(number, room < 0)
-                    room += given_width(one) if room < 0 else 0
+            if key in by_key and room < 0:
+                hidden.add(key)
+                room += given_width(by_key[key])
+        for number, column in enumerate(columns):  # others, too: one that was hidden may have stood there
+            self.setColumnHidden(number, column.key in hidden)
 
     # The threshold
 

@@ -475,7 +475,8 @@ class SetTrayController(Controller):
     @property
     def _possible(self) -> bool:
         """Whether the selection is one whose changes are known exactly."""
-        return self._evidence.evidence.model is not None and self._evidence.evidence.whole
+        evidence = self._evidence.evidence
+        return evidence.model is not None and (evidence.whole or evidence.judged)
 
     def _change(self, columns: tuple[int, ...]) -> None:
         self._before.append(self._columns)

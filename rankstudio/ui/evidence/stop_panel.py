@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,7 +127,7 @@ class StopPanel(Panel):
         self.advice.setText(found.stop.sentence if final and found.stop is not None else "")
         self.optimism.setText(optimism_sentence(found))
         self._show_view()
-        self.set_caption(_caption(tests))
+        self._say_permutations(tests)
 
     def show_steps(self, whole: bool) -> None:
         """Show the plots of greedy RankRLS; else the panel is that of the permutation test alone."""
@@ -146,8 +147,14 @@ class StopPanel(Panel):
         self.curve.set_curves(())
         self.advice.setText("")
         self.optimism.setText("")
-        self.set_caption("")
+        self._say_permutations(None)
         self._show_view()
+
+    def _say_permutations(self, tests: StepSignificance | None) -> None:
+        """Say in the title of the plot how many permutations p follows from."""
+        n = 0 if tests is None else tests.permuted.shape[0]
+        title = tr("p of each step, {n} permutations").format(n=n) if n else tr("p of each step")
+        self.p_plot.set_axes(replace(self.p_plot.axes, title=title))
 
     def _selected_at(self, _: int, step: int) -> int:
         """Return the feature that a step selects, as far as the selection goes."""
@@ -176,9 +183,3 @@ def optimism_sentence(found: SelectionEvidence) -> str:
         "With the whole selection repeated without each query, {share} % of the left-out gain at k = {k} "
         "is lost."
     ).format(share=f"{100 * repeated.optimism[at]:.1f}", k=at + 1)
-
-
-def _caption(tests: StepSignificance | None) -> str:
-    if tests is None or not tests.permuted.shape[0]:
-        return ""
-    return tr("{n} permutations").format(n=tests.permuted.shape[0])

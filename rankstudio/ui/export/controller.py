@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,7 +87,8 @@ class ExportController(Controller):
         if not figures:
             return None
         folder = self._settings.text("export/folder")
-        dialog = FigureDialog(figures, Path(folder) if folder else Path.home(), self._window)
+        where = Path(folder) if folder else Path.home()
+        dialog = FigureDialog(figures, where, self._models.task_worker, self._window)
         dialog.saved.connect(self._remember)
         dialog.allAsked.connect(partial(self._ask_all, dialog))
         return dialog
@@ -100,6 +102,13 @@ class ExportController(Controller):
             return
         dialog.exec()
         dialog.deleteLater()
+
+    @Slot(object, object)
+    def paint(self, paint: Callable[[], object], show: Callable[[object], object]) -> None:
+        """Have a picture painted on the worker, and shown or written."""
+        self._models.task_worker.task(
+            tr("Painting the figure"), paint, on_done=show, on_error=self.failed.emit
+        )
 
     def _ask_all(self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float) -> None:
         folder = QFileDialog.getExistingDirectory(

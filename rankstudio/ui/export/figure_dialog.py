@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from PySide6.QtCore import QMimeData, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication, QPixmap, QResizeEvent
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QImage, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
@@ -23,6 +25,7 @@ from rankstudio.engine.export.figures.files import caption_text, figure_bytes
 from rankstudio.engine.export.figures.style import PRESETS, FigureStyle, style_of
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.support.files import write_text
+from rankstudio.ui.background.worker import Job, Worker
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.base import LABELS, figure_image, save_figure
 from rankstudio.ui.process.turns import single_shot
@@ -31,6 +34,8 @@ from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.choices import Segmented, choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
+
+Result = TypeVar("Result")
 
 _SIDE = 330  # pixels, of the column on the left
 _WIDTHS = (
@@ -54,6 +59,8 @@ class FigureDialog(SavingDialog):
         At least one.
     folder : Path
         Where to suggest to write.
+    worker : Worker
+        Paints: a figure takes longer than a turn of the window.
     parent : QWidget, optional
 
     Attributes
@@ -64,8 +71,12 @@ class FigureDialog(SavingDialog):
 
     allAsked = Signal(object, str, float)
 
-    def __init__(self, figures: Sequence[Figure], folder: Path, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, figures: Sequence[Figure], folder: Path, worker: Worker, parent: QWidget | None = None
+    ) -> None:
         super().__init__("figure-dialog", tr("Figure for print"), folder, parent)
+        self._worker = worker
+        self._jobs: dict[str, Job] = {}
         self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
@@ -102,13 +113,20 @@ class FigureDialog(SavingDialog):
     @Slot()
     def copy(self) -> None:
         """Put picture and caption on the clipboard."""
-        figure = self.figure
-        data = QMimeData()
-        data.setImageData(figure_image(figure, self.style_chosen, float(self.dpi.value())))
-        data.setData("image/svg+xml", figure_bytes(figure, self.style_chosen, "svg"))
-        data.setText(caption_text(figure))
-        QGuiApplication.clipboard().setMimeData(data)
-        self.say(tr("Picture and caption copied."), "ok")
+        figure, style, dpi = self.figure, self.style_chosen, float(self.dpi.value())
+
+        def painted() -> tuple[QImage, bytes]:
+            return figure_image(figure, style, dpi), figure_bytes(figure, style, "svg")
+
+        def put(pictures: tuple[QImage, bytes]) -> None:
+            data = QMimeData()
+            data.setImageData(pictures[0])
+            data.setData("image/svg+xml", pictures[1])
+            data.setText(caption_text(figure))
+            QGuiApplication.clipboard().setMimeData(data)
+            self.say(tr("Picture and caption copied."), "ok")
+
+        self._paint("copy", painted, put)
 
     @Slot()
     def ask_save(self) -> None:
@@ -120,15 +138,22 @@ class FigureDialog(SavingDialog):
 
     def save(self, path: Path) -> None:
         """Write the figure and, beside it, its caption; one that is there and says otherwise stays."""
-        figure, beside = self.figure, path.with_suffix(".txt")
+        figure, style, dpi = self.figure, self.style_chosen, float(self.dpi.value())
+        beside = path.with_suffix(".txt")
 
         def write() -> None:
-            save_figure(figure, path, self.style_chosen, float(self.dpi.value()))
+            save_figure(figure, path, style, dpi)
             if not beside.exists():
                 write_text(beside, caption_text(figure))
 
-        if self.write(path, write):
-            self.tell_written(path)
+        if self.write(path, lambda: None):  # one that is open here is refused
+            self._paint("save", write, lambda _: self.tell_written(path))
+
+    def done(self, result: int) -> None:
+        """Close, and forget what is still being painted."""
+        for job in self._jobs.values():
+            job.abandon()
+        super().done(result)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the preview into the room there is."""
@@ -245,11 +270,27 @@ class FigureDialog(SavingDialog):
         style, ratio = self.style_chosen, self.devicePixelRatioF()
         room = self.preview.contentsRect().size() * ratio
         dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)
-        picture = QPixmap.fromImage(figure_image(self.figure, style, dpi))
+        paint = partial(figure_image, self.figure, style, dpi)
+        self._paint("preview", paint, partial(self._show, room, ratio))
+
+    def _show(self, room: QSize, ratio: float, image: QImage) -> None:
+        picture = QPixmap.fromImage(image)
         if picture.height() > room.height():
             picture = picture.scaledToHeight(room.height(), Qt.TransformationMode.SmoothTransformation)
         picture.setDevicePixelRatio(ratio)
         self.preview.setPixmap(picture)
+
+    def _paint(self, what: str, paint: Callable[[], Result], show: Callable[[Result], object]) -> None:
+        """Have something painted on the worker, and shown unless it is asked for again before that."""
+        if what in self._jobs:
+            self._jobs[what].abandon()
+        self._jobs[what] = self._worker.task(
+            tr("Painting the figure"),
+            paint,
+            on_done=show,
+            on_error=lambda why: self.say(why, "error"),
+            slot=f"figure-{what}",
+        )
 
     @Slot()
     def _ask_all(self) -> None:

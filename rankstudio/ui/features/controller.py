@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.feature_groups import Groups
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
@@ -108,14 +110,15 @@ class FeaturesController(Controller):
         fold, session = self._fold(), self._session
         if fold is None or self._feature is None:
             return None
-        return self._feature, id(fold), session.convention, session.sealed, self._selected()
+        weighed = repr(self._weighed())
+        return self._feature, id(fold), session.convention, session.sealed, self._selected(), weighed
 
     def _describe(self) -> Computation | None:
         self._session.inspected.emit(self._feature)
         fold, column = self._fold(), self.column
         if fold is None or column is None or not self._session.has_documents:
             return None
-        given = fold, column, self._session.convention, self._selected()
+        given = fold, column, self._session.convention, self._selected(), self._weighed()
         what = tr("Computing statistics of feature {feature}").format(feature=self._feature)
         return computation(what, self._show_profile, self._fold_cache.inspect, *given)
 
@@ -151,7 +154,7 @@ class FeaturesController(Controller):
         if model is None or dataset is None:
             for panel in self._paths:
                 title = _title(self._current.shown) if dataset is not None else ""
-                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title)
+                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title, self._session.measure)
             return
         self._show_path(model.path, model.position, model.plan.groups)
         row = self._seen()[0].table.current()
@@ -170,6 +173,13 @@ class FeaturesController(Controller):
         """Return the columns of the current model, with which a feature is correlated."""
         model = self._current.model
         return model.step.selected if model is not None else ()
+
+    def _weighed(self) -> tuple[Plan, Mapping[str, Any]] | None:
+        """Return the plan and the parameters of the current model, where its method weighs features."""
+        model = self._current.model
+        if model is None or not model.plan.entry.weighs_features:
+            return None
+        return model.plan, model.path.unit.parameters
 
     @Slot()
     def _explain(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import nlargest
 from math import isnan, nan
 
 import numpy as np
@@ -34,6 +35,8 @@ WEIGHT = 70
 """Pixels of a number with its sign."""
 IMPORTANCE = 84
 """Pixels of that word."""
+_MEASURED_NAMES = 200
+_FEWEST_LETTERS = 56  # pixels of names, below which ids give way: large text in a small window
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
@@ -200,8 +203,8 @@ class Arrivals:
             known = 0
             self._forget()
         for place in range(known, len(path.steps)):
-            self._last = path.steps[place]
-            self._add(place, self._last.selected)
+            self._add(place, path.steps.selected(place))  # a whole step has an array of all features
+        self._last = path.steps[-1] if path.steps else None
         return self._found
 
     def _forget(self) -> None:
@@ -259,6 +262,7 @@ _COLUMNS = (
         value=_name,
         tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
         stretch=True,
+        least=_FEWEST_LETTERS,
         tone=_tone,
         mark=lambda row: row.pinned,
         hint=_hint,
@@ -519,9 +523,15 @@ class FeaturesPanel(Panel):
         weights = tr("Weights")
         self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
 
-    def clear(self, why: str = NO_PATH, title: str = "") -> None:
-        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given."""
+    def clear(self, why: str = NO_PATH, title: str = "", measure: str = "") -> None:
+        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given.
+
+        ``measure`` is that of the column which a path would have.
+        """
         self.set_title(title or tr("Path"))
+        if measure not in ("", self._measure):
+            self._measure = measure
+            self._show_columns()
         self.table.placeholder = why
         self._k = 0
         self._held = None
@@ -570,7 +580,7 @@ class FeaturesPanel(Panel):
         # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
         out = {key for key in ("gain", "after") if not has_own_values(rows, key, most=rounds)}
-        if self.width() < _ROOM_FOR_MARGIN:
+        if self.width() < scaled(_ROOM_FOR_MARGIN):
             out.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
@@ -584,6 +594,8 @@ class FeaturesPanel(Panel):
             if room < wanted and key not in out and key in widths:
                 out.add(key)
                 room += widths[key]
+        if room < scaled(_FEWEST_LETTERS):
+            out.add("feature_id")
         for number, column in enumerate(columns):
             self.table.setColumnHidden(number, column.key in out)
             if column.key == "feature_id":
@@ -595,7 +607,9 @@ class FeaturesPanel(Panel):
         """Return with which width neither the header nor a name is cut, or only a very long one."""
         model, metrics = self.table.rows_model, self.table.fontMetrics()
         number, name = next((n, column) for n, column in enumerate(model.columns) if column.key == "name")
-        widest = max((metrics.horizontalAdvance(name.text(row)) for row in model.rows), default=0)
+        # Of thousands the longest are measured, as each takes 10 µs, and this is asked for at every change.
+        longest = nlargest(_MEASURED_NAMES, {name.text(row) for row in model.rows}, key=len)
+        widest = max(map(metrics.horizontalAdvance, longest), default=0)
         header = self.table.horizontalHeader().sectionSizeHint(number)
         return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))
 

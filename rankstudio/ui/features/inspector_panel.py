@@ -15,7 +15,7 @@ from rankstudio.engine.data.feature_sets import LABELS, FeatureSet
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.number_format import correlation_text
-from rankstudio.ui.language import tr
+from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots import Density, DensityPlot
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
@@ -25,16 +25,21 @@ from rankstudio.ui.widgets.panel import ColumnArea, ElidedLabel, WrappedLabel
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
-    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile
+    from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, SelectedCorrelation
 
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(
     "Measures of the ranking by this feature alone on each part, in the direction that is better on the "
     "training part"
 )
-_WITH = tr("Pearson's correlation within queries with each feature of the selected model")
+_WITH = tr(
+    "Pearson's correlation within queries with each feature of the selected model, and the similarity A by "
+    "which the method penalises the two, if it does"
+)
+_WEIGHED = tr("Importance by which the method penalises the weight of the feature, or of its negative (−)")
 _ALL_OF_THEM = tr("all of them, R²")
 _ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
+_MOST_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all features has thousands
 _LEAST_HEIGHT = 96  # pixels
 _LEAST_PLOT = 52
 VALUES, CANDIDATES = "values", "candidates"
@@ -185,6 +190,8 @@ def facts(profile: FeatureProfile, *, alone: bool = True) -> str:
         number = correlation_text(profile.correlation)
         link = f'<a href="{profile.closest_id}">{profile.closest_id} {name}</a>'
         parts.append(tr("closest: {link} (r\xa0=\xa0{number})").format(link=link, number=number))
+    if profile.importance and alone:
+        parts.append(tr("importance s\xa0=\xa0{number}").format(number=_importance(profile)))
     return " · ".join(parts)
 
 
@@ -208,6 +215,12 @@ class ProfileTables(ColumnArea):
         alone = _alone_rows(profile)
         together = _together_rows(profile)
         self._tables = [(alone, _ALONE), (together, _WITH)] if together else [(alone, _ALONE)]
+        if profile.importance:
+            rows: list[tuple[str, ...]] = [
+                (tr("how the method weighs it"), "s"),
+                (tr("importance"), _importance(profile)),
+            ]
+            self._tables.insert(1, (rows, _WEIGHED))
         self._show()
 
     def clear(self) -> None:
@@ -275,11 +288,36 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
     """Return the correlations with the selected features, after a header; nothing where none is selected."""
     if not profile.with_selected:
         return []
+    shown = profile.with_selected
+    if len(shown) > _MOST_ROWS:
+        shown = tuple(sorted(shown, key=lambda one: -abs(one.correlation))[:_MOST_ROWS])
     rows = [
-        (f"{one.name} ({one.feature_id})", correlation_text(one.correlation)) for one in profile.with_selected
+        (f"{one.name} ({one.feature_id})", correlation_text(one.correlation), *_similarity(one))
+        for one in shown
     ]
+    left = len(profile.with_selected) - len(shown)
+    if left:
+        least = correlation_text(abs(shown[-1].correlation))
+        said = trn("{n} other, |r| up to {r}", "{n} others, |r| up to {r}", left)
+        rows.append((said.format(n=left, r=least), ""))
     explained = "–" if isnan(profile.explained) else f"{profile.explained:.2f}"
-    return [(tr("with the selected features"), "r"), *rows, (_ALL_OF_THEM, explained)]
+    header = (
+        tr("with the selected features"),
+        "r",
+        *(["A"] if _similarity(profile.with_selected[0]) else []),
+    )
+    return [header, *rows, (_ALL_OF_THEM, explained)]
+
+
+def _similarity(one: SelectedCorrelation) -> tuple[str, ...]:
+    """Return the similarity by which the method penalises a pair; nothing for one without."""
+    return () if isnan(one.similarity) else (f"{one.similarity:.2f}",)
+
+
+def _importance(profile: FeatureProfile) -> str:
+    """Return the importance of a feature, and that of its negative where it is another number."""
+    own, negative = profile.importance
+    return f"{own:.3g}" if own == negative else f"{own:.3g}, −: {negative:.3g}"
 
 
 def _table(rows: Sequence[tuple[str, ...]], tip: str) -> QWidget:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
+from rankstudio.engine.analysis.evidence.path_length import path_length
 from rankstudio.engine.data.summary import is_wide
+from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
 from rankstudio.ui.background.worker import Worker, ignore
@@ -40,7 +42,6 @@ MOST_SECONDS = 20.0
 """Of a search for the best set, which then has a gap."""
 SETTLED_MILLISECONDS = 150
 """After which a slider that moved is at rest."""
-_STEPS = 12  # of the paths on the halves; more where the selection has more
 _KEPT = 200
 _MOST_SETS, _MOST_SIZE = 80_000_000, 12  # of a list of all sizes
 _FEW_SEARCHED = 0.01  # share of sets from which it is known how long the others take
@@ -194,6 +195,18 @@ class Evidence(QObject):
         if model is None or model.plan.method != GREEDY or model.plan.preferences:
             return False
         return bool(model.plan.combination(model.values).parameters["pairs"] == "query")
+
+    @property
+    def judged(self) -> bool:
+        """Whether RankRLS ranks with the features, so that the exact left-out error of any set is known."""
+        model = self._current.model
+        if model is None or model.plan.preferences:
+            return False
+        plan, chosen = model.plan, model.plan.combination(model.values)
+        entry, values = plan.entry, chosen.parameters
+        if plan.ranker_entry is not None:
+            entry, values = plan.ranker_entry, chosen.ranker
+        return (entry.ranks_with or entry.label) == RANKRLS.label and values.get("pairs", "query") == "query"
 
     @property
     def steps_tested(self) -> bool:
@@ -575,9 +588,8 @@ class Evidence(QObject):
         return comb(max(1, self._n_candidates(model) - joint), len(selected) - joint_selected)
 
     def _n_steps(self, model: SelectedModel) -> int:
-        """Return how far paths go on the halves: beyond the selection, and alike for neighbouring ones."""
-        k = len(model.step.selected)
-        return min(int(model.fold.train.n_features), _STEPS * (1 + (k + 1) // _STEPS))
+        """Return how far paths go on the halves."""
+        return path_length(len(model.step.selected), int(model.fold.train.n_features))
 
     def _refit_seconds(self, model: SelectedModel) -> float:
         """Return how long a method takes that learns anew on each half, by how long the run took."""

@@ -62,11 +62,14 @@ class Page(QWidget):
         What a controller, a table or a plot tells the user.
     figureAsked : Signal(object)
         The user wants a plot as a figure (Plot).
+    paintAsked : Signal(object, object)
+        Of a plot: what paints a picture, and what is called with it.
     """
 
     failed = Signal(str)
     said = Signal(str)
     figureAsked = Signal(object)
+    paintAsked = Signal(object, object)
 
     def __init__(
         self,
@@ -99,6 +102,7 @@ class Page(QWidget):
         for plot in self.findChildren(Plot):
             plot.failed.connect(self.failed)
             plot.figureAsked.connect(partial(self.figureAsked.emit, plot))
+            plot.paintAsked.connect(self.paintAsked)
         for panel in content.findChildren(Panel):
             if panel.findChildren(Plot):
                 button = named(panel.add_tool("figure", tr("Figure for print…")), "figure-button")

@@ -2,7 +2,7 @@
 
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.bars import Bar, BarsPlot
-from rankstudio.ui.plots.base import Plot, export_plot
+from rankstudio.ui.plots.base import Plot, plot_writer
 from rankstudio.ui.plots.curves.curves_plot import CurvesPlot
 from rankstudio.ui.plots.distributions import Density, DensityPlot
 from rankstudio.ui.plots.maps.heat_map import HeatMapPlot
@@ -16,5 +16,5 @@ __all__ = [
     "DensityPlot",
     "HeatMapPlot",
     "Plot",
-    "export_plot",
+    "plot_writer",
 ]

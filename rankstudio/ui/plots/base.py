@@ -158,6 +158,8 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         A sentence, when something the user asked the plot for (to save it, say) did not work.
     figureAsked : Signal()
         The user wants the plot as a figure: copied with its caption, or in a file.
+    paintAsked : Signal(object, object)
+        What paints a picture, which takes longer than a turn of the window, and what is called with it.
     placeholder : str
         What an empty plot says.
     shared : Shared
@@ -172,6 +174,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
 
     failed = Signal(str)
     figureAsked = Signal()
+    paintAsked = Signal(object, object)
     pointed = Signal(int)
 
     def __init__(self, theme: Theme, axes: Axes) -> None:
@@ -493,8 +496,8 @@ class PlotMenu(QMenu):
     def copy_picture(self) -> None:
         """Put the figure on the clipboard, two columns wide."""
         self._plot.flush()
-        picture = figure_image(self._plot.figure(), style_of("page"), 220.0)
-        QGuiApplication.clipboard().setImage(picture)
+        paint = partial(figure_image, self._plot.figure(), style_of("page"), 220.0)
+        self._plot.paintAsked.emit(paint, QGuiApplication.clipboard().setImage)
 
     @Slot()
     def copy_numbers(self) -> None:
@@ -505,17 +508,17 @@ class PlotMenu(QMenu):
     def save_as(self) -> None:
         """Ask where to, and save; a failure is the plot's `failed` signal."""
         suggested = "".join(c if c.isalnum() else "-" for c in self._plot.axes.title).strip("-") or "plot"
-        plot, save = self._plot, partial(export_plot, self._plot)
-        save_as(plot, tr("Save plot"), f"{suggested}.png", FORMATS, save, plot.failed)
+        plot = self._plot
+        save_as(plot, tr("Save plot"), f"{suggested}.png", FORMATS, self._save, plot.failed)
+
+    def _save(self, path: str) -> None:
+        self._plot.paintAsked.emit(plot_writer(self._plot, path), lambda _: None)
 
 
-def export_plot(plot: Plot, path: str | Path) -> None:
-    """Write the figure of a plot to a file; its suffix says how.
+def plot_writer(plot: Plot, path: str | Path) -> Callable[[], None]:
+    """Return what writes the figure of a plot as it is now, on any thread; its suffix says how.
 
-    Raises
-    ------
-    OutputError
-        As of :func:`save_figure`.
+    What is returned raises as :func:`save_figure` does.
     """
     plot.flush()
-    save_figure(plot.figure(), path, style_of("page"))
+    return partial(save_figure, plot.figure(), path, style_of("page"))

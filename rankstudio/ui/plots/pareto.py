@@ -43,6 +43,12 @@ _BANDS = {
     ),
 }
 """What the band is called by its rule, at length and in short."""
+_OVER_FOLDS = {
+    "not significantly worse": (
+        tr("not significantly worse than the best (95 %, paired over folds)"),
+        tr("not significantly worse than the best"),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,7 @@ class ParetoPlot(Plot):
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
         self.chosen: int | None = None
+        self.over_folds = False  # of one ranking, each fold counts as a query
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.add_layer(partial(draw_pareto_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
@@ -346,7 +353,7 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
         return
     painter.setFont(font(SMALL))
     title = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
-    names = _BANDS.get(plot.marks.rule, (plot.marks.rule,))
+    names = (_BANDS | _OVER_FOLDS if plot.over_folds else _BANDS)[plot.marks.rule]
     room = frame.outer.width() - title - 30
     text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
     if not text:

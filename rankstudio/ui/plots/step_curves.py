@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF, QResizeEvent
 
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, Level, Series
@@ -24,6 +24,7 @@ BEHIND = -1
 """Number of a curve that has no colour of its own."""
 
 _LEAST_HEIGHT = 62  # pixels: three panels stand below each other in the smallest window
+_LOW = 130  # pixels of a plot that has no room for the text of its x axis
 _REACH = 18.0  # pixels from a point in which the mouse means it
 _NAMES = 0.34  # of the width, that names take at most
 _GAP = 6.0
@@ -100,7 +101,7 @@ class StepCurvesPlot(Plot):
         self.step_shown: int | None = None
         self.decimals = 4
         self.feature_at: Callable[[int, int], int] = lambda key, step: 0
-        self._limits = limits
+        self._limits, self._x_label = limits, x_label
         self._marked: int | None = None
         super().__init__(theme, Axes(title, x_label, integer_x=True, x_air=_AIR))
         self.setMinimumHeight(_LEAST_HEIGHT)
@@ -156,6 +157,13 @@ class StepCurvesPlot(Plot):
         frame = self.axes.frame(QSizeF(size.width() - names, size.height()), *self.ranges())
         return replace(frame, outer=QRectF(QPointF(0, 0), size))
 
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Leave the text of the x axis out of a low plot, for the sake of the curves."""
+        super().resizeEvent(event)
+        said = self._x_label if self.height() >= scaled(_LOW) else ""
+        if event is not None and said != self.axes.x_label:  # there is none while the plot is built
+            self.set_axes(replace(self.axes, x_label=said))
+
     def _names_width(self, width: float) -> float:
         metrics = QFontMetricsF(font(TINY, bold=True))
         names = [curve.label for curve in self.curves if curve.number != BEHIND and curve.label]
@@ -168,7 +176,7 @@ class StepCurvesPlot(Plot):
 
     def figure(self) -> CurvesFigure:
         """Return the curves; those behind have no names."""
-        x = FigureAxis(self.axes.x_label, whole=True)
+        x = FigureAxis(self._x_label, whole=True)
         low, high = self._limits or (None, None)
         series = tuple(
             Series(

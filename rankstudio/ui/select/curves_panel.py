@@ -161,7 +161,7 @@ class CurvesPanel(Panel):
         self._several = True
         self.over: OverGrid | None = None
         self._sign = 1.0
-        self._selects = self._alone = False
+        self._selects = self._alone = self._pairs = False
         self._measure, self._data_label = "MAP", ""
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
@@ -278,12 +278,13 @@ class CurvesPanel(Panel):
             plot.placeholder = text
             plot.redraw()
 
-    def set_measured(self, measured: bool, left_out: bool = False) -> None:
+    def set_measured(self, measured: bool, left_out: bool = False, *, pairs: bool = False) -> None:
         """Take whether the data have a validation part; without one there is nothing to draw of it.
 
-        ``left_out`` says that left-out training queries are measured: they are drawn then where there is no
-        such part, else beside it.
+        ``left_out`` says that left-out training queries are measured, or pairs of documents: they are drawn
+        then where there is no such part, else beside it.
         """
+        self._pairs = pairs
         self._alone = left_out and not measured
         self._measurable = measured or left_out
         self._show_view()
@@ -392,7 +393,8 @@ class CurvesPanel(Panel):
     def set_measure(self, name: str) -> None:
         """Show another measure."""
         self._measure = name
-        title = tr("leave-query-out {name}") if self._alone else tr("validation {name}")
+        left_out = tr("leave-pair-out {name}") if self._pairs else tr("leave-query-out {name}")
+        title = left_out if self._alone else tr("validation {name}")
         self.validation_plot.set_axes(replace(self.validation_plot.axes, title=title.format(name=name)))
         part = ("leave-query-out", tr("leave-query-out")), ("validation part", tr("validation"))
         self.validation_plot.link_title(*part[not self._alone])
@@ -474,18 +476,24 @@ class CurvesPanel(Panel):
     @property
     def _shown(self) -> str:
         """The name of what the curves show."""
-        return left_out_name(self._measure) if self._alone else self._measure
+        return self._left_out if self._alone else self._measure
+
+    @property
+    def _left_out(self) -> str:
+        return left_out_name(self._measure, pairs=self._pairs)
 
     def _draw_left_out(self) -> None:
         """Draw beside the validation of the chosen path, or the only one, that of left-out queries."""
         lone = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else lone
         path = self._paths.get(key) if key is not None else None
-        values = path.validation.get(left_out_name(self._measure), []) if path and not self._alone else []
+        values = path.validation.get(self._left_out, []) if path and not self._alone else []
         xs: Sequence[float] = path.ks[: len(values)] if path else []
         if self.over is not None and key is not None and key != LIVE:
-            xs, values = self._across(self.over.curves[key], left_out_name(self._measure))
+            xs, values = self._across(self.over.curves[key], self._left_out)
         label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
+        if self._pairs:
+            label = tr("left-out pairs, selection not repeated") if self._selects else tr("left-out pairs")
         self.validation_plot.family.set_beside(_LEFT_OUT, label, xs, values)
         self.validation_plot.mark_dirty()
 
@@ -570,7 +578,7 @@ class CurvesPanel(Panel):
         where = " · ".join(size)
         validated, left_out = tr("validation {measure} {values:.4f}"), tr("left-out {measure} {values:.4f}")
         said = [(left_out if self._alone else validated, values[k])]
-        beside = [] if self._alone else path.validation.get(left_out_name(self._measure), [])
+        beside = [] if self._alone else path.validation.get(self._left_out, [])
         said += [(left_out, value) for x, value in zip(path.ks, beside, strict=False) if x == k]
         return where, *(text.format(measure=self._measure, values=value) for text, value in said)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QSize, QStringListModel, Qt, Signal, Slot
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QCompleter,
+    QFileDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -47,6 +49,7 @@ TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
 _SEVERAL = tr("several values, each tried")  # keys of the items that stand for no one choice
 _ASK = tr("select several")
+_OWN = tr("select a file of own values")
 _USUAL = (
     GIVEN,
     "5-fold",
@@ -445,11 +448,14 @@ class ChoicesField(ChoiceField):
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
         several = self.parameter.several(self._value)
-        if several:
-            box.addItem(self.parameter.format(self._value), _SEVERAL)
+        own = not several and self._value not in dict(choices)
+        if several or own:
+            box.addItem(Path(self._value).name if own else self.parameter.format(self._value), _SEVERAL)
         if several or self.parameter.offers_several:
             box.addItem(tr("several…"), _ASK)
-        box.setCurrentIndex(box.findData(_SEVERAL if several else self._value))
+        if self.parameter.own_file:
+            box.addItem(tr("own values…"), _OWN)
+        box.setCurrentIndex(box.findData(_SEVERAL if several or own else self._value))
 
     def menu(self) -> QMenu:
         """Return the boxes to tick, those of the present value ticked."""
@@ -477,7 +483,15 @@ class ChoicesField(ChoiceField):
     @Slot()
     def _take_current(self) -> None:
         asked = self.editor.currentData() == _ASK
-        if asked or self.editor.currentData() == _SEVERAL:
+        if self.editor.currentData() == _OWN:
+            self.show_value()
+            title = tr("Own values of {label}").format(label=self.parameter.label)
+            name, _ = QFileDialog.getOpenFileName(
+                self.window(), title, "", tr("Tables (*.csv);;All files (*)")
+            )
+            if name:
+                self.enter(name)
+        elif asked or self.editor.currentData() == _SEVERAL:
             self.show_value()  # what stands there stays until other boxes are ticked
         else:
             super()._take_current()

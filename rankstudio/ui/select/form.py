@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.data.feature_groups import groups_in_words
-from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
 from rankstudio.engine.experiment.plan.protocol import BEST, ONE_SE, SMALLEST, at_most, parse_rule
 from rankstudio.engine.methods.catalog import (
@@ -78,15 +78,19 @@ def _ranker_choice(selector: Method) -> Parameter:
     )
 
 
-def _select_by(measures: Sequence[str], *, left_out: bool = False) -> Parameter:
+def _select_by(measures: Sequence[str], *, left_out: bool = False, pairs: bool = False) -> Parameter:
     """Return the selection criterion as a parameter, for the measures that a plan reports.
 
-    ``left_out`` says whether those of left-out training queries can choose, too.
+    ``left_out`` says whether those of left-out training queries can choose, too; with ``pairs`` those of
+    left-out pairs of documents, of one ranking.
     """
     choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
     if left_out:
+        title = tr("leave-pair-out {name}") if pairs else tr("leave-query-out {name}")
         choices += tuple(
-            (left_out_name(name), tr("leave-query-out {name}").format(name=name)) for name in measures
+            (left_out_name(name, pairs=pairs), title.format(name=name))
+            for name in measures
+            if not pairs or name in PAIR_MEASURES
         )
     return Parameter(
         name="select_by",
@@ -382,7 +386,8 @@ class MethodForm(Panel):
 
     def _offer(self, plan: Plan) -> None:
         """Offer the measures of a plan as criteria, and its rule."""
-        chooses = _select_by(plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out)
+        pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
+        chooses = _select_by(plan.evaluated, left_out=plan.can_leave_out or plan.leaves_out, pairs=pairs)
         offered = {self._select_by: chooses, self._rule: _rule(plan.rule)}
         for field, parameter in offered.items():
             if parameter != field.parameter:

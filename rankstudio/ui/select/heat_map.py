@@ -254,7 +254,9 @@ class HeatController(QObject):
             self.panel.clear(why)
             return
         self._drawn = record
-        title = tr("leave-query-out {name}") if self.panel.left_out() else tr("validation {name}")
+        pairs = record.plan.pairs_out
+        title = tr("leave-pair-out {name}") if pairs else tr("leave-query-out {name}")
+        title = title if self.panel.left_out() else tr("validation {name}")
         title = title.format(name=self._session.measure)
         if view == SIZES:
             self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))
@@ -298,7 +300,7 @@ class HeatController(QObject):
         Of an optimiser's iterations only the last one is a model.
         """
         name, fold = self._session.measure, self._shown.fold
-        name = left_out_name(name) if self.panel.left_out() else name
+        name = left_out_name(name, pairs=record.plan.pairs_out) if self.panel.left_out() else name
         last = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
         if fold is None:
             mean = self._shown.mean(record, combination)

@@ -172,7 +172,8 @@ class RunController(Controller):
             measured=plan.measured_criterion,
         )
         self.curves.set_measure(self._session.measure)
-        self.curves.set_measured(measured, plan.leaves_out or self._paths.leaves_out)
+        left_out = plan.leaves_out or self._paths.leaves_out
+        self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(why)
         if record is not None:

@@ -63,8 +63,11 @@ _FILE = (
     ),
     Command(
         "open_preferences",
-        tr("Open pre&ferences…"),
-        tr("Learn from preferences between documents instead of labels: a table of qid, winner, loser."),
+        tr("Open pre&ferences or clicks…"),
+        tr(
+            "Learn from preferences between documents instead of labels: a table of qid, winner, loser; or "
+            "clicks: qid, docid, position, click."
+        ),
     ),
     Command(
         "import_feature_set",
@@ -277,6 +280,11 @@ _RUN = (
         tr("Run a permutation test of the selection. Choose again to stop."),
     ),
     Command(
+        "flips",
+        tr("Flip lab&els"),
+        tr("Repeat the current run with a share of the labels flipped. Choose again to stop."),
+    ),
+    Command(
         "left_out",
         tr("&Left-out queries"),
         tr("Show the leave-query-out measure next to the validation measure. Choose again to hide it."),
@@ -431,6 +439,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
         "follow": current is not None,
         "stop": current is not None or loading or models.permutations.busy,
         "chance": models.permutations.possible,
+        "flips": ready and shown is not None and shown.result is not None and shown.plan.entry.selects,
         "left_out": models.left_out.possible and not models.left_out.brought,
         "stop_all": models.runs.busy,
         "cancel_load": loading,

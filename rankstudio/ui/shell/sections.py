@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from rankstudio.ui.compare.controller import CompareController
 from rankstudio.ui.data.controller import DataController
+from rankstudio.ui.data.judges_panel import JudgesController
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.set_tray import SetTrayController
 from rankstudio.ui.features.alone_panel import AloneController
@@ -57,6 +58,7 @@ class Sections(QObject):
         self.chance = ChanceController(current, models.permutations, self.select.curves, self)
         self.features = FeaturesController(theme, models, self)
         self.why = WhyController(theme, models, self.features, self)
+        self.judges = JudgesController(theme, models, self)
         self.alone = AloneController(theme, models, self.features, self)
         self.substitutes = SubstitutesController(theme, models, self)
         self.evidence = EvidenceController(theme, models, self)
@@ -98,7 +100,8 @@ class Sections(QObject):
     def _lay_out(self) -> Workspace:
         """Return the pages with their panels."""
         about = column("data-left", (self.data.panel, 0, 270), (self.alone.panel, 1, 400))
-        data = row("data-page", (about, 0, 330), (self.data.statistics, 1, 900))
+        described = column("data-right", (self.data.statistics, 1, 330), (self.judges.panel, 1, 330))
+        data = row("data-page", (about, 0, 330), (described, 1, 900))
         self.features.inspector.add_candidates(self.select.candidates)
         self.select.compared.connect(self.features.inspector.offer_candidates)
         right = column("right", (self.features.features, 3, 400), (self.features.inspector, 2, 320))

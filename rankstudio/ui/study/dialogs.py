@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, QIdentityProxyModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
-from PySide6.QtGui import QIcon, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
+    QMenu,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -222,6 +223,13 @@ class ColumnsDialog(QDialog):
             tr("Read all documents as one ranking. Folds are then made of documents."),
         )
         self._label = named(QComboBox(), "columns-label", tr("column of the relevance label"))
+        self._judges: set[int] = set()  # columns of labels beside the one in use
+        self._others = named(
+            QToolButton(),
+            "columns-judges",
+            tr("Labels of other judges"),
+            tr("Labels that other judges gave the same documents. The Data page switches between them."),
+        )
         self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
         self._table = named(QTableWidget(), "columns-table", tr("columns and their first values"))
         self._count = named(PlainLabel(), "columns-count", role="muted")
@@ -239,7 +247,7 @@ class ColumnsDialog(QDialog):
     def columns(self) -> DataColumns:
         """Return what the user says of the columns."""
         names, told = self._preview.names, self._told()
-        roles = set(self._roles())
+        roles = {*self._roles(), *self._judges}
         comment = self._comment()
         left_out = [
             name
@@ -247,7 +255,8 @@ class ColumnsDialog(QDialog):
             if i not in roles and i not in self._features and (i != comment or names.count(name) > 1)
         ]
         one = told.no_queries
-        return columns_of(self._preview, told.qid, told.label, left_out, told.part, no_queries=one)
+        preview, labels = self._preview, told.labels
+        return columns_of(preview, told.qid, told.label, left_out, told.part, no_queries=one, labels=labels)
 
     def _roles(self) -> tuple[int, int, int]:
         """Return the columns of query, label and part; -1 for none."""
@@ -260,9 +269,18 @@ class ColumnsDialog(QDialog):
         )
         self._label.addItem(tr("choose …"), -1)
         self._part.addItem(tr("none"), -1)
+        menu = QMenu(self._others)
         for i, name in enumerate(self._preview.names):
+            shown = name or tr("column {number}").format(number=i + 1)
             for box in (self._qid, self._label, self._part):
-                box.addItem(name or tr("column {number}").format(number=i + 1), i)
+                box.addItem(shown, i)
+            if not self._preview.is_text(i):
+                action = menu.addAction(shown.replace("&", "&&"))
+                action.setCheckable(True)
+                action.setData(i)
+        menu.triggered.connect(self._judge)
+        self._others.setMenu(menu)
+        self._others.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def _fill_table(self) -> None:
         """Show a row for each column of the file: its name, what it is, its first values."""
@@ -303,6 +321,7 @@ class ColumnsDialog(QDialog):
         part = found.part if found else _index(names, told.part)
         for box, position in ((self._qid, qid), (self._label, label), (self._part, part)):
             box.setCurrentIndex(box.findData(-1 if position is None else position))
+        self._judges = set(found.judges if found else ()) - {label}
         if told.features:
             self._features = {i for i, name in enumerate(names) if name in told.features}
         else:
@@ -316,6 +335,7 @@ class ColumnsDialog(QDialog):
         query.setBuddy(self._qid)
         form.addRow(query, fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
         form.addRow(tr("&Relevance label"), self._label)
+        form.addRow(tr("Other &judges"), self._others)
         form.addRow(tr("&Part"), self._part)
         every = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
         none = named(QPushButton(tr("&None")), "columns-none", role="quiet")
@@ -343,11 +363,13 @@ class ColumnsDialog(QDialog):
     def _told(self) -> DataColumns:
         names = self._preview.names
         qid, label, part = self._roles()
+        labels = sorted({label, *self._judges} - {-1, qid, part}) if self._judges else []
         return DataColumns(
             names[qid] if qid >= 0 else "",
             names[label] if label >= 0 and label != qid else "",
             part=names[part] if part >= 0 and part not in (qid, label) else "",
             no_queries=self._no_queries.isChecked(),
+            labels=tuple(names[i] for i in labels) if len(labels) > 1 else (),
         )
 
     @Slot()
@@ -355,18 +377,25 @@ class ColumnsDialog(QDialog):
         """Show of every column what it is by now."""
         (qid, label, part), comment = self._roles(), self._comment()
         alone = self._no_queries.isChecked()
+        self._judges -= {qid, label, part}
+        for action in self._others.menu().actions():
+            action.setChecked(action.data() in self._judges)
+            action.setEnabled(action.data() not in (qid, label, part))
+        others = [self._label.itemText(self._label.findData(i)) for i in sorted(self._judges)]
+        self._others.setText(", ".join(others) or tr("none"))
         self._qid.setDisabled(alone)
         blocked = self._table.blockSignals(True)  # a cell that is filled in here was not ticked by the user
         n = 0
         for i in range(self._table.rowCount()):
-            free = i not in (qid, label, part)
+            free = i not in (qid, label, part, *self._judges)
             is_feature = i in self._features and free
             n += is_feature
             name, role = self._items[i]
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
             name.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if free else flags)
             name.setCheckState(Qt.CheckState.Checked if is_feature else Qt.CheckState.Unchecked)
-            roles = {part: tr("part"), qid: tr("query"), label: tr("label")}
+            roles = dict.fromkeys(self._judges, tr("other label"))
+            roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
             other = tr("comment") if i == comment else tr("left out")
             role.setText(roles.get(i, tr("feature") if is_feature else other))
         self._table.blockSignals(blocked)
@@ -378,6 +407,12 @@ class ColumnsDialog(QDialog):
         fine = (qid >= 0 or alone or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
         fine = fine and (part < 0 or part not in (qid, label))
         self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(fine)
+
+    @Slot(QAction)
+    def _judge(self, action: QAction) -> None:
+        """Take a column as the label of another judge, or no longer."""
+        (self._judges.add if action.isChecked() else self._judges.discard)(action.data())
+        self._refresh()
 
     @Slot(QTableWidgetItem)
     def _toggle(self, item: QTableWidgetItem) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from rankstudio.engine.analysis.batch import is_comparison
-from rankstudio.engine.data.columns import FILES, DataColumns
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.cost_files import holds_costs
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_sets import holds_feature_set
@@ -123,10 +123,12 @@ class OpenController(Controller):
         def show(preview: TablePreview) -> None:
             dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
             told = DataColumns.of(options.columns)
-            files = {name: getattr(told, name) for name in FILES}
-            dialog.accepted.connect(
-                lambda: self._open_with(path, options, replace(dialog.columns(), **files))
-            )
+
+            def accept() -> None:
+                columns = replace(dialog.columns(), judgments=told.judgments, feature_set=told.feature_set)
+                self._open_with(path, options, columns)
+
+            dialog.accepted.connect(accept)
             dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
@@ -158,7 +160,7 @@ class OpenController(Controller):
         folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
         name, _ = QFileDialog.getOpenFileName(self._window, title, folder, _JUDGMENTS)
         if name:
-            self._open_with(path, options, replace(DataColumns.of(options.columns), judgments=name))
+            self._open_with(path, options, replace(DataColumns.of(options.columns), judgments=(name,)))
         else:
             self.failed.emit(problem)
 
@@ -187,7 +189,7 @@ class OpenController(Controller):
         others = [path for path in paths if path not in logs]
         if len(logs) == len(others) == 1 and Path(others[0]).parent != Path(logs[0]).parent:
             plan = self._session.plan.changed(columns={})
-            self._open_with(str(Path(logs[0]).absolute()), plan, DataColumns(judgments=others[0]))
+            self._open_with(str(Path(logs[0]).absolute()), plan, DataColumns(judgments=(others[0],)))
             return
         try:
             self.open_path(one_of(paths))
@@ -238,6 +240,13 @@ class OpenController(Controller):
         self._run_when_open = False
         plan = self._session.plan.changed(**{name: value})
         self._loader.open(plan.data, plan, plan)
+
+    @Slot(str)
+    def use_label(self, name: str) -> None:
+        """Read what is open again with the label of another judge."""
+        self._run_when_open = False
+        plan = self._session.plan
+        self._open_with(plan.data, plan, replace(DataColumns.of(plan.columns), label=name))
 
     def restore(self) -> None:
         """Open what was open at the end of the last time, with its plan."""

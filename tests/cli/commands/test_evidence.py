@@ -18,7 +18,9 @@ from letor_folder import save_folds
 from rankstudio.cli import main
 from rankstudio.engine import GAS, GreedyRankRLS, open_dataset, selection_evidence
 from rankstudio.engine.analysis.evidence import selection_evidence as gathering
-from rankstudio.engine.errors import OutOfMemoryError
+from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
+from rankstudio.engine.analysis.evidence.model_importance import model_place
+from rankstudio.engine.errors import OutOfMemoryError, StoreError
 from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.engine.experiment.units.fold_context import group_training
 from rankstudio.engine.support.memory import within
@@ -82,10 +84,27 @@ def test_the_selection_of_a_run_is_that_of_its_model(study: Path, answer) -> Non
     direct = selection_evidence(
         GreedyRankRLS(len(chosen), regularization), train.X, train.y, qid=train.qid, parts=("losses",)
     )
+    with Study.open(study, reading=True) as there:
+        place = model_place(fold.chosen.unit.position, fold.chosen.step.selected)
+        kept = unpack_evidence(there.evidence(run.key, 2, place) or b"")
+    assert [row.loss.value for row in kept.rows if row.selected] == [
+        row["loss"] for row in printed["features"] if row["selected"]
+    ], "the window reads it there"
     values = [row["loss"] for row in printed["features"] if row["selected"]]
     np.testing.assert_allclose(values, [row.loss.value for row in direct.rows], rtol=1e-9)
     first = answer(["evidence", str(study), "--run", "1", "--k", "2", "--json", *FAST])
     assert sum(row["selected"] for row in first["features"]) == 2 and first["fold"] == 1
+
+
+def test_evidence_that_cannot_be_stored_is_printed(study: Path, done, monkeypatch) -> None:
+    """Catches a result that is lost because another process has opened the study in the meantime."""
+
+    def refuse(self, *_: object) -> None:
+        raise StoreError("in use")
+
+    monkeypatch.setattr(Study, "save_evidence", refuse)
+    printed = done(["evidence", str(study), "--run", "3", "--fold", "2", *FAST])
+    assert "halves" in printed.out and "in use" in printed.err
 
 
 def test_other_selectors_have_what_applies(study: Path, data: Path, answer) -> None:

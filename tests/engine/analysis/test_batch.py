@@ -185,3 +185,20 @@ def test_a_run_may_have_several_protocols_for_a_learning_curve(tmp_path: Path) -
         ("fsmrank", "given"),
     ]
     assert len({folder_name(plan) for plan in plans}) == 4
+
+
+def test_every_judge_meets_every_method_and_shares_the_data(tmp_path: Path) -> None:
+    path = tmp_path / "judges.toml"
+    head = 'data = "a.csv"\n[columns]\nlabels = ["ann", "bob"]\n[[runs]]\nmethod = ["gas", "ranksvm"]\n'
+    path.write_text(head + 'label = ["ann", "bob"]\n')
+    plans = load_comparison(path).plans("a.csv")
+    assert [(plan.columns["label"], plan.method) for plan in plans] == [
+        ("ann", "gas"),
+        ("ann", "ranksvm"),
+        ("bob", "gas"),
+        ("bob", "ranksvm"),
+    ]
+    for wrong, named in (('label = ["ann", "eve"]\n', "eve"), ("label = 3\n", "label text")):
+        path.write_text(head + wrong)
+        with pytest.raises(PlanError, match=naming(named)):
+            load_comparison(path)

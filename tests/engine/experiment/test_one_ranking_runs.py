@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rankstudio.engine import GreedyRankRLS, RankRLS
+from rankstudio.engine import GreedyRankRLS, KernelRankRLS, RankRLS
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.formats.data_format import BY_KEY
 from rankstudio.engine.data.formats.dataset_writer import save_dataset
 from rankstudio.engine.data.splitting.splits import k_fold
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.plan import CRITERION, USUAL_MEASURES, Plan, usual_measures
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.results.events import RunFinished, UnitFinished
@@ -149,3 +150,86 @@ def test_measures_suit_the_data() -> None:
     assert usual_measures(own, one_ranking=True) == own
     assert usual_choices(usual, one_ranking(), ()).select_by == CRITERION
     assert usual_choices(usual, one_ranking(), ("measures",)).measures == USUAL_MEASURES
+
+
+@pytest.mark.parametrize("pairs", ["query", "pointwise"])
+@pytest.mark.parametrize("method", ["greedy-rankrls", "rankrls", "kernel-rankrls"])
+def test_leave_pair_out_chooses_as_retraining_without_each_pair(method: str, pairs: str) -> None:
+    if method == "kernel-rankrls" and pairs == "pointwise":
+        pytest.skip("kernel RankRLS learns from pairs")
+    data = small_ranking()
+    own = {} if method == "kernel-rankrls" else {"pairs": pairs}
+    own |= {"n_features_to_select": 2} if method == "greedy-rankrls" else {}
+    parameters = {"regularization": LAMBDAS, **own}
+    by = "leave-pair-out AUC"
+    found = run_plan(plan(method=method, parameters=parameters, select_by=by, protocol="given"), data)
+    whole = data.folds[0].train
+    (fold,) = found.folds
+    for path in fold.paths:
+        for step, value in zip(path.steps, path.validation[by], strict=True):
+            columns = sorted(step.selected)
+            model = {"kernel-rankrls": KernelRankRLS, "greedy-rankrls": RankRLS, "rankrls": RankRLS}[method]
+            linear = {"regularization": path.unit.values[0], "pairs": pairs}
+            ranker = model(**(path.unit.parameters if model is KernelRankRLS else linear))
+            right = []
+            for i, j in combinations(range(len(whole.y)), 2):
+                if whole.y[i] != whole.y[j]:
+                    rest = np.delete(np.arange(len(whole.y)), [i, j])
+                    X = whole.X[:, columns]
+                    ranker.fit(X[rest], whole.y[rest], qid=np.zeros(rest.size))
+                    a, b = ranker.predict(X[[i, j]])
+                    right.append(float((a > b) == (whole.y[i] > whole.y[j])))
+            assert value == pytest.approx(np.mean(right), abs=1e-12)
+    best = max(float(value) for path in fold.paths for value in path.validation[by])
+    assert fold.left_out[by] == best
+
+
+def small_ranking() -> FoldedDataset:
+    data = one_ranking()
+    return replace(data, folds=tuple(replace(f, train=taken(f.train, 16)) for f in data.folds))
+
+
+def taken(part: RankingDataset, n: int) -> RankingDataset:
+    rows = np.concatenate((np.flatnonzero(part.y > 0)[: n // 2], np.flatnonzero(part.y <= 0)[: n // 2]))
+    return RankingDataset.from_arrays(part.X[rows], part.y[rows], ["1"] * rows.size)
+
+
+def test_left_out_pairs_of_equal_documents_are_ties() -> None:
+    X = np.ones((6, 2)) * np.array([[0.1], [0.1], [0.1], [0.7], [0.7], [0.7]])
+    y = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
+    data = FoldedDataset.of(RankingDataset.from_arrays(X, y, ["1"] * 6))
+    data = replace(data, columns=DataColumns(no_queries=True))
+    wanted = plan(method="rankrls", parameters={"regularization": (1.0,)}, protocol="given")
+    found = run_plan(wanted.changed(select_by="leave-pair-out AUC"), data)
+    within = [(i, j) for i in range(6) for j in range(6) if y[i] > y[j] and (i < 3) == (j < 3)]
+    across = [(i, j) for i in range(6) for j in range(6) if y[i] > y[j] and (i < 3) != (j < 3)]
+    right = 0.0
+    for i, j in across:
+        rest = np.delete(np.arange(6), [i, j])
+        model = RankRLS(1.0).fit(X[rest], y[rest], qid=np.zeros(4))
+        a, b = model.predict(X[[i, j]])
+        right += 0.5 if abs(a - b) < 1e-12 else float(a > b)
+    expected = (right + 0.5 * len(within)) / (len(within) + len(across))
+    assert found.folds[0].left_out["leave-pair-out AUC"] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"select_by": "leave-query-out AUC"}, "leave-pair-out AUC"),
+        ({"select_by": "leave-pair-out AUC", "method": "ranksvm", "parameters": {}}, "RankSVM"),
+        ({"select_by": "leave-pair-out AUC", "rule": "one-se"}, "one-se"),
+        ({"select_by": "leave-pair-out AUC", "columns": {}}, "queries"),
+    ],
+)
+def test_pairs_that_cannot_choose_are_refused(changes: dict[str, object], said: str) -> None:
+    data = one_ranking()
+    if "columns" in changes:
+        data = replace(data, columns=DataColumns())
+    with pytest.raises(PlanError, match=said):
+        run_plan(plan(**{"protocol": "given", **changes}), data)
+
+
+def test_a_measure_of_whole_rankings_is_none_of_pairs() -> None:
+    with pytest.raises(ParameterError, match="leave-pair-out AUC"):
+        plan(select_by="leave-pair-out MAP")

@@ -435,11 +435,11 @@ def test_query_ids_of_one_type_are_taken_in_any_container(qid: Any) -> None:
     np.testing.assert_array_equal(found, rankstudio.engine.RankRLS().fit(X, y, qid=plain).coef_)
 
 
-@pytest.mark.parametrize("value", [np.ones(3), np.ones((3, 3)), [1.0, 1.0, 1.0], np.array(["pearson"] * 3)])
+@pytest.mark.parametrize("value", [np.ones(3), np.ones((3, 3)), [1.0, 1.0, 1.0], np.array(["nesterov"] * 3)])
 def test_an_array_in_place_of_a_choice_is_refused_in_a_sentence(value: Any) -> None:
     X, y, qid = ranking_problem()
-    with pytest.raises(ParameterError, match="importance: expected pearson, ndcg, map or none"):
-        rankstudio.engine.FSMRank(importance=value).fit(X, y, qid=qid)
+    with pytest.raises(ParameterError, match="solver: expected nesterov or subgradient"):
+        rankstudio.engine.FSMRank(solver=value).fit(X, y, qid=qid)
 
 
 # Documents of one query are one ranking, for which it takes dense X of three or more documents.

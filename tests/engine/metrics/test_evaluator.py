@@ -29,7 +29,19 @@ MEASURES = (
     *("MeanNDCG", "Disagreement", "StrictDisagreement", "Tau"),
 )
 
-BEYOND_LETOR = ("RR", "RR@2", "ERR", "ERR@3", "Recall@1", "Recall@4", "AUC")
+BEYOND_LETOR = (
+    "RR",
+    "RR@2",
+    "ERR",
+    "ERR@3",
+    "Recall@1",
+    "Recall@4",
+    "AUC",
+    "F@2",
+    "F@7",
+    "MaxF",
+    "RPrecision",
+)
 
 
 class Ranked(NamedTuple):
@@ -107,7 +119,8 @@ def test_fast_equals_slow_in_queries_longer_than_one_run(key: str, data: Ranked)
 @pytest.mark.parametrize("key", list(CONVENTIONS))
 @given(data=ranked())
 def test_measures_beyond_letors_equal_their_definitions(key: str, data: Ranked) -> None:
-    fast = Evaluator(data.y, data.query_ptr, key, BEYOND_LETOR, grading=data.grading)
+    names = (*BEYOND_LETOR, "SquaredError")
+    fast = Evaluator(data.y, data.query_ptr, key, names, grading=data.grading)
     greatest = max(0.0, float(data.y.max()))
     queries = [slice(*pair) for pair in zip(data.query_ptr[:-1], data.query_ptr[1:], strict=True)]
     for name, values in fast.per_query(data.scores).items():
@@ -118,6 +131,16 @@ def test_measures_beyond_letors_equal_their_definitions(key: str, data: Ranked) 
             for q in queries
         ]
         np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-13, err_msg=name)
+
+
+def test_a_measure_of_scores_is_unknown_for_a_ranking() -> None:
+    y, scores, ptr = np.array([0.0, 1, 2]), np.array([[0.5, 0, 3]]), np.array([0, 3])
+    evaluator = Evaluator(y, ptr, measures=["SquaredError", "MAP"])
+    of_scores, of_ranking = evaluator.evaluate_many(scores), evaluator.evaluate_rankings(rank(scores, y, ptr))
+    assert of_scores["SquaredError"] == (0.25 + 1 + 1) / 3
+    assert not evaluator.by_rank
+    assert np.isnan(of_ranking["SquaredError"])
+    assert of_ranking["MAP"] == of_scores["MAP"]
 
 
 @given(data=ranked())

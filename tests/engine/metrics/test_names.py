@@ -19,6 +19,10 @@ def test_canonical_names_are_read_back() -> None:
         "AUC",
         "StrictDisagreement",
         "Tau",
+        "F@10",
+        "MaxF",
+        "RPrecision",
+        "SquaredError",
     )
     for name in (*LETOR_MEASURES, *others):
         assert measure(name).name == str(measure(name)) == name
@@ -46,6 +50,8 @@ def test_names_are_read_in_any_case(written: str, name: str) -> None:
         "Recall",
         "AUC@3",
         "Tau@3",
+        "F",
+        "SquaredError@3",
         "MRR",
         "NDCG@²",
         None,
@@ -61,7 +67,7 @@ def test_another_name_is_answered_with_the_measures_there_are(written: object) -
 
 def test_only_errors_are_better_when_they_are_lower() -> None:
     lower = [f.name for f in FAMILIES if not f.higher_is_better]
-    assert lower == ["Disagreement", "StrictDisagreement"]
+    assert lower == ["Disagreement", "StrictDisagreement", "SquaredError"]
     assert not measure("disagreement").higher_is_better
     assert measure("MAP").higher_is_better
 

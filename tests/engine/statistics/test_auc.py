@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics.auc import auc_interval, averaged_auc, pair_auc, pooled_auc
+from rankstudio.engine.statistics.auc import (
+    auc_interval,
+    averaged_auc,
+    mean_auc_interval,
+    pair_auc,
+    pooled_auc,
+)
 
 rows = st.integers(0, 12).flatmap(
     lambda m: st.tuples(
@@ -83,3 +89,18 @@ def test_no_interval_without_two_documents_of_each_kind() -> None:
     assert np.isnan(auc_interval([1, 2, 3], [True, False, False])).all()
     with pytest.raises(ParameterError):
         auc_interval([1, 2], [True, False], 1.0)
+
+
+def test_the_interval_of_a_mean_holds_it_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(1)
+    truth = (0.7602499389065233 + 0.5) / 2  # one model separates the kinds by 1, the other does not
+    relevant, few = np.arange(120) < 40, np.arange(60) < 25
+    held, alone = 0, 0
+    for _ in range(400):
+        pair = [(rng.normal(size=120) + relevant, relevant), (rng.normal(size=60), few)]
+        low, high = mean_auc_interval(pair)
+        held += low <= truth <= high
+        alone += mean_auc_interval(pair[:1]) == auc_interval(*pair[0])
+    assert abs(held / 400 - 0.95) < 3.5 * np.sqrt(0.95 * 0.05 / 400)
+    assert alone == 400
+    assert np.isnan(mean_auc_interval([pair[0], (np.zeros(3), np.arange(3) < 1)])).all()

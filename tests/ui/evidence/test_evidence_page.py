@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,24 @@ from evidence_page import K, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
-from windows import Opened, finish, settle
+from windows import Opened, finish, settle, write_item
 
 from rankstudio.engine import RankRLS, permutation_importance, set_changes
+from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
-from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS
+from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS, SelectionEvidence
+from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
 from rankstudio.ui.background.tasks import FoldCache
-from rankstudio.ui.evidence.best_set_panel import best_of_size
+from rankstudio.ui.evidence.best_set_panel import best_of_size, gap_so_far
 from rankstudio.ui.evidence.controller import EvidenceController
+from rankstudio.ui.evidence.evidence_panel import EvidenceRow, EvidenceTable
 from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.evidence import MOST_SECONDS, Package, Progress
 from rankstudio.ui.plots.maps.set_matrix import FREE, REQUIRED
+from rankstudio.ui.style.theme import Theme
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +83,27 @@ def test_what_takes_a_moment_is_computed_and_shown(window: MainWindow, seen: Evi
     assert (
         seen.stop.view.value() == CURVE and seen.stop.curve.isVisible() and not seen.stop.p_plot.isVisible()
     )
+
+
+@pytest.mark.parametrize(("gap", "said"), [(0.2, "2 %"), (4.0, "40 %"), (9.0, "")])
+def test_a_gap_that_says_nothing_is_not_told(gap: float, said: str) -> None:
+    """Catches a gap of 1e+02 %."""
+    sized = SizedSubset(1, (3,), 10.0, False, gap, 40, 1, nan, 0.0, 0.1)
+    text = gap_so_far(SelectionEvidence((2,), 5, best=BestSubset((sized,))))
+    assert said in text and bool(text) is bool(said)
+
+
+def test_a_column_in_the_place_of_one_that_gave_way_is_shown(theme: Theme) -> None:
+    """Catches a narrow table without verdicts: the substitutes stood there and were hidden."""
+    table = EvidenceTable(theme)
+    table.resize(560, 300)
+    table.show()
+    table.show_rows((), "MAP", 1, 12)
+    found = FeatureEvidence(0, True, 0.5, (1.0, 1.0, 2.0), 0.2, Loss(0.1, 0.0, 0.2), 3)
+    row = EvidenceRow(7, "BM25", found, "uncertain", "", "muted", "9 (+0.1 %)")
+    table.show_rows([row], "MAP", 1, 12)
+    shown = {one.key for n, one in enumerate(table.rows_model.columns) if not table.isColumnHidden(n)}
+    assert "substitute" not in shown and {"name", "probability", "loss", "verdict"} <= shown
 
 
 def test_nothing_is_computed_while_nobody_sees_it(window: MainWindow) -> None:
@@ -486,7 +511,7 @@ def test_table_and_plots_are_exported(window: MainWindow, seen: EvidenceControll
     assert len(lines) == 1 + len(seen.panel.table.rows()) and "verdict" in lines[0]
     for plot in (seen.probability.plot, seen.sets.plot, seen.stop.p_plot):
         assert plot.numbers()[1]
-    items["plot-near-best"].write(tmp_path / "sets.png")
+    write_item(items["plot-near-best"], tmp_path / "sets.png")
     assert (tmp_path / "sets.png").stat().st_size > 1000
 
 

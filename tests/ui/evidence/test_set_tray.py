@@ -100,6 +100,37 @@ def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow, tray:
     assert not tray.trays[0].undo.isEnabled()
 
 
+@pytest.mark.parametrize("ranker", [{}, {"regularization": (2.0,), "weighting": "pairs"}])
+def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
+    window: MainWindow, ranker: dict[str, object]
+) -> None:
+    """Catches another λ or loss than that of the model, and a run with parameters of the selector."""
+    finish(window)
+    changes: dict[str, object] = {"parameters": {"n_features_to_select": 4, "regularization": (8.0,)}}
+    if ranker:
+        changes = {
+            "ranker": "rankrls",
+            "ranker_parameters": ranker,
+            "parameters": {"n_features_to_select": 4},
+        }
+    window.session.change("editing", method="gas", **changes)
+    finish(window)
+    window.session.look_at(1)
+    window.workspace.show_page("features")
+    settle(window)
+    tray, model = window.sections.tray, window.models.current.model
+    wait_until(lambda: tray.trays[0].isVisible() and tray._changes is not None)
+    assert model.plan.method == "gas" and tray._changes.criterion == pytest.approx(model.step.criterion)
+    tray.remove(tray.features[0])
+    known(tray)
+    error, left = tray._changes.criterion, set(tray._columns)
+    tray.run()
+    wait_until(lambda: len(window.runs.records) == 3 and not window.runs.busy)
+    (result,) = window.runs.records[-1].folds.values()
+    assert set(result.chosen.step.selected) == left
+    assert result.chosen.step.criterion == pytest.approx(error)
+
+
 def test_tables_and_menus_offer_the_changes(window: MainWindow, tray: SetTrayController) -> None:
     selected = tray.features
     (action,) = tray.actions(selected[0])

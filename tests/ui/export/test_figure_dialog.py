@@ -13,6 +13,7 @@ from windows import finish, open_window, settle, write_folds
 from rankstudio.cli import main
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.export.figures.values import CurvesFigure, FigureAxis, MapFigure, Series
+from rankstudio.ui.background.worker import Worker
 from rankstudio.ui.export.figure_dialog import FigureDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.plots import Plot
@@ -33,10 +34,12 @@ def figures() -> tuple[CurvesFigure | MapFigure, ...]:
 
 @pytest.fixture
 def dialog(app, theme, tmp_path):
-    made = FigureDialog(figures(), tmp_path)
+    worker = Worker("figures")
+    made = FigureDialog(figures(), tmp_path, worker)
     made.show()
     yield made
     made.close()
+    worker.close()
     made.deleteLater()
 
 
@@ -63,6 +66,7 @@ def test_the_preview_follows_width_text_and_colours(dialog):
 def test_the_clipboard_has_picture_and_caption(dialog):
     dialog.caption.setPlainText("Mine.")
     dialog.copy_button.click()
+    wait_until(lambda: "copied" in dialog.message.text())
     data = QGuiApplication.clipboard().mimeData()
     assert data.text() == "Curves\n\nMine.\n"
     assert QGuiApplication.clipboard().image().width() == 1003
@@ -72,6 +76,7 @@ def test_the_clipboard_has_picture_and_caption(dialog):
 def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), ""))
     dialog.save_button.click()
+    wait_until(lambda: "Written" in dialog.message.text())
     assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "Curves\n\nData: λ.\n"
     dialog.width_box.setCurrentIndex(1)
@@ -81,8 +86,17 @@ def test_a_figure_is_saved_with_its_caption_and_errors_are_said(dialog, tmp_path
     assert (tmp_path / "mine.pdf").read_bytes() == before
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "a.pdf"), ""))
     dialog.save_button.click()
-    assert "could not be written" in dialog.message.text()
+    wait_until(lambda: "could not be written" in dialog.message.text())
     assert dialog.isVisible()
+
+
+def test_a_closed_dialog_shows_nothing_that_is_painted_later(dialog):
+    wait_until(lambda: not dialog.preview.pixmap().isNull())
+    dialog.copy_button.click()
+    dialog.close()
+    QGuiApplication.clipboard().setText("before")
+    wait_until(lambda: not dialog._worker.jobs)
+    assert QGuiApplication.clipboard().text() == "before"
 
 
 def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: Path, monkeypatch) -> None:

@@ -113,3 +113,15 @@ def test_with_room_there_are_tables_of_every_part_and_of_the_selected_features(a
     panel.clear()
     assert panel.tables.texts() == ()
     assert panel.tables.isHidden()
+
+
+def test_of_thousands_of_selected_features_the_most_correlated_are_listed(app, theme):
+    """Each row takes time of the window, and a ranker with all features has thousands of them."""
+    panel = InspectorPanel(theme, "profile", tables=True)
+    many = tuple(SelectedCorrelation(i, f"f{i}", (-1.0) ** i * i / 5000) for i in range(1, 5001))
+    panel.show_feature(make_profile(with_selected=many))
+    rows = [row for row in panel.tables.texts() if row[0].startswith("f")]
+    assert len(rows) == 60 and rows[0] == ("f5000 (5000)", "1.00")
+    assert rows[-1][0] == "f4941 (4941)"
+    assert ("4940 others, |r| up to 0.99", "") in panel.tables.texts()
+    panel.deleteLater()

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import wait_until
-from windows import finish, open_window, settle, write_folds
+from windows import finish, open_window, settle, write_folds, write_item
 from wording import naming
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
@@ -131,7 +131,7 @@ def test_the_map_is_offered_for_export_where_it_is_seen(window, tmp_path):
     assert offered() is None, "the list is seen"
     panel(window).switch._buttons()[1].click()
     for suffix in (".png", ".csv"):
-        offered().write(tmp_path / f"map{suffix}")
+        write_item(offered(), tmp_path / f"map{suffix}")
     header, *rows = (tmp_path / "map.csv").read_text(encoding="utf-8").splitlines()
     columns = header.partition(",")[2]
     assert all(

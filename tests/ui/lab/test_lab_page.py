@@ -19,7 +19,7 @@ from rankstudio.ui.background.simulation import SimulationState
 from rankstudio.ui.export.items import export_items, plot_figures
 from rankstudio.ui.lab.controller import AucTab
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.plots import export_plot
+from rankstudio.ui.plots import plot_writer
 from rankstudio.ui.shell.help import PAGES_OF_THE_WINDOW
 
 
@@ -127,15 +127,15 @@ def test_plots_and_table_are_exported_like_any(window: MainWindow, lab: AucTab, 
     assert naming("500 RankStudio").search(figure.caption)
     assert "greedy" not in figure.caption.lower()
     path = tmp_path / "deviations.csv"
-    export_plot(lab.deviations.plot, path)
+    plot_writer(lab.deviations.plot, path)()
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines))
     assert rows[0][:2] == ["estimator", "mean ± sd"]
     assert lab.found is not None
     assert [float(row[1]) for row in rows[1:]] == lab.found.bias.tolist()
     for suffix in ("svg", "pdf", "png"):
-        export_plot(lab.variation.bias, tmp_path / f"bias.{suffix}")
-    export_plot(lab.variation.sd, tmp_path / "sd.csv")
+        plot_writer(lab.variation.bias, tmp_path / f"bias.{suffix}")()
+    plot_writer(lab.variation.sd, tmp_path / "sd.csv")()
     with (tmp_path / "sd.csv").open(encoding="utf-8", newline="") as lines:
         points = list(csv.reader(lines))[1:]
     assert lab.varied is not None

@@ -12,7 +12,7 @@ import pytest
 from hands import fill_in, press, simulate
 from PySide6.QtWidgets import QPushButton
 from waiting import wait_until
-from windows import settle
+from windows import settle, write_item
 from wording import naming
 
 from rankstudio.cli import main
@@ -39,7 +39,7 @@ def test_what_was_simulated_is_exported_as_what_does_it_again(
     for key in ("lab-deviations", *plots, "lab-code.sh", "lab-code.py"):
         assert not items[key].unavailable
         for _, suffix in items[key].formats:
-            items[key].write(tmp_path / f"{key}{suffix}")
+            write_item(items[key], tmp_path / f"{key}{suffix}")
             assert (tmp_path / f"{key}{suffix}").stat().st_size
     _, *words = shlex.split((tmp_path / "lab-code.sh.sh").read_text(encoding="utf-8"))
     assert main([*words, "--json"]) == 0

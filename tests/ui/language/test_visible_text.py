@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,14 @@ def test_what_only_the_program_reads_is_not(source: str) -> None:
     assert found(source) == []
 
 
-MODULES = {path.relative_to(UI).as_posix(): ast.parse(path.read_text("utf-8")) for path in UI.rglob("*.py")}
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return all modules of the window, parsed."""
+    return {path.relative_to(UI).as_posix(): ast.parse(path.read_text("utf-8")) for path in UI.rglob("*.py")}
 
 
 def test_every_text_of_the_window_is_looked_up() -> None:
-    missing = [(module, node) for module, tree in MODULES.items() for node in unwrapped(tree, module)]
+    missing = [(module, node) for module, tree in modules().items() for node in unwrapped(tree, module)]
     assert [f"{module}:{node.lineno} {template(node)!r} without tr" for module, node in missing] == []
 
 
@@ -66,7 +70,7 @@ def test_what_is_looked_up_is_a_template_and_no_f_string() -> None:
     """A text with values in it already is in no catalog."""
     calls = (
         (module, node)
-        for module, tree in MODULES.items()
+        for module, tree in modules().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("tr", "trn")
     )

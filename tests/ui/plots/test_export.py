@@ -13,7 +13,7 @@ from wording import naming
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
-from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, export_plot
+from rankstudio.ui.plots import Bar, BarsPlot, CurvesPlot, Density, DensityPlot, HeatMapPlot, plot_writer
 from rankstudio.ui.plots.base import PlotMenu, figure_image, save_figure
 from rankstudio.ui.style.colors import DARK
 
@@ -67,7 +67,7 @@ def test_every_plot_makes_every_kind_of_file_without_a_window(theme, make, tmp_p
     plot = make(theme)
     plot.resize(400, 260)
     for suffix in ("png", "svg", "pdf", "csv"):
-        export_plot(plot, tmp_path / f"figure.{suffix}")
+        plot_writer(plot, tmp_path / f"figure.{suffix}")()
     image = QImage(str(tmp_path / "figure.png"))
     assert image.width() == int(178 / 25.4 * 300)
     assert len(colors_of(image)) > 3
@@ -84,7 +84,7 @@ def test_every_plot_makes_every_kind_of_file_without_a_window(theme, make, tmp_p
 
 
 def test_the_csv_is_what_is_drawn_with_all_digits(plot, tmp_path):
-    export_plot(plot, tmp_path / "a.csv")
+    plot_writer(plot, tmp_path / "a.csv")()
     with (tmp_path / "a.csv").open(encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     assert header == ["series", "features selected, k", "validation MAP"]
@@ -95,9 +95,9 @@ def test_the_csv_is_what_is_drawn_with_all_digits(plot, tmp_path):
 
 
 def test_files_are_light_whatever_the_window_is(plot, theme, tmp_path):
-    export_plot(plot, tmp_path / "light.png")
+    plot_writer(plot, tmp_path / "light.png")()
     theme.set_mode("dark")
-    export_plot(plot, tmp_path / "dark.png")
+    plot_writer(plot, tmp_path / "dark.png")()
     assert (tmp_path / "light.png").read_bytes() == (tmp_path / "dark.png").read_bytes()
     assert QImage(str(tmp_path / "light.png")).pixelColor(2, 2).name() == "#ffffff"
     assert plot.grab().toImage().pixelColor(200, 2).name() == DARK.panel
@@ -136,13 +136,13 @@ def test_the_same_figure_is_the_same_bytes_on_any_thread(plot):
 @pytest.mark.parametrize("name", ["a.bmp", "a", "a.jpeg"])
 def test_an_unknown_suffix_is_a_sentence(plot, tmp_path, name):
     with pytest.raises(OutputError, match=naming("pdf csv")):
-        export_plot(plot, tmp_path / name)
+        plot_writer(plot, tmp_path / name)()
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(plot, tmp_path):
     with pytest.raises(OutputError, match="could not be written"):
-        export_plot(plot, tmp_path / "no" / "a.svg")
+        plot_writer(plot, tmp_path / "no" / "a.svg")()
 
 
 def test_the_menu_copies_picture_and_numbers(plot):
@@ -151,13 +151,21 @@ def test_the_menu_copies_picture_and_numbers(plot):
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0].split("\t") == ["k", "λ = 2⁰", "λ = 2¹"]
     assert len(lines) == 47
+    plot.paintAsked.connect(lambda paint, show: show(paint()))
     menu.copy_picture()
     assert QGuiApplication.clipboard().image().width() > 800
 
 
 def test_the_menu_saves_where_it_is_told_and_says_when_it_cannot(plot, tmp_path, monkeypatch):
     said = []
-    plot.failed.connect(said.append)
+
+    def paint_here(paint, show):
+        try:
+            show(paint())
+        except OutputError as error:
+            said.append(str(error))
+
+    plot.paintAsked.connect(paint_here)
     menu = PlotMenu(plot)
     for name, chosen in (("a", "SVG (*.svg)"), ("no/b.png", "PNG"), ("", "")):
         answer = (str(tmp_path / name) if name else "", chosen)
@@ -193,6 +201,6 @@ def test_a_figure_in_a_file_says_which_curve_is_which(theme, tmp_path, n, names)
     for key in range(n):
         plot.set_curve(key, KS, KS / 100 + key)
     plot.select(3 if n > 3 else 0, 4)
-    export_plot(plot, tmp_path / "a.svg")
+    plot_writer(plot, tmp_path / "a.svg")()
     assert {text for text in texts(tmp_path / "a.svg") if "λ" in text} == names
     plot.deleteLater()

@@ -3,7 +3,7 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 
-from rankstudio.ui.plots import export_plot
+from rankstudio.ui.plots import plot_writer
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot, _place, _suggested_names, text_size
 from rankstudio.ui.style import palettes
 
@@ -101,7 +101,7 @@ def test_the_numbers_and_the_picture_can_be_taken_home(plot, tmp_path):
     assert [row[5] for row in rows] == ["front", "front", "", "front"]
     assert [row[6] for row in rows] == ["", "one standard error", "", "best"]
     for ending in ("png", "svg", "pdf", "csv"):
-        export_plot(plot, tmp_path / f"front.{ending}")
+        plot_writer(plot, tmp_path / f"front.{ending}")()
         assert (tmp_path / f"front.{ending}").stat().st_size > 100
     plot.set_spots(())
     assert plot.is_empty()

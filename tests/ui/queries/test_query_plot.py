@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from wording import naming
 
 from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
-from rankstudio.ui.plots import export_plot
+from rankstudio.ui.plots import plot_writer
 from rankstudio.ui.queries.comparison_panel import LENGTH, SCATTER, SORTED, QueryPlot, inside_polygon
 
 NAN = float("nan")
@@ -153,7 +153,7 @@ def test_the_exact_values_are_read_and_exported(plot, tmp_path):
         plot.set_mode(mode)
         plot.select(0)
         for ending in (".png", ".svg", ".csv"):
-            export_plot(plot, tmp_path / f"{mode}{ending}")
+            plot_writer(plot, tmp_path / f"{mode}{ending}")()
             assert (tmp_path / f"{mode}{ending}").stat().st_size
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from queries_page import two_runs, values
 from waiting import wait_until
-from windows import open_window, settle
+from windows import open_window, settle, write_item
 
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.ui.export.items import export_items
@@ -112,7 +112,7 @@ def test_tables_and_plot_are_exported(compared: MainWindow, tmp_path: Path) -> N
     items = {item.key: item for item in export_items(compared.models, compared.sections)}
     for key in ("queries", "documents", "plot-queries"):
         assert items[key].unavailable == ""
-        items[key].write(tmp_path / f"{key}.csv")
+        write_item(items[key], tmp_path / f"{key}.csv")
         lines = (tmp_path / f"{key}.csv").read_text(encoding="utf-8").splitlines()
         rows = page.documents.table.rows() if key == "documents" else page.queries
         assert len(lines) == len(rows) + 1

@@ -17,7 +17,7 @@ from rankstudio.ui.style.theme import Theme
 FIXED = 22
 """The seed of the walk that is always the same."""
 
-FEW = 60
+FEW = 25
 """Steps of the walk of the default run: a step takes a quarter of a second of processor."""
 
 PACKAGE = Path(__file__).resolve().parents[3] / "rankstudio"

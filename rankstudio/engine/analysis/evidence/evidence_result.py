@@ -307,9 +307,11 @@ class SelectionEvidence:
             return row
         inside = (self.stability.places > 0) & (self.stability.places <= self.size)
         if self.exchanges is not None:
-            pair = partner_of(row.column, inside, self.exchanges.get(row.column, ()), self.rules)
+            exchanges, n_tests = self.exchanges.get(row.column, ()), len(self.exchanges)
+            pair = partner_of(row.column, inside, exchanges, self.rules, n_tests)
             if pair is not None:
-                row = replace(row, partner=pair[0], pair_probability=pair[1])
+                twin = pair[0] if pair[0].twins(self.rules, n_tests) else None
+                row = replace(row, partner=pair[0].column, pair_probability=pair[1], twin=twin)
         if self.smaller is not None:
             row = replace(row, smaller=self.smaller.get(row.column))
         if row.probability is not None and row.probability >= self.rules.threshold:

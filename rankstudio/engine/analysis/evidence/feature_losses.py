@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths
 from rankstudio.engine.analysis.evidence.verdicts import Loss
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
+from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import errors_of_sets
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.metrics.evaluator import Evaluator
@@ -110,6 +110,5 @@ def left_out_errors(judge: Judge, data: GivenData, sets: Sequence[Sequence[int]]
     place = {column: at for at, column in enumerate(columns)}
     rows = summed_rows(training_data(data), judge.pair_cost(), columns or [0])
     with STEADY:
-        paths = SubsetPaths(GreedyRankRLS(regularization=judge.checked("regularization")), rows)
-        errors = [paths.errors([place[column] for column in one]).present for one in sets]
-    return np.array(errors)
+        narrow = [[place[column] for column in one] for one in sets]
+        return errors_of_sets(rows, judge.checked("regularization"), narrow)

@@ -162,19 +162,19 @@ def near_sets_of_size(
     """Yield progress, and return the result of :func:`near_best_sets` for one size with a known best set."""
     _, problem, _ = space.problem(data)
     criterion, reference = problem.errors(best.features)
-    width, evaluated = _WINDOW if window is None else window, 0
+    width, evaluated, left = _WINDOW if window is None else window, 0, 1.0
     while True:
         state = NearSets()
         most = criterion * (1 + width) + problem.tie
         with closing(search_near(problem, best.size, reference, most, NORMAL, state)) as work:
             for _ in work:
-                yield WorkProgress("near-best sets", state.share)
+                yield WorkProgress("near-best sets", 1.0 - left * (1.0 - state.share / 2))
         evaluated += state.n_evaluated
         kept = np.array(state.criteria) <= most
         complete = not kept.any() or max(np.array(state.criteria)[kept]) <= criterion * (1 + width / 2)
         if complete or window is not None or width >= _WIDEST:
             break
-        width *= 2
+        width, left = width * 2, left / 2  # the last search takes the longest, and which it is is not known
     sets = [
         NearBestSet(columns, value, value - criterion, deviation)
         for columns, value, deviation, inside in zip(

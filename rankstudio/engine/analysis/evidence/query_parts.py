@@ -27,6 +27,7 @@ from rankstudio.engine.methods.selection.gas import GAS, MEASURES
 from rankstudio.engine.methods.selection.l1_path import L1Path
 from rankstudio.engine.methods.selection.recursive_elimination import RecursiveElimination
 from rankstudio.engine.methods.selection.single_feature import (
+    ChiSquared,
     MutualInformation,
     SingleFeatureRanking,
     information_by_query,
@@ -73,6 +74,8 @@ Compared = Iterator[ComparedByQuery | WorkProgress]
 
 def divides_by_query(estimator: LinearRanker) -> bool:
     """Return whether it is known what each query adds to the scores by which a selector compares features."""
+    if isinstance(estimator, ChiSquared):
+        return False  # its derivative by a query's documents is not their part of the sum
     if isinstance(estimator, SingleFeatureRanking | ExpectedDivergence | MutualInformation):
         return len(estimator.groups) == 0 and estimator.costs is None  # which divide the scores
     others = GAS, FSBFS, L1Path, RecursiveElimination, FSMRank, FSMRankTop, FSMSVM
@@ -160,6 +163,8 @@ def scores_by_query(estimator: Selector, data: TrainingData) -> Waiting[Floats]:
     both = not isinstance(estimator, ExpectedDivergence)
     match estimator:
         case GAS():
+            if not isinstance(estimator.importance, str):  # given: no query has a part in it
+                return np.zeros((data.X.shape[1], data.ptr.size - 1))
             name = MEASURES[estimator.importance]
         case SingleFeatureRanking():
             name, both = estimator.measure, estimator.direction == "best"

@@ -18,19 +18,20 @@ from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidenc
 from rankstudio.engine.analysis.evidence.feature_losses import Judge, feature_losses, left_out_errors
 from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
+from rankstudio.engine.analysis.evidence.path_length import path_length
 from rankstudio.engine.analysis.evidence.query_parts import divides_by_query
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
 from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES, shapley_steps
 from rankstudio.engine.analysis.evidence.stability_selection import StabilitySelection, stability_steps
 from rankstudio.engine.analysis.evidence.step_significance import significance_steps
-from rankstudio.engine.analysis.evidence.subset_paths import by_sums, sums_fit
+from rankstudio.engine.analysis.evidence.subset_paths import by_sums, each_left_out, sums_fit
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
 from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker, between
-from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
+from rankstudio.engine.methods.selection.base import TIE, GrowingSelector, Selector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summing_rows
@@ -39,7 +40,7 @@ from rankstudio.engine.methods.shards.sums import informative_columns, sums_of_p
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.support.compilation import announced
-from rankstudio.engine.support.work import Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish, part_of
 
 Work = Waiting[None]
 Gathering = Generator[PartialResult[SelectionEvidence], None, SelectionEvidence]
@@ -75,7 +76,8 @@ class EvidenceOptions:
     selected : tuple of int or None
         Set in the order of selection; by default the first k features of the estimator.
     n_steps : int or None
-        Length of the paths for probabilities, p values and left-out curves; by default 2k.
+        Length of the paths for probabilities, p values and left-out curves; by default 12, or more for large
+        sets, see :func:`rankstudio.engine.analysis.evidence.path_length.path_length`.
     judge : GreedyRankRLS, RankRLS or None
         Estimator whose left-out predictions are used; by default the estimator if it is greedy RankRLS.
         Without one there are no losses, changes, shares or alternatives.
@@ -219,7 +221,8 @@ class _Evidence:
         self.found = known
         units = ColumnGroups.of(self._data.X.shape[1], known.groups)
         free = len(units.groups) - len(units.containing(getattr(estimator, "banned", ())))
-        self._path = _sized(estimator, min(free, max(options.n_steps or 2 * known.size, known.size, 1)))
+        n_steps = options.n_steps or path_length(known.size, free)
+        self._path = _sized(estimator, min(free, max(n_steps, known.size, 1)))
         own = estimator if isinstance(estimator, GreedyRankRLS) else None
         self._judge: Judge | None = options.judge or own
         wanted = [part for part in PARTS if part in options.parts and part not in known.done]
@@ -282,8 +285,12 @@ class _Evidence:
             return False
         if part in ("best", "near_best"):
             return k > 0 and self._sums_fit
-        exact = by_sums(self._path, self._data) and (part != "deciding" or k > 0)
-        return exact and (part != "significance" or method.pair_cost().ties)
+        further = {
+            "deciding": k > 0,
+            "significance": method.pair_cost().ties,
+            "repeated": each_left_out(self._data),
+        }
+        return by_sums(self._path, self._data) and further[part]
 
     def _judged(self, most: int) -> bool:
         """Return whether sets of so many features at most are judged by RankRLS."""
@@ -369,15 +376,18 @@ class _Evidence:
             yield WorkProgress("comparing alternatives", place / len(found))
             rest = found[:place] + found[place + 1 :]
             rivals, alike = yield from self._rivals(column)
-            results: list[SetDifference | None] = [None] * rivals.size
+            results: list[tuple[SetDifference | None, ...]] = [(None,)] * rivals.size
             if self._judged(_MOST_JUDGED):
                 without = yield from self._best_without(column, rest)
                 sets = [without, *((*rest, rival) for rival in rivals.tolist())]
-                whole, *errors = left_out_errors(self._by, self._data, [reference, *sets])
-                judged = [_difference(one, error - whole) for one, error in zip(sets, errors, strict=True)]
-                smaller[column], results = judged[0], list(judged[1:])
+                whole, own, *errors = left_out_errors(self._by, self._data, [reference, found, *sets])
+                smaller[column] = _difference(without, errors[0], whole)
+                results = [
+                    (_difference(one, error, whole), _difference(one, error, own))
+                    for one, error in zip(sets[1:], errors[1:], strict=True)
+                ]
             known = zip(rivals.tolist(), alike.tolist(), results, strict=True)
-            exchanges[column] = tuple(Exchange(*one) for one in known)
+            exchanges[column] = tuple(Exchange(one, r, *compared) for one, r, compared in known)
         self._keep(exchanges=exchanges, smaller=smaller)
 
     def _rivals(self, column: int) -> Waiting[tuple[Ints, Floats]]:
@@ -422,11 +432,16 @@ class _Evidence:
 
     def _near_best(self) -> Work:
         sizes = self.found.best.sizes if self.found.best is not None else ()
+        most, own = self._options.most_sets, (self.found.size - 1, self.found.size)
+        wanted = [
+            one for one in sizes if one.proved and one.features and one.n_sets <= most and one.size in own
+        ]
         near: list[Any] = []
-        for best in sizes:
-            fits = best.proved and best.features and best.n_sets <= self._options.most_sets
-            if fits and best.size in (self.found.size - 1, self.found.size):
-                near.append((yield from near_sets_of_size(self._data, self._space(), best)))
+        done, whole = 0, sum(one.n_sets for one in wanted)
+        for best in wanted:
+            work = near_sets_of_size(self._data, self._space(), best)
+            near.append((yield from part_of(work, done / whole, (done + best.n_sets) / whole)))
+            done += best.n_sets
         if near:
             self._keep(near_best=tuple(near))
 
@@ -450,9 +465,14 @@ class _Evidence:
         return SubsetSpace.of(method, self.found.size if size is None else size)
 
 
-def _difference(features: tuple[int, ...], by_query: Floats) -> SetDifference:
+def _difference(features: tuple[int, ...], errors: Floats, others: Floats) -> SetDifference:
+    """Return the excess of a set, from the errors of each query by it and by another set.
+
+    A set and its copy have the same error but for rounding, of which a test would make a finding.
+    """
+    by_query, total = errors - others, float(errors.sum() - others.sum())
     deviation = float(np.sqrt(by_query.size * by_query.var(ddof=1)))
-    return SetDifference(features, float(by_query.sum()), deviation)
+    return SetDifference(features, 0.0 if abs(total) <= TIE * others.sum() else total, deviation)
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:

@@ -291,7 +291,7 @@ def _summed_paths(estimator: Selector, data: TrainingData, halves: _Halves) -> I
     with STEADY:
         paths = SubsetPaths(estimator, data)
     with pool() as (executor, workers):
-        rooms = [paths.room() for _ in range(workers)]
+        rooms = [paths.room(halves.n_queries // 2) for _ in range(workers)]
         for first in range(0, len(halves.numbers), _AT_ONCE):
             part = halves.numbers[first : first + _AT_ONCE]
             found: dict[int, Path] = {}

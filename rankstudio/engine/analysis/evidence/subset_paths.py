@@ -46,6 +46,7 @@ from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import WorkProgress
 
 _MOST_ROOM = 4e9  # bytes of Gram matrices and a copy; not what is free just now: ways differ in last bits
+_MOST_MAPPED = 32e9  # those of shards, which are in a file where the memory limit is less
 _UNASKED = 1e8  # bytes of copies: to ask what is free takes longer than a path
 _COST = PairCost()  # of rows, whatever that of the documents is
 
@@ -83,8 +84,17 @@ def by_sums(estimator: LinearRanker, data: GivenData) -> bool:
 
 def sums_fit(data: TrainingData) -> bool:
     """Return whether the Gram matrices of all queries, and a copy, are small enough for paths from sums."""
-    n_queries, n = int(data.ptr.size) - 1, int(data.X.shape[1])
-    return 16.0 * n_queries * (n + 1) ** 2 <= _MOST_ROOM
+    return _size(data) <= (_MOST_MAPPED if data.several else _MOST_ROOM)
+
+
+def each_left_out(data: TrainingData) -> bool:
+    """Return whether the queries are few enough for a path without each, which copies from all others."""
+    return _size(data) <= _MOST_ROOM
+
+
+def _size(data: TrainingData) -> float:
+    """Return the bytes of the Gram matrices of all queries, and a copy."""
+    return 16.0 * int(data.ptr.size - 1) * int(data.X.shape[1] + 1) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,12 +215,13 @@ class SubsetPaths:
         self.n_queries = int(data.ptr.size) - 1
         self._room = Room(lambda: budget() / 4, unasked=_UNASKED)
 
-    def room(self) -> Floats:
-        """Return buffers for the Gram matrices that :meth:`among` copies, one per thread.
+    def room(self, n_queries: int | None = None) -> Floats:
+        """Return buffers for the Gram matrices of so many queries that :meth:`among` copies, one per thread.
 
         Where there is too little memory for all of them, they are in unnamed files.
         """
-        return Scratch(self._room).empty(*self.statistics.gram.shape)
+        blocks = -(-(self.n_queries if n_queries is None else n_queries) // BLOCK)
+        return Scratch(self._room).empty(blocks, *self.statistics.gram.shape[1:])
 
     def among(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of some queries, given in ascending order, in the buffers ``room``."""

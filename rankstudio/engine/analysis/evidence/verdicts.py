@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from statistics import NormalDist
 
 from rankstudio.engine.analysis.evidence.near_best_sets import NORMAL
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
-from rankstudio.engine.support.number_format import significant
+from rankstudio.engine.support.number_format import fixed, significant
 
 Named = Callable[[int], str]
 """Returns what a column is called."""
@@ -50,7 +51,7 @@ class VerdictRules:
         Minimum absolute correlation of twins within queries: they share 98 % of their variance. Which twin a
         half selects is arbitrary, but halves share queries, so most select the same one: a twin that is no
         better is selected on 90 % of the halves in one of five datasets. The probability of a single twin is
-        therefore not meaningful.
+        therefore not meaningful, and twins are compared by a paired test instead.
     stop_level : float
         α of ForwardStop, an upper bound of the expected share of useless steps before the stop.
     """
@@ -88,14 +89,14 @@ class Loss:
 
 @dataclass(frozen=True)
 class SetDifference:
-    """Excess error of a set of features over the best set, by left-out squared errors.
+    """Excess error of a set of features over another set, by left-out squared errors.
 
     Attributes
     ----------
     features : tuple of int
         0-based columns.
     difference : float
-        Error of the set minus that of the best set, summed over queries.
+        Error of the set minus that of the other set, summed over queries.
     standard_error : float
         Standard error of the difference, from its values in each query.
     """
@@ -106,8 +107,13 @@ class SetDifference:
 
     @property
     def near_best(self) -> bool:
-        """Whether a paired test at 5 % finds no significant difference from the best set."""
-        return self.difference <= NORMAL * self.standard_error
+        """Whether a paired test at 5 % finds no significant excess over the best set."""
+        return not self.significant()
+
+    def significant(self, n_tests: int = 1) -> bool:
+        """Return whether a paired test finds an excess, at 5 % divided by a number of tests (Bonferroni)."""
+        errors = max(NORMAL, NormalDist().inv_cdf(1 - 0.025 / n_tests))
+        return self.difference > errors * self.standard_error
 
 
 @dataclass(frozen=True)
@@ -121,12 +127,20 @@ class Exchange:
     correlation : float
         Pearson's correlation between the two within queries; NaN for a constant feature.
     result : SetDifference or None
-        Difference of the resulting set; None if sets are not compared.
+        Difference of the resulting set from the best set; None if sets are not compared.
+    direct : SetDifference or None
+        Difference of the resulting set from the selection.
     """
 
     column: int
     correlation: float
     result: SetDifference | None
+    direct: SetDifference | None = None
+
+    def twins(self, rules: VerdictRules, n_tests: int) -> bool:
+        """Return whether the two are twins, of which a test of so many does not show one to be better."""
+        alike = abs(self.correlation) >= rules.twin
+        return alike and not (self.direct is not None and self.direct.significant(n_tests))
 
 
 @dataclass(frozen=True)
@@ -159,6 +173,8 @@ class FeatureEvidence:
         Column of an interchangeable feature.
     pair_probability : float or None
         Share of the halves on which it or its partner is among the first k.
+    twin : Exchange or None
+        The exchange of the two if they are twins.
     smaller : SetDifference or None
         Set of k - 1 features without it that was compared with the best set of k.
     by_chance : bool
@@ -179,6 +195,7 @@ class FeatureEvidence:
     near_best_share: float | None = None
     partner: int | None = None
     pair_probability: float | None = None
+    twin: Exchange | None = None
     smaller: SetDifference | None = None
     by_chance: bool = False
     verdict: Verdict | None = None
@@ -198,11 +215,23 @@ class FeatureEvidence:
             return tr("Selected on {share} % of the halves of the queries.").format(share=share)
         if self.verdict is Verdict.INTERCHANGEABLE:
             assert self.partner is not None and self.pair_probability is not None
-            pair = f"{100 * self.pair_probability:.0f}"
-            return tr(
+            said = tr(
                 "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
-                "The two are interchangeable."
-            ).format(share=share, other=named(self.partner), pair=pair)
+                "The set is as good with {other} instead."
+            )
+            if self.twin is not None and self.twin.direct is None:
+                said = tr(
+                    "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
+                    "The two are near copies (correlation {r})."
+                )
+            elif self.twin is not None:
+                said = tr(
+                    "Selected on {share} % of the halves of the queries, and it or {other} on {pair} %. "
+                    "The two are near copies (correlation {r}), and neither is shown to be better."
+                )
+            r = fixed(self.twin.correlation, 2) if self.twin is not None else ""
+            pair = f"{100 * self.pair_probability:.0f}"
+            return said.format(share=share, other=named(self.partner), pair=pair, r=r)
         if self.verdict is Verdict.DISPENSABLE:
             assert self.loss is not None
             return tr(
@@ -254,15 +283,15 @@ def verdict_of(row: FeatureEvidence, rules: VerdictRules) -> Verdict | None:
 
 
 def partner_of(
-    column: int, inside: Bools, exchanges: Sequence[Exchange], rules: VerdictRules
-) -> tuple[int, float] | None:
+    column: int, inside: Bools, exchanges: Sequence[Exchange], rules: VerdictRules, n_tests: int = 1
+) -> tuple[Exchange, float] | None:
     """Return the feature that is interchangeable with a selected feature.
 
     It is not in the set, and it or the selected feature is among the first k on at least τ of the halves. In
-    addition, the two are twins; or the selected feature alone is below τ, the other one replaces it, and the
-    set with the other one is not significantly different from the best set. It replaces it if it is among the
-    first k on more than half of the halves without the selected feature, while both are on at most 1 - τ of
-    all halves.
+    addition, the two are twins, and a paired test does not find the set significantly worse with the other
+    one; or the selected feature alone is below τ, the other one replaces it, and the set with the other one
+    is not significantly different from the best set. It replaces it if it is among the first k on more than
+    half of the halves without the selected feature, while both are on at most 1 - τ of all halves.
 
     Parameters
     ----------
@@ -273,27 +302,30 @@ def partner_of(
     exchanges : sequence of Exchange
         Sets with other features in its place.
     rules : VerdictRules
+    n_tests : int
+        Number of selected features that are compared with others. The tests of twins share their 5 %: if all
+        twins are equally good, at most one selection in twenty has a pair that is told apart.
 
     Returns
     -------
-    tuple of int and float, or None
-        The partner, and the share of the halves that select one of the two. Among several partners the one
+    tuple or None
+        The exchange, and the share of the halves that select one of the two. Among several partners the one
         with the largest share.
     """
     # Shares are multiples of one over the number of halves; a bound as 1 - 0.9 misses its multiple by eps.
     own, rounding = inside[:, column], 1e-9
-    found: list[tuple[float, int]] = []
+    found: list[tuple[float, int, Exchange]] = []
     for exchange in exchanges:
         other = inside[:, exchange.column]
         share = float((own | other).mean())
-        twins = abs(exchange.correlation) >= rules.twin
         instead = share - own.mean() > (1 - own.mean()) / 2 + rounding
         apart = (own & other).mean() <= 1 - rules.threshold + rounding
         as_good = exchange.result is not None and exchange.result.near_best
         below = own.mean() < rules.threshold
-        if share >= rules.threshold and (twins or (below and instead and apart and as_good)):
-            found.append((-share, exchange.column))
+        replaces = below and instead and apart and as_good
+        if share >= rules.threshold and (exchange.twins(rules, n_tests) or replaces):
+            found.append((-share, exchange.column, exchange))
     if not found:
         return None
-    share, partner = min(found)
+    share, _, partner = min(found)
     return partner, -share

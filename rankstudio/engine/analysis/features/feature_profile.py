@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from rankstudio.engine.statistics.density import gaussian_density
 from rankstudio.engine.support.file_pages import release, taken_columns
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.features.feature_penalties import FeaturePenalties
 
 GRID_POINTS = 128  # a smooth line 400 px wide
 ALONE = ("MAP", "NDCG@10")
@@ -63,11 +66,14 @@ class SelectedCorrelation:
     name : str
     correlation : float
         Pearson's correlation within queries; 0 with a feature that is constant there.
+    similarity : float
+        Similarity by which the method penalises the two, A; NaN for a method without.
     """
 
     feature_id: int
     name: str
     correlation: float
+    similarity: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +111,9 @@ class FeatureProfile:
         Correlations in order of selection, without the feature itself.
     explained : float
         R²: share of its variance within queries explained by a linear function of these; NaN without any.
+    importance : tuple of float
+        Importance of the feature and of its negative, by which the method penalises its weight, s; () for a
+        method without.
     """
 
     feature_id: int
@@ -121,6 +130,16 @@ class FeatureProfile:
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=FrozenMapping)
     with_selected: tuple[SelectedCorrelation, ...] = ()
     explained: float = float("nan")
+    importance: tuple[float, ...] = ()
+
+    def penalised(self, found: FeaturePenalties) -> FeatureProfile:
+        """Return the profile with importance, and similarity to the features of `with_selected`."""
+        rows = zip(self.with_selected, found.similarity[0].tolist(), strict=True)
+        return replace(
+            self,
+            importance=(float(found.importance[0]), float(found.of_negative[0])),
+            with_selected=tuple(replace(one, similarity=value) for one, value in rows),
+        )
 
 
 class Inspector:

@@ -12,7 +12,7 @@ from rankstudio.engine.analysis.figures.captions import values_label
 from rankstudio.engine.analysis.fold_table import average_paths
 from rankstudio.engine.analysis.selection_stability import ChosenFeature, SelectionStability
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.experiment.plan.left_out_names import is_left_out, plain_name
+from rankstudio.engine.experiment.plan.left_out_names import is_left_out, is_pair_out, plain_name
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 from rankstudio.engine.export.figures.values import (
     CurvesFigure,
@@ -110,6 +110,7 @@ def _combination(run: RunResult, paths: Sequence[PathResult], name: str, order: 
 def _measured(name: str) -> str:
     """Return what a measure is of, as the title of an axis."""
     said = tr("leave-query-out {name}") if is_left_out(name) else tr("validation {name}")
+    said = tr("leave-pair-out {name}") if is_pair_out(name) else said
     return said.format(name=plain_name(name))
 
 

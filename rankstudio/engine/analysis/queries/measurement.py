@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rankstudio.engine.experiment.plan.left_out_names import left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import FoldResult
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
@@ -35,7 +34,7 @@ class Measurement:
     def plan(self, plan: Plan) -> Plan:
         """Return the plan of a run under these settings; the identical object if nothing changes."""
         names = plan.measures if self.measure in plan.evaluated else (*plan.measures, self.measure)
-        of = left_out_name(self.measure) if plan.leaves_out else self.measure
+        of = plan.left_out_by(self.measure) if plan.leaves_out else self.measure
         chosen_by = of if self.chooses else plan.select_by
         if (names, chosen_by, self.convention) == (plan.measures, plan.select_by, plan.convention):
             return plan

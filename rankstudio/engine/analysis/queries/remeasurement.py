@@ -194,9 +194,9 @@ class Remeasurement:
             part = fold.vali if wanted.sealed or fold.test is None else fold.test
             if part is not None and one.chosen.step.covers(part.X):
                 evaluator = self._evaluator(part, wanted.convention, (wanted.measure,))
-                ranked = self._ranked(one.chosen.step, part, wanted.convention)
-                found.append(evaluator.evaluate_rankings(ranked)[wanted.measure])
-        return float(average(np.concatenate(found))) if found else float("nan")
+                values = self._read(evaluator, one.chosen.step, part)[wanted.measure]
+                found.append(average(values))
+        return float(average(np.array(found))) if found else float("nan")
 
     def measure_models(
         self, result: RunResult, dataset: FoldedDataset, wanted: Sequence[Measurement]
@@ -316,6 +316,12 @@ class Remeasurement:
         """
         name = wanted.measure
         evaluator = self._evaluator(part, wanted.convention, (name,))
+        if not evaluator.by_rank:
+            for path in paths:
+                whole, steps = whole_steps(path, part)
+                found = [evaluator.per_query_many(some)[name] for some in _scored(steps, part)]
+                yield spread(np.concatenate(found or [np.empty((0, part.n_queries))]), whole)
+            return
         if any(len(path.steps) * part.n_documents > _KEPT // 2 for path in paths):
             for path in paths:
                 whole, steps = whole_steps(path, part)
@@ -361,15 +367,21 @@ class Remeasurement:
     ) -> dict[str, float]:
         if part is None or not step.covers(part.X):
             return {}
-        ranked = self._ranked(step, part, plan.convention, owner)
-        found = self._evaluator(part, plan.convention, plan.evaluated).evaluate_rankings(ranked)
-        return {name: float(values[0]) for name, values in found.items()}
+        found = self._read(self._evaluator(part, plan.convention, plan.evaluated), step, part, owner)
+        return {name: float(average(values)) for name, values in found.items()}
 
     def _per_query(self, step: Step, part: RankingDataset | None, plan: Plan) -> dict[str, Floats]:
         if part is None or not step.covers(part.X):
             return {}
-        evaluator = self._evaluator(part, plan.convention, plan.evaluated)
-        return evaluator.rankings_per_query(self._ranked(step, part, plan.convention))
+        return self._read(self._evaluator(part, plan.convention, plan.evaluated), step, part)
+
+    def _read(
+        self, evaluator: Evaluator, step: Step, part: RankingDataset, owner: Baseline | None = None
+    ) -> dict[str, Floats]:
+        """Return the measures of one model in each query, from its ranking wherever that is enough."""
+        if not evaluator.by_rank:
+            return evaluator.per_query(ScoredPart(part).scores(step))
+        return evaluator.rankings_per_query(self._ranked(step, part, evaluator.convention.key, owner))
 
     def _standard_error(self, step: Step, fold: Fold, plan: Plan) -> float:
         return standard_error(self._per_query(step, fold.vali, plan)[plan.select_by])
@@ -412,12 +424,18 @@ def _unmeasured(path: PathResult) -> PathResult:
 
 def _rankings(steps: Sequence[Step], part: RankingDataset, order: Ints | None) -> Iterator[Codes]:
     """Yield the rankings of a part by steps, some steps at a time."""
+    for scores in _scored(steps, part):
+        yield rank(scores, part.y, part.query_ptr, order)
+
+
+def _scored(steps: Sequence[Step], part: RankingDataset) -> Iterator[Floats]:
+    """Yield the scores of a part by steps, some steps at a time."""
     scored = ScoredPart(part)
     at_a_time = max(1, _SCORES // part.n_documents)
     known: Floats | None = None
     for start in range(0, len(steps), at_a_time):
         scores, known = _scores(steps[start : start + at_a_time], scored, known)
-        yield rank(scores, part.y, part.query_ptr, order)
+        yield scores
 
 
 def _scores(steps: Sequence[Step], part: ScoredPart, known: Floats | None) -> tuple[Floats, Floats | None]:

@@ -154,7 +154,8 @@ def _protocol(plan: Plan) -> tuple[tuple[str, str], ...]:
     by = f"the method's own criterion ({plan.criterion})" if plan.select_by == CRITERION else plan.select_by
     where = f"{plan.inner} inner folds of the training part" if plan.inner else "the validation part"
     if plan.leaves_out:
-        chosen = f"{plan.chosen_by} on left-out training queries"
+        what = "pairs of training documents" if plan.pairs_out else "training queries"
+        chosen = f"{plan.chosen_by} on left-out {what}"
     else:
         chosen = by if plan.select_by == CRITERION else f"{by} on {where}"
     return (

@@ -11,7 +11,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import RankingDataset, Source
 from rankstudio.engine.data.file_access import regular_file_size
 from rankstudio.engine.data.formats.feature_logs import holds_logs, judged_logs, logged_documents, logs_in
-from rankstudio.engine.data.formats.judgments import judgments_beside, read_judgments
+from rankstudio.engine.data.formats.judgments import judged_by_any, judgments_beside, read_judgments
 from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
 from rankstudio.engine.data.formats.trec import (
     collection_judgements,
@@ -131,15 +131,15 @@ def load_letor(
     return identify(path, dataset).name_features(dataset)
 
 
-def unmatched_documents(logs: Path, judgments: str = "") -> list[tuple[str, str, str]]:
+def unmatched_documents(logs: Path, *judgments: str) -> list[tuple[str, str, str]]:
     """Return the documents of feature logs and judgments that are not in both.
 
     Parameters
     ----------
     logs : Path
         A file, or a folder of them.
-    judgments : str
-        File of judgments; "" for the one next to the logs.
+    *judgments : str
+        Files of judgments; none for the one next to the logs.
 
     Returns
     -------
@@ -154,7 +154,8 @@ def unmatched_documents(logs: Path, judgments: str = "") -> list[tuple[str, str,
     paths = logs_in(logs) if logs.is_dir() else (logs,)
     if not paths or not holds_logs(paths[0]):
         raise DatasetError(tr("{path}: found no feature logs.").format(path=logs))
-    graded = read_judgments(read_lines(Path(judgments) if judgments else judgments_beside(paths[0])))
+    files = list(map(Path, judgments)) or [judgments_beside(paths[0])]
+    graded = judged_by_any([read_judgments(read_lines(file)) for file in files])
     documents = [document for path in paths for document in logged_documents(read_lines(path))]
     found = judged_logs(documents, graded)
     return [

@@ -20,7 +20,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import children, read_beginning
-from rankstudio.engine.data.formats.judgments import Grades
+from rankstudio.engine.data.formats.judgments import Grades, judged_by_any
 from rankstudio.engine.data.source_file import TextLines, number, quoted
 from rankstudio.engine.data.table import MOST_FEATURES, Table
 from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, MissingValueError
@@ -294,7 +294,13 @@ def judged_logs(documents: Sequence[LoggedDocument], grades: Grades) -> JudgedLo
     return JudgedLogs(matched, tuple(unjudged), unlogged, repeated)
 
 
-def joined(logs: Sequence[TextLines], judgments: TextLines, grades: Grades, *, refuse: bool = False) -> Table:
+def joined(
+    logs: Sequence[TextLines],
+    judgments: Sequence[TextLines],
+    judges: Sequence[Grades],
+    *,
+    refuse: bool = False,
+) -> Table:
     """Return the documents that are judged and logged, with the values as features.
 
     Documents that are only logged, or only judged, are left out, counted and listed.
@@ -302,10 +308,10 @@ def joined(logs: Sequence[TextLines], judgments: TextLines, grades: Grades, *, r
     Parameters
     ----------
     logs : sequence of TextLines
-    judgments : TextLines
+    judgments : sequence of TextLines
         For sentences.
-    grades : Grades
-        What it says; a negative grade is 0.
+    judges : sequence of Grades
+        What each says; a negative grade is 0. Of several judges, the labels have a column each.
     refuse : bool
         Whether a missing value is an error.
 
@@ -321,24 +327,27 @@ def joined(logs: Sequence[TextLines], judgments: TextLines, grades: Grades, *, r
     O(mn) for m documents with n features.
     """
     every = [document for text in logs for document in logged_documents(text)]
-    found = judged_logs(every, grades)
+    found = judged_logs(every, judged_by_any(judges))
     if not found.matched:
-        raise _none_joined(logs[0].path, judgments.path, every[0], found.unlogged[0])
+        raise _none_joined(logs[0].path, judgments[0].path, every[0], found.unlogged[0])
     names, X, tensors = _features(logs[0].path, found.matched)
     if refuse and np.isnan(X).any():
         raise _missing(logs[0].path, list(found.matched), names, X)
     sizes = Counter(query for query, _ in found.matched)
-    graded = [grades[query][document] for query, document in found.matched]
+    graded = np.array(
+        [[grades.get(q, {}).get(document, np.nan) for grades in judges] for q, document in found.matched]
+    )
+    y = np.maximum(graded, 0.0)
     return Table(
         X=X,
-        y=np.array([max(grade, 0.0) for grade in graded]),
+        y=y if len(judges) > 1 else y[:, 0],
         query_ptr=np.cumsum([0, *sizes.values()], dtype=np.int64),
         query_ids=tuple(sizes),
         comments=TextComments.of(_comment(query, document) for query, document in found.matched),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
         dense=True,
         feature_names=tuple(map(one_line, names)),
-        said=_said(found, tensors, sum(grade < 0 for grade in graded)),
+        said=_said(found, tensors, int((graded < 0).sum())),
     )
 
 

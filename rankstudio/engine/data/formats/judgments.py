@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,15 @@ def judgments_beside(logs: Path) -> Path:
         )
         raise NoJudgmentsError(text.format(path=logs, files=", ".join(path.name for path in found)))
     return found[0]
+
+
+def judged_by_any(judges: Sequence[Grades]) -> Grades:
+    """Return the documents that any of several judges judged, each with the grade of the first of them."""
+    found: dict[str, dict[str, float]] = {}
+    for query, documents in (item for grades in judges for item in grades.items()):
+        own = found.setdefault(query, {})
+        own.update({document: grade for document, grade in documents.items() if document not in own})
+    return found
 
 
 def judgment_files(folder: Path) -> list[Path]:

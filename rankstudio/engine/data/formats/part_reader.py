@@ -13,6 +13,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, RankingDataset
@@ -28,6 +30,7 @@ from rankstudio.engine.data.formats.recognised_form import (
     sizes_file,
 )
 from rankstudio.engine.data.formats.trec import RUN_ENDINGS, graded_documents, run_scores, runs_beside
+from rankstudio.engine.data.judgments import Judgments
 from rankstudio.engine.data.kept_tables import (
     find_mapped,
     find_parsed,
@@ -36,7 +39,8 @@ from rankstudio.engine.data.kept_tables import (
     source_sizes,
 )
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, read_lines
+from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, quoted, read_lines
+from rankstudio.engine.data.splitting.splits import select_documents
 from rankstudio.engine.data.table import Missing, Normalize, ReadAs, Source, Table
 from rankstudio.engine.data.table_builder import (
     FormatReader,
@@ -48,7 +52,7 @@ from rankstudio.engine.data.table_builder import (
 )
 from rankstudio.engine.data.tabular.recognition import tables_by_part
 from rankstudio.engine.errors import DatasetError, ZeroIdError, shown_path
-from rankstudio.engine.language import tr
+from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.sparse_rows import worth_it
@@ -125,6 +129,7 @@ class PartReader:
         self._cache = cache
         self._several_folds = several_folds
         self._made: dict[tuple[str, str], RankingDataset] = {}
+        self._judgments: dict[int, Judgments] = {}
 
     def read(self) -> dict[Files, FileContents]:
         """Read each part; for errors see `open_dataset`."""
@@ -166,19 +171,55 @@ class PartReader:
             key = (found.source.checksum, own if found.table.parts.size else "")
             if key not in self._made:
                 self._made[key] = self.dataset(replace(found, table=table), width)
-            notes = table.notes(str(found.source.path))
-            made[own] = replace(self._made[key], source=found.source, warnings=notes)
+            data = self._made[key]
+            notes = table.notes(str(found.source.path)) + self._unjudged(
+                found, len(table.y) - data.n_documents
+            )
+            made[own] = replace(data, source=found.source, warnings=notes)
         return made
 
     def dataset(self, found: FileContents, width: int) -> RankingDataset:
-        """Return the contents of a file as one dataset with a given number of features."""
-        return RankingDataset.of_table(
-            found.table,
+        """Return the contents of a file as one dataset with a given number of features.
+
+        Of several judges, it has the documents and labels of the one in use. Missing values are filled from
+        all documents, so that features do not depend on the judge.
+        """
+        table, judges = found.table, self._told.judges
+        labels, place = table.y, judges.index(self._told.label) if judges else 0
+        made = RankingDataset.of_table(
+            replace(table, y=np.nan_to_num(labels[:, place])) if judges else table,
             found.source,
             missing="refuse" if found.treated else self._treatment.missing,
             n_features=width,
             normalize=not found.treated and self._treatment.normalize,
         )
+        if not judges:
+            return made
+        judged = np.flatnonzero(~np.isnan(labels[:, place]))
+        if not judged.size:
+            raise DatasetError(
+                tr("{path}: found no label of {judge} for any document; expected at least one.").format(
+                    path=found.source.path, judge=quoted(self._told.label)
+                )
+            )
+        data = made if judged.size == len(labels) else select_documents(made, judged)
+        self._judgments[id(data.y)] = Judgments(judges, labels, made.query_ptr, made.query_ids)
+        return data
+
+    def judgments(self, part: RankingDataset) -> Judgments:
+        """Return what all judges say of the documents of a part that was made here."""
+        return self._judgments[id(part.y)]
+
+    def _unjudged(self, found: FileContents, n: int) -> tuple[str, ...]:
+        """Return a sentence on the documents that the judge in use has not judged."""
+        if not n:
+            return ()
+        text = trn(
+            "{path}: {n} document without a label of {judge} is left out.",
+            "{path}: {n} documents without a label of {judge} are left out.",
+            n,
+        )
+        return (text.format(path=found.source.path, n=f"{n:,}", judge=quoted(self._told.label)),)
 
     def notes(self, folds: Sequence[Fold]) -> tuple[str, ...]:
         """Return a note on data mapped from files, with the reason; None if there are none."""
@@ -201,6 +242,7 @@ class PartReader:
 
     def _contents(self, part: Files, large: bool) -> FileContents:
         """Read the files of a part."""
+        _refuse_judges(part[0], recognised_form(part[0], self._told), self._told)
         on_disk = self._to_disk(part, self._progress) if large else None
         return on_disk or read_files(
             part, self._progress, self._told, refuse=self._refuses, cache=self._cache
@@ -217,6 +259,20 @@ class PartReader:
     @property
     def _refuses(self) -> bool:
         return self._treatment.missing == "refuse"
+
+
+def _refuse_judges(path: Path, form: str, told: DataColumns) -> None:
+    """Refuse label columns of several judges where a format has one label."""
+    if told.labels and form not in ("csv", "arrow"):
+        text = (
+            tr("{path}: feature logs have no label columns; name a file of judgments for each judge instead.")
+            if form in _JOINED
+            else tr(
+                "{path}: LETOR and SVMlight text has one label per document, but {n} label columns are "
+                "named. Several judges need a table (CSV, TSV, Parquet or Arrow)."
+            )
+        )
+        raise DatasetError(text.format(path=shown_path(path), n=len(told.labels)))
 
 
 def _need(path: Path, told: DataColumns) -> tuple[float, float]:
@@ -329,14 +385,14 @@ def read_files(
     """
     form = recognised_form(paths[0], told)
     if told.judgments:
-        return read_logs(paths, Path(told.judgments), progress, refuse=refuse)
+        return read_logs(paths, list(map(Path, told.judgments)), progress, refuse=refuse)
     if form == "trec" and len(paths) == 1:
         logs = () if runs_beside(paths[0]) else logs_in(paths[0].parent)
         if logs:
-            return read_logs(logs, paths[0], progress, refuse=refuse)
+            return read_logs(logs, paths[:1], progress, refuse=refuse)
         return _read_trec(paths[0], progress, refuse=refuse)
     if form == "logs":
-        return read_logs(paths, judgments_beside(paths[0]), progress, refuse=refuse)
+        return read_logs(paths, [judgments_beside(paths[0])], progress, refuse=refuse)
     return read_into_memory(part_of(paths, form, told, refuse=refuse), progress, cache=cache)
 
 
@@ -436,13 +492,16 @@ def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileConte
     return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
 
 
-def read_logs(logs: Sequence[Path], judgments: Path, progress: ReadProgress, *, refuse: bool) -> FileContents:
+def read_logs(
+    logs: Sequence[Path], judgments: Sequence[Path], progress: ReadProgress, *, refuse: bool
+) -> FileContents:
     """Read feature logs of a search engine, joined with judgments.
 
     Parameters
     ----------
     logs : sequence of Path
-    judgments : Path
+    judgments : sequence of Path
+        One of each judge.
     progress : ReadProgress
     refuse : bool
         Whether a missing value is an error.
@@ -452,14 +511,14 @@ def read_logs(logs: Sequence[Path], judgments: Path, progress: ReadProgress, *, 
     DataError
         Where one cannot be read, or no document is in both.
     """
-    text, graded = [read_lines(path) for path in logs], read_lines(judgments)
+    text, graded = [read_lines(path) for path in logs], [read_lines(path) for path in judgments]
     size = sum(regular_file_size(path) for path in logs)
     progress.advance(size / 2)
-    table = joined(text, graded, read_judgments(graded), refuse=refuse)
+    table = joined(text, graded, [read_judgments(one) for one in graded], refuse=refuse)
     progress.advance(size / 2)
-    identity = json.dumps([graded.checksum, *(one.checksum for one in text)])
+    identity = json.dumps([one.checksum for one in (*graded, *text)])
     source = Source(logs[0], size, _derived(f"sha256:{text[0].checksum}", identity))
-    return FileContents(table, source, ReadAs("logs", judgments.name))
+    return FileContents(table, source, ReadAs("logs", ", ".join(path.name for path in judgments)))
 
 
 def _reader(form: str) -> FormatReader:

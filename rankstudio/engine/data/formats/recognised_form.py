@@ -114,6 +114,8 @@ def identity_of(part: PartFiles) -> str:
     is_table = part.form in ("csv", "arrow")
     told = part.told.as_dict()
     values = {name: value for name, value in told.items() if is_table != (name in ("ids_from", "no_queries"))}
+    if part.told.labels:  # the labels of all judges are read, whichever is in use
+        values.pop("label", None)
     if values.get("ids_from") == 1:  # as where nobody says so
         del values["ids_from"]
     if part.told.no_queries:

@@ -135,8 +135,11 @@ def read_documents(
             f"{table.where}: found {len(found.features)} features, expected at most {MOST_FEATURES}."
         )
     check_memory(table.where, table.n_rows, len(found.features))
-    y = _numbers(table, found.label, "a finite number as the relevance label")
-    if np.isnan(y).any():
+    label = "a finite number as the relevance label"
+    y = _numbers(table, found.label, label)
+    if found.judges:  # a judge may have left documents out
+        y = np.column_stack([_numbers(table, position, label) for position in found.judges])
+    elif np.isnan(y).any():
         row = int(np.isnan(y).argmax())
         raise table.error(row, _found(table, found.label, "nothing"), "a number as the relevance label")
     starts, runs = (np.zeros(0, np.int64), ()) if found.qid is None else _runs(table, found.qid)
@@ -250,7 +253,8 @@ class _Header:
     def used(self) -> tuple[str, ...]:
         """Return the names of the columns of query, label and part, "" for none, and of the features."""
         told = (self.found.qid, self.found.label, self.found.part)
-        return tuple("" if i is None else self.names[i] for i in (*told, *self.found.features))
+        rest = (*self.found.judges, *self.found.features)
+        return tuple("" if i is None else self.names[i] for i in (*told, *rest))
 
 
 def no_features(where: str) -> DatasetError:

@@ -55,6 +55,8 @@ class RecognisedColumns:
         Unspecified columns that are not features, such as row numbers.
     part : int or None
         Column of the part, if there is one.
+    judges : tuple of int
+        Label columns of several judges; () for one label.
     """
 
     qid: int | None
@@ -65,6 +67,7 @@ class RecognisedColumns:
     unsure: tuple[int, ...]
     ignored: tuple[int, ...]
     part: int | None = None
+    judges: tuple[int, ...] = ()
 
 
 def recognise_columns(
@@ -109,19 +112,21 @@ def recognise_columns(
     if not has_header and not told.label:
         told = replace(told, label=names[0])
     label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
+    judges = tuple(_position(where, names, name, "labels") for name in told.labels)
     part = _position(where, names, told.part, "part") if told.part else None
     ignored = {_position(where, names, name, "ignore") for name in told.ignore}
     ignored |= {i for i in every if names[i] in told.ignore}
     features = tuple(_position(where, names, name, "features") for name in told.features)
-    _check_once(where, names, [qid, label, part], {*features, *ignored})
-    rest = [i for i in every if i not in {qid, label, part, *ignored, *features}]
+    single = [qid, part, *(judges or (label,))]
+    _check_once(where, names, single, {*features, *ignored})
+    rest = [i for i in every if i not in {*single, *ignored, *features}]
     if part is None:
         part = next((i for i in rest if _plain(names[i]) in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and _plain(names[comment]) != COMMENT_NAME
     if told.features:
-        return RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part)
+        return RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
     # An id of queries is no feature, also where all documents are one ranking.
     index = tuple(
         i for i in rest if _is_index(i, names) or (told.no_queries and _plain(names[i]) in QUERY_NAMES)
@@ -133,7 +138,7 @@ def recognise_columns(
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if _plain(names[i]) in reserved)
-    return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part)
+    return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part, judges)
 
 
 def _plain(name: str) -> str:
@@ -147,6 +152,7 @@ def _cleaned(told: DataColumns) -> DataColumns:
         told,
         qid=clean_name(told.qid),
         label=clean_name(told.label),
+        labels=tuple(map(clean_name, told.labels)),
         part=clean_name(told.part),
         features=tuple(map(clean_name, told.features)),
         ignore=tuple(map(clean_name, told.ignore)),
@@ -158,7 +164,7 @@ def _check_once(
 ) -> None:
     """Refuse a column for the query, the label or the part that is used for something else, too."""
     there = [i for i in single if i is not None]
-    twice = [i for i in there if i in others] + [i for i in there[1:] if there.count(i) > 1]
+    twice = [i for i in there if i in others or there.count(i) > 1]
     if twice:
         name = names[twice[0]]
         raise UnknownColumnsError(
@@ -188,7 +194,8 @@ def _one(
     if found is None:
         raise UnknownColumnsError(
             f"{where}: found no column for the {what} among {listed(names)}; expected a name such as "
-            f"{', '.join(common[:3])}. Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}."
+            f"{', '.join(common[:3])}.",
+            f"Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}.",
         )
     return found
 

@@ -109,6 +109,10 @@ def column_words(plan: Plan) -> Iterator[str]:
         if told is True:
             yield COLUMN_OPTIONS[name]
             continue
+        if name == "judgments" and isinstance(told, tuple):
+            for file in told:
+                yield from option_words(COLUMN_OPTIONS[name], file)
+            continue
         text = joined_names(told) if isinstance(told, tuple) else str(told)
         yield from option_words(COLUMN_OPTIONS[name], text)
 
@@ -121,6 +125,9 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--costs", plan.feature_costs.text())
     if plan.preferences:
         yield from option_words("--preferences", plan.preferences["path"])
+    if "pairs" in plan.preferences:
+        yield from option_words("--click-pairs", plan.preferences["pairs"])
+        yield from option_words("--eta", plan.preferences["eta"])
 
 
 def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:

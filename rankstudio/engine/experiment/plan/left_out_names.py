@@ -1,30 +1,43 @@
-"""Measures of queries that were left out of training: a measure's name with "leave-query-out" before it."""
+"""Measures of what was left out of training: a measure's name with "leave-query-out" before it.
+
+Of one ranking no query can be left out, but pairs of documents can: "leave-pair-out AUC".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeVar
 
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.names import measure
 
-PREFIX = "leave-query-out "
+PREFIX, PAIR_PREFIX = "leave-query-out ", "leave-pair-out "
+PAIR_MEASURES = ("AUC", "Disagreement")
+"""Measures of pairs of documents: the others need a whole ranking by one model."""
 
 Value = TypeVar("Value")
 
 
-def left_out_name(name: str) -> str:
-    """Return the name of a measure of left-out queries: "leave-query-out MAP"."""
-    return PREFIX + name
+def left_out_name(name: str, *, pairs: bool = False) -> str:
+    """Return the name of a measure of left-out queries, or pairs: "leave-query-out MAP"."""
+    return (PAIR_PREFIX if pairs else PREFIX) + name
+
+
+def is_pair_out(name: str) -> bool:
+    """Return whether a name is that of a measure of left-out pairs of documents."""
+    return name.strip().lower().startswith(PAIR_PREFIX)
 
 
 def is_left_out(name: str) -> bool:
-    """Return whether a name is that of a measure of left-out queries."""
-    return name.strip().lower().startswith(PREFIX)
+    """Return whether a name is that of a measure of left-out queries or pairs."""
+    return name.strip().lower().startswith((PREFIX, PAIR_PREFIX))
 
 
 def plain_name(name: str) -> str:
     """Return the name of the underlying measure: "MAP" for "leave-query-out MAP" and for "MAP"."""
-    return name.strip()[len(PREFIX) :].strip() if is_left_out(name) else name
+    if not is_left_out(name):
+        return name
+    return name.strip()[len(PAIR_PREFIX if is_pair_out(name) else PREFIX) :].strip()
 
 
 def canonical_name(name: str) -> str:
@@ -36,7 +49,9 @@ def canonical_name(name: str) -> str:
         For an unknown measure.
     """
     found = measure(plain_name(name)).name
-    return left_out_name(found) if is_left_out(name) else found
+    if is_pair_out(name) and found not in PAIR_MEASURES:
+        raise ParameterError("select_by", name, f"{PAIR_PREFIX}{' or '.join(PAIR_MEASURES)}")
+    return left_out_name(found, pairs=is_pair_out(name)) if is_left_out(name) else found
 
 
 def validated(measures: Mapping[str, Value]) -> dict[str, Value]:
@@ -50,5 +65,5 @@ def plain(measures: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def left_out(measures: Mapping[str, Value]) -> dict[str, Value]:
-    """Return only the measures of left-out queries, by the names of :func:`left_out_name`."""
+    """Return only the measures of left-out queries or pairs, by the names of :func:`left_out_name`."""
     return {name: value for name, value in measures.items() if is_left_out(name)}

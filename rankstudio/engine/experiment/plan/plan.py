@@ -18,7 +18,14 @@ from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import checked_groups, greatest_size
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.combinations import Axis, ParameterCombination
-from rankstudio.engine.experiment.plan.left_out_names import canonical_name, is_left_out, plain_name
+from rankstudio.engine.experiment.plan.left_out_names import (
+    PAIR_MEASURES,
+    canonical_name,
+    is_left_out,
+    is_pair_out,
+    left_out_name,
+    plain_name,
+)
 from rankstudio.engine.experiment.plan.protocol import BEST, GIVEN, parse_protocol, parse_rule
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import (
@@ -31,13 +38,19 @@ from rankstudio.engine.methods.catalog import (
     refusal_of_groups,
 )
 from rankstudio.engine.methods.catalog.method import CandidateScore, ScoreSource, StepKind
-from rankstudio.engine.methods.catalog.parameter import GREATEST_INTEGER, MILLISECONDS, Parameter
+from rankstudio.engine.methods.catalog.parameter import (
+    GREATEST_INTEGER,
+    MILLISECONDS,
+    OWN_FILE,
+    Parameter,
+)
 from rankstudio.engine.methods.catalog.shared import LEFT_OUT_CRITERIA
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.clicks import ClickRule
     from rankstudio.engine.methods.base import LinearRanker
 
 Missing = Literal["query_min", "zero", "refuse"]
@@ -74,8 +87,9 @@ class Plan:
     select_by : str
         Selection criterion: a validation measure; ``"leave-query-out MAP"`` for a measure of the training
         queries, each ranked by the model trained without it (any measure, if the method supports it); or
-        ``"criterion"``. Ties go to the earlier combination (the smaller λ, the value listed first), then to
-        fewer features.
+        ``"criterion"``; for one ranking ``"leave-pair-out AUC"``, or ``"leave-pair-out Disagreement"`` for
+        labels of more than two values. Ties go to the earlier combination (the smaller λ, the value listed
+        first), then to fewer features.
     measures : tuple of str
         Measures to report.
     convention : str
@@ -114,7 +128,8 @@ class Plan:
         present, files with other contents are rejected.
     preferences : Mapping of str to str
         ``path`` of a CSV file of preferences between documents, which replace the labels in training, and
-        ``checksum``, its SHA-256; if present, a file with other contents is rejected. Measures still use the
+        ``checksum``, its SHA-256; if present, a file with other contents is rejected. For clicks, ``pairs``
+        and ``eta`` as in `ClickRule` of `rankstudio.engine.data.preferences.clicks`. Measures still use the
         labels. Running it with a method that does not support preferences is an error.
     costs : Mapping of str to object
         Milliseconds that features cost: ``documents``, the mean number per query, and ``features``, tuples of
@@ -276,12 +291,23 @@ class Plan:
     @property
     def can_leave_out(self) -> bool:
         """Whether the ranker supports leave-query-out predictions."""
-        return (self.ranker_entry or self.entry).left_out
+        return (self.ranker_entry or self.entry).left_out and not self.entry.combines
 
     @property
     def leaves_out(self) -> bool:
-        """Whether a measure of left-out training queries selects the model."""
+        """Whether a measure of left-out training queries, or pairs of documents, selects the model."""
         return is_left_out(self.select_by)
+
+    @property
+    def pairs_out(self) -> bool:
+        """Whether a measure of left-out pairs of documents selects the model."""
+        return is_pair_out(self.select_by)
+
+    def left_out_by(self, name: str) -> str:
+        """Return the criterion that a measure is with what the plan leaves out; its own if there is none."""
+        if self.pairs_out and name not in PAIR_MEASURES:
+            return self.select_by
+        return left_out_name(name, pairs=self.pairs_out)
 
     @property
     def chosen_by(self) -> str:
@@ -416,8 +442,14 @@ def longest_path(plan: Plan, n_features: int) -> int:
     return greatest_size(n_features, plan.groups if plan.entry.groups else {}, most)
 
 
-def named_preferences(path: Path) -> dict[str, str]:
-    """Return the plan's entry of a preference file: its path and checksum.
+def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
+    """Return the plan's entry of a preference file: its path and checksum, and the rule of clicks.
+
+    Parameters
+    ----------
+    path : Path
+    rule : ClickRule, optional
+        For clicks; see :func:`~rankstudio.engine.data.preferences.csv_file.read_preference_file`.
 
     Raises
     ------
@@ -427,7 +459,10 @@ def named_preferences(path: Path) -> dict[str, str]:
     from rankstudio.engine.data.preferences.csv_file import read_preference_file  # noqa: PLC0415 - numpy, where it is needed
 
     path = path.absolute()
-    return {"path": str(path), "checksum": read_preference_file(path).checksum}
+    file = read_preference_file(path, rule)
+    named = {"path": str(path), "checksum": file.checksum}
+    clicks = file.clicks
+    return named if clicks is None else {**named, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
 
 
 def refusal_of_preferences(entry: Method) -> str:
@@ -444,7 +479,31 @@ def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Metho
     if refused is not None:
         return refusal_of_preferences(refused)
     text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
+    if "pairs" in preferences:
+        text = tr(
+            "Learns from the clicks in {file}, weighted by position, instead of labels; measures use the "
+            "labels."
+        )
     return text.format(file=Path(preferences["path"]).name)
+
+
+def learned_from(preferences: Mapping[str, str]) -> str:
+    """Return what a plan learns from instead of labels, for a title: "clicks: log.csv"; "" for labels."""
+    if not preferences:
+        return ""
+    text = tr("preferences: {file}")
+    if "pairs" in preferences:
+        skipped = preferences["pairs"] == "skipped"
+        text = (
+            tr("clicks over skipped: {file}, {eta}")
+            if skipped
+            else tr("clicks over unclicked: {file}, {eta}")
+        )
+    eta = preferences.get("eta", "")
+    weights = {"": "", "estimated": tr("η estimated"), "given": tr("given propensities")}.get(
+        eta, f"η = {eta}"
+    )
+    return text.format(file=Path(preferences["path"]).name, eta=weights)
 
 
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
@@ -529,6 +588,10 @@ def _in_columns(parameter: Parameter, value: Any, columns: Mapping[int, int]) ->
     """Return the value of a parameter with the ids of features turned into columns."""
     if parameter.kind is Kind.FEATURES:
         return tuple(_column(parameter.label, i, columns) for i in value)
+    if parameter.own_file and value.lower().endswith(OWN_FILE):
+        from rankstudio.engine.methods.own_values import read_own_values  # noqa: PLC0415 - reads a file
+
+        return read_own_values(parameter, value, columns)
     if parameter.kind is not Kind.COSTS:
         return value
     if not value:
@@ -605,10 +668,17 @@ def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
     _check("preferences", values, expected, isinstance(values, Mapping))
     if not values:
         return FrozenMapping({})
-    known = {"path"} <= set(values) <= {"path", "checksum"}
+    known = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
+    values = {**values, "eta": str(values["eta"])} if "eta" in values else values
     texts = all(isinstance(text, str) for text in values.values())
     _check("preferences", values, expected, known and texts and bool(values["path"].strip()))
-    return FrozenMapping({name: values[name] for name in ("path", "checksum") if values.get(name)})
+    kept = {name: values[name] for name in ("path", "checksum") if values.get(name)}
+    if "pairs" in values or "eta" in values:
+        from rankstudio.engine.data.preferences.clicks import ClickRule  # noqa: PLC0415 - for clicks alone
+
+        rule = ClickRule(**{name: values[name] for name in ("pairs", "eta") if name in values})
+        kept |= {"pairs": rule.pairs, "eta": rule.eta}
+    return FrozenMapping(kept)
 
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from rankstudio.engine.data.columns import FILES
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.language import tr
@@ -126,9 +126,13 @@ def load_plan(path: str | Path) -> Plan:
 def with_data_beside(plan: Plan, path: str | Path) -> Plan:
     """Resolve relative paths of data and their files against the folder of the plan, if they exist there."""
     folder = Path(path).parent
-    named = {name: (folder / plan.columns[name]).absolute() for name in FILES if name in plan.columns}
-    there = {name: str(file) for name, file in named.items() if is_there(file)}
-    plan = plan.changed(columns={**plan.columns, **there}) if there else plan
+
+    def place(name: str) -> str:
+        beside = (folder / name).absolute()
+        return str(beside) if is_there(beside) else name
+
+    if plan.columns:
+        plan = plan.changed(columns=DataColumns.of(plan.columns).beside(place).as_dict())
     if plan.preferences:
         file = (Path(path).parent / plan.preferences["path"]).absolute()
         plan = plan.changed(preferences={**plan.preferences, "path": str(file)}) if is_there(file) else plan

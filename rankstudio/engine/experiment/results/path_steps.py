@@ -98,6 +98,10 @@ class PathSteps(Sequence[Step], ABC):
         """Return the position of the step with a number; ValueError if there is none."""
         return list(self.numbers).index(number)
 
+    def selected(self, place: int) -> tuple[int, ...]:
+        """Return the columns of a step's model, without what the step has of every feature."""
+        return self[place].selected
+
     def _light(self) -> Sequence[Step]:
         """Return steps that tell the same but for what they have of each feature."""
         return self
@@ -133,6 +137,10 @@ class HeldSteps(PathSteps):
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes, and into files, as small as it is."""
         return type(self), (self._steps, self.rows)
+
+    def selected(self, place: int) -> tuple[int, ...]:  # noqa: D102 - inherited
+        rows = self.rows.get("selected")
+        return self._steps[place].selected if rows is None else rows.row(place)
 
     def _light(self) -> Sequence[Step]:
         return self._steps

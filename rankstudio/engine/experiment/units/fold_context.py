@@ -42,7 +42,13 @@ from rankstudio.engine.methods.shards.training_data import (
     TrainingData,
     training_data,
 )
-from rankstudio.engine.methods.two_stage import Columns, comparisons, selections, two_stage_steps
+from rankstudio.engine.methods.two_stage import (
+    Columns,
+    combined_steps,
+    comparisons,
+    selections,
+    two_stage_steps,
+)
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluator import average, standard_error
 from rankstudio.engine.metrics.names import measure
@@ -55,6 +61,14 @@ from rankstudio.engine.support.threads import STEADY, steadily
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish, followed
 
 Measures = Mapping[str, float]
+
+
+class _Selection(NamedTuple):
+    """Sets of features to rank with, by what they were compared, and new features, sums of them, if any."""
+
+    sets: tuple[Columns, ...]
+    compared: Rows
+    combinations: Floats | None
 
 
 class MeasuredPath(NamedTuple):
@@ -133,7 +147,7 @@ class FoldContext:
         self._left_out: LeftOutQueries | None = None
         if plan.leaves_out:
             self._left_out = LeftOutQueries(plan, fold.train, self.train)
-        self._selected: dict[str, tuple[tuple[Columns, ...], Rows]] = {}
+        self._selected: dict[str, _Selection] = {}
         self._baseline: Baseline | None = None
         self._constant: Ints = np.empty(0, dtype=np.int64)  # columns, as far as they have been looked for
 
@@ -169,7 +183,9 @@ class FoldContext:
 
     def _find_baseline(self) -> Waiting[None]:
         plan, train = self.plan, self.fold.train
-        name = plan.measures[0] if plan.select_by == CRITERION else plan.chosen_by
+        chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
+        # A feature is not on the scale of the labels: their squared difference would mean nothing.
+        name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         varies = yield from informative_columns(self.train)
@@ -357,11 +373,15 @@ class FoldContext:
             yield from _until_constant(steps, self.plan, unit.parameters, self.train, ids)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
-        sets, compared = yield from self._select(selector, unit)
-        for told in two_stage_steps(ranker, self.train, sets):
+        sets, compared, combinations = yield from self._select(selector, unit)
+        if combinations is None:
+            ranked = two_stage_steps(ranker, self.train, sets)
+        else:
+            ranked = combined_steps(ranker, self.train.for_method(accepts_sparse=False), sets, combinations)
+        for told in ranked:
             yield replace(told, candidates=compared.row(told.number - 1)) if isinstance(told, Step) else told
 
-    def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[tuple[tuple[Columns, ...], Rows]]:
+    def _select(self, selector: LinearRanker, unit: Unit) -> Waiting[_Selection]:
         """Select features, and return the sets and by what they were compared, as steps keep it.
 
         Once for all combinations that differ only in how to rank with them.
@@ -381,13 +401,15 @@ class FoldContext:
             growing = entry.step_kind is StepKind.FEATURES
             divisor = float(self.fold.train.n_documents) if entry.per_document else 1.0
             compared = comparisons(steps, growing, entry.candidate_score, divisor)
-            self._selected[key] = selections(steps, growing), packed_rows(compared, np.nan)
+            # An attribute of estimators whose steps are new features, as the catalog says.
+            sums = selector.combinations_[: len(steps)] if entry.combines else None  # type: ignore[attr-defined]
+            self._selected[key] = _Selection(selections(steps, growing), packed_rows(compared, np.nan), sums)
         return self._selected[key]
 
     def _compared(self, unit: Unit) -> Mapping[str, Rows]:
         """Return by what a selector compared features, which all paths of its selection share."""
         found = self._selected.get(self._selecting(unit))
-        return {} if found is None else {"candidates": found[1]}
+        return {} if found is None else {"candidates": found.compared}
 
     def _selecting(self, unit: Unit) -> str:
         """Return what tells a unit's selection from others: all but how to rank with it."""

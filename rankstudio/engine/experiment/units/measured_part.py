@@ -11,12 +11,13 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.left_out_names import left_out_name
+from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.left_out import measured_left_out
 from rankstudio.engine.methods.shards.training_data import TrainingData
+from rankstudio.engine.metrics.conventions import convention as find_convention
 from rankstudio.engine.metrics.evaluator import Evaluator, average, standard_error
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.steps import Step
@@ -122,8 +123,9 @@ class LeftOutQueries:
 
         Their standard errors are recorded, and the values of the selection measure in each query.
         """
-        per_query = yield from self._per_query(ranker, step.selected)
-        found = {left_out_name(name): v for name, v in per_query.items()}
+        measured = self._pairs if self._plan.pairs_out else self._per_query
+        per_query = yield from measured(ranker, step.selected)
+        found = {left_out_name(name, pairs=self._plan.pairs_out): v for name, v in per_query.items()}
         self._errors[unit.position].append({name: standard_error(v) for name, v in found.items()})
         self._queries[unit.position].append(found[self._plan.select_by])
         return {name: float(average(v)) for name, v in found.items()}
@@ -135,6 +137,17 @@ class LeftOutQueries:
     def queries(self, unit: Unit) -> Floats:
         """Return the selection measure in each query after each of K steps of a unit, shape (K, Q)."""
         return np.array(self._queries.pop(unit.position))
+
+    def _pairs(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
+        """Return the measures of the only query, each pair ranked without itself."""
+        plan, whole = self._plan, self._train.whole((self._plan.ranker_entry or self._plan.entry).label)
+        relevant = (whole.y >= find_convention(plan.convention).relevant_from).astype(np.float64)
+        found = {}
+        for name in (name for name in PAIR_MEASURES if name in plan.evaluated):
+            kinds = relevant if name == "AUC" else whole.y
+            area = yield from ranker.pair_area(whole, columns, kinds)
+            found[name] = np.array([area if name == "AUC" else 1.0 - area])
+        return found
 
     def _per_query(self, ranker: LinearRanker, columns: Sequence[int]) -> Waiting[dict[str, Floats]]:
         """Return the measures in each query."""

@@ -164,6 +164,9 @@ class Method:
         Whether a path is computed fast enough to follow a slider.
     drops_features : bool
         Whether a ranker's models may omit some of the given features.
+    combines : bool
+        Whether each step of a selector adds one new feature, a weighted sum of the step's features, with
+        which a linear final ranker ranks. The estimator has them as ``combinations_``, shape (t, n).
     compares_densities : bool
         Whether it scores a feature by the densities of its values in each grade, which can be shown.
     module, extra : str
@@ -198,6 +201,7 @@ class Method:
     left_out: bool = False
     live: bool = False
     drops_features: bool = False
+    combines: bool = False
     compares_densities: bool = False
     module: str = ""
     extra: str = ""
@@ -209,6 +213,11 @@ class Method:
     def defaults(self) -> dict[str, Any]:
         """The default of every parameter, by name."""
         return {p.name: p.default for p in self.parameters}
+
+    @property
+    def weighs_features(self) -> bool:
+        """Whether the method weighs features by importance and similarity, as FSMRank and GAS do."""
+        return any(p.own_file for p in self.parameters)
 
     @property
     def selects(self) -> bool:

@@ -98,6 +98,9 @@ def _is_value(kind: Kind, item: Any) -> bool:
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 _INFINITE = (inf, -inf)
 
+OWN_FILE = ".csv"
+"""Ending of files with own values for a choice."""
+
 GREATEST_INTEGER = 2**63 - 1
 """The greatest whole number that TOML and the kernels have."""
 
@@ -145,6 +148,9 @@ class Parameter:
         "More options".
     offers_several : bool
         Whether forms offer several values. They do not if all values give the same model.
+    own_file : bool
+        Whether a CSV file may stand in place of a choice; for estimators an array or a function. See
+        :mod:`rankstudio.engine.methods.own_values`.
     """
 
     name: str
@@ -166,6 +172,7 @@ class Parameter:
     changes_criterion: bool = False
     basic: bool = True
     offers_several: bool = True
+    own_file: bool = False
 
     def __post_init__(self) -> None:
         """Name the option."""
@@ -189,7 +196,9 @@ class Parameter:
             case Kind.MEASURE:
                 return tr("a measure such as MAP, NDCG@10 or P@5")
             case Kind.CHOICE:
-                return tr("one of {keys}").format(keys=", ".join(key for key, _ in self.choices))
+                keys = ", ".join(key for key, _ in self.choices)
+                text = tr("one of {keys}, or a CSV file") if self.own_file else tr("one of {keys}")
+                return text.format(keys=keys)
             case Kind.FEATURES:
                 return tr("feature ids, such as 25, 39")
             case Kind.COSTS:
@@ -241,7 +250,10 @@ class Parameter:
                 # An array is compared number by number, and has no truth value.
                 if any(isinstance(value, type(key)) and value == key for key in (*others, last)):
                     return value
-                expected = f"{', '.join(others)} or {last}"
+                if self.own_file and not isinstance(value, str):
+                    return value  # an array or a function: looked at with the data, which it has to fit
+                expected = f"{', '.join((*others, last))}, an array or a function"
+                expected = expected if self.own_file else f"{', '.join(others)} or {last}"
             case _:
                 raise AssertionError(self.kind)  # the estimator has these in another form
         raise ParameterError(self.name, value, expected)
@@ -289,7 +301,8 @@ class Parameter:
             case Kind.MEASURE:
                 return self._validate_measure(value)
             case Kind.CHOICE:
-                if value not in [key for key, _ in self.choices]:
+                own = self.own_file and isinstance(value, str) and value.lower().endswith(OWN_FILE)
+                if not own and value not in [key for key, _ in self.choices]:
                     raise ParameterError(self.label, value, self.expected)
                 return value
             case Kind.FEATURES:
@@ -347,9 +360,12 @@ class Parameter:
 
     def _validate_measure(self, value: Any) -> str:
         try:
-            return measure(value).name
+            found = measure(value)
         except ParameterError as error:
             raise ParameterError(self.label, value, error.expected) from None
+        if not found.by_rank:
+            raise ParameterError(self.label, value, tr("a measure of rankings, such as MAP or NDCG@10"))
+        return found.name
 
     def _validate_features(self, value: Any) -> tuple[int, ...]:
         items = value.replace(",", " ").split() if isinstance(value, str) else value

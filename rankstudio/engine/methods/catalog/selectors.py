@@ -197,7 +197,8 @@ _FSM = (
         kind=Kind.CHOICE,
         default="pearson",
         help=(
-            "Importance of a feature: its correlation with the labels, or the measure of ranking by it alone."
+            "Importance of a feature: its correlation with the labels, the measure of ranking by it alone, "
+            "or own numbers from a CSV file with the columns feature and importance."
         ),
         symbol="s",
         source="Lai et al. 2013, section III.B",
@@ -208,6 +209,7 @@ _FSM = (
             ("map", "MAP alone"),
             ("none", "all equal"),
         ),
+        own_file=True,
     ),
     Parameter(
         name="similarity",
@@ -215,13 +217,14 @@ _FSM = (
         kind=Kind.CHOICE,
         default="pearson",
         help=(
-            "Similarity of two features: their correlation, or the similarity of their rankings "
-            "(Kendall's τ)."
+            "Similarity of two features: their correlation, the similarity of their rankings (Kendall's τ), "
+            "or own numbers from a CSV file with a row and a column for each feature."
         ),
         symbol="A",
         source="Lai et al. 2013, section III.B",
         basic=False,
         choices=(("pearson", "Pearson"), ("kendall", "Kendall's τ"), ("none", "none are")),
+        own_file=True,
     ),
     Parameter(
         name="project",
@@ -412,10 +415,30 @@ GAS = _order(
             label="importance",
             kind=Kind.CHOICE,
             default="map",
-            help="Measure of ranking by a single feature, in its better direction.",
+            help=(
+                "Measure of ranking by a single feature, in its better direction, or own numbers from a CSV "
+                "file with the columns feature and importance."
+            ),
             symbol="w",
             source="Geng et al. 2007, section 3.2",
             choices=(("map", "MAP"), ("ndcg@10", "NDCG@10"), ("loss", "correctly ordered pairs")),
+            own_file=True,
+        ),
+        Parameter(
+            name="similarity",
+            label="similarity",
+            kind=Kind.CHOICE,
+            default="kendall",
+            help=(
+                "Similarity of two features: that of their rankings, or own numbers from a CSV file with a "
+                "row and a column for each feature."
+            ),
+            symbol="e",
+            source="Geng et al. 2007, section 3.3",
+            basic=False,
+            offers_several=False,
+            choices=(("kendall", "Kendall's τ"),),
+            own_file=True,
         ),
         Parameter(
             name="c",
@@ -442,6 +465,7 @@ FS_BFS = _order(
     takes=("convention", "seed"),
     slow=True,
     candidate_score=CandidateScore("best measure", "of a subset with the feature", from_zero=False),
+    combines=True,
     estimator="rankstudio.engine.methods.selection.fs_bfs:FSBFS",
     parameters=(
         RANKING_LAMBDA,
@@ -555,6 +579,23 @@ MUTUAL_INFORMATION = _order(
         SCORE_COSTS,
         BUDGET,
     ),
+)
+
+CHI_SQUARED = _order(
+    key="chi-squared",
+    label="χ² filter",
+    citation="Liu and Setiono 1995",
+    title="Chi2: feature selection and discretization of numeric attributes",
+    summary=(
+        "Orders the features by Pearson's χ² statistic of their binned values and the labels (CHI). "
+        "RankRLS ranks with them."
+    ),
+    formula="χ²(f; y) = Σ_b,l (O(b, l) − E(b, l))² / E(b, l)",
+    takes=("groups",),
+    live=True,
+    candidate_score=CandidateScore("statistic χ²", ""),
+    estimator="rankstudio.engine.methods.selection.single_feature:ChiSquared",
+    parameters=MUTUAL_INFORMATION.parameters,
 )
 
 RECURSIVE_ELIMINATION = _order(
@@ -700,5 +741,6 @@ SELECTORS: tuple[Method, ...] = (
     L1_PATH,
     SINGLE_FEATURE,
     MUTUAL_INFORMATION,
+    CHI_SQUARED,
     LAMBDAMART_TOP,
 )

@@ -248,7 +248,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
         return found
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        if self.n_basis is not None:
+        if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
                 "n_basis", self.n_basis, "None, because held-out predictions need the exact model"
             )

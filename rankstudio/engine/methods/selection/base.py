@@ -270,7 +270,15 @@ class PathSelector(GrowingSelector):
         """Return the parameters that the order depends on."""
         later = {"groups", "costs", "budget"}
         others = later if self.orders_by_lambda else {*later, "regularization"}
-        return tuple(item for item in self.get_params().items() if item[0] not in others)
+        return tuple((name, as_key(v)) for name, v in self.get_params().items() if name not in others)
+
+
+def as_key(value: Any) -> Any:
+    """Return a parameter's value as part of a key: an array as its shape and its numbers."""
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+        return value
+    numbers = np.asarray(value)
+    return numbers.shape, numbers.tobytes()
 
 
 def best_first(scores: Floats, k: int) -> Ints:

@@ -13,7 +13,8 @@ from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.selection.base import GrowingSelector, Selector, without
+from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
+from rankstudio.engine.methods.selection.base import GrowingSelector, Selector, as_key, without
 from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.sums import summed
@@ -64,11 +65,14 @@ class FSMRank(Selector):
         λ1, from 0 up: penalty on pairs of similar features with nonzero weights.
     lambda2 : float, default 1e-4
         λ2, from 0 up: penalty on weight, larger for less important features.
-    importance : {"pearson", "ndcg", "map", "none"}, default "pearson"
-        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the feature alone; 1.
-        Features without importance, such as constant ones, are excluded.
-    similarity : {"pearson", "kendall", "none"}, default "pearson"
-        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity.
+    importance : {"pearson", "ndcg", "map", "none"}, array-like or callable, default "pearson"
+        s: |Pearson's correlation| with the labels; NDCG@10 or MAP of ranking by the feature alone; 1; or own
+        numbers from 0 up, of shape (n,), or (2n,) with those of the negatives last, or a function of X, y and
+        the query of each document that returns them. Features without importance, such as constant ones, are
+        excluded.
+    similarity : {"pearson", "kendall", "none"}, array-like or callable, default "pearson"
+        A: |Pearson's correlation|; |Kendall's τ-b| averaged over queries; the identity; or an own symmetric
+        matrix of shape (n, n), or a function that returns it.
     project : bool, default False
         Replace an indefinite A by the nearest positive semidefinite matrix. Absolute correlations may be
         indefinite, and then the objective may not be convex; without the projection there is a warning.
@@ -120,8 +124,8 @@ class FSMRank(Selector):
 
     lambda1: float = 0.1
     lambda2: float = 1e-4
-    importance: str = "pearson"
-    similarity: str = "pearson"
+    importance: str | OwnValues = "pearson"
+    similarity: str | OwnValues = "pearson"
     project: bool = False
     solver: str = "nesterov"
     tol: float = 1e-10
@@ -167,7 +171,7 @@ class FSMRank(Selector):
         The data are those of :meth:`work`, which warns of similarities that are not convex.
         """
         data = training_data(data)
-        penalties = yield from _without_notes(self.penalties(data))
+        penalties = yield from without_notes(self.penalties(data))
         from rankstudio.engine.arithmetic.optimisers.nesterov import FSMObjective  # noqa: PLC0415 - numba
         from rankstudio.engine.methods.shards.pair_losses import pairs_of  # noqa: PLC0415 - numba
 
@@ -183,12 +187,16 @@ class FSMRank(Selector):
         """Return similarity, importance, λ1 and λ2."""
         lambda1, lambda2 = self.checked("lambda1"), self.checked("lambda2")
         s = yield from weighing_features(data, self.checked("importance"))
-        return (yield from self._similarity(data)), s, lambda1, lambda2
+        return (yield from self.similarities(data)), s, lambda1, lambda2
 
-    def _similarity(self, data: TrainingData) -> Waiting[Floats]:
+    def similarities(self, data: TrainingData) -> Waiting[Floats]:
+        """Return A, shape (n, n), with a note if it is indefinite."""
         kind, project = self.checked("similarity"), self.checked("project")
         known = data.shared.of(_Similarities).by_kind
-        matrix: Floats = yield from once(known, kind, comparing_features(data, kind))
+        if isinstance(kind, str):
+            matrix: Floats = yield from once(known, kind, comparing_features(data, kind))
+        else:
+            matrix = own_similarity(kind, data)
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])
@@ -197,8 +205,9 @@ class FSMRank(Selector):
             return matrix
         if project:
             return nearest_positive_semidefinite(matrix)
+        name = kind if isinstance(kind, str) else "own"
         yield Note(
-            f"The {self.similarity} similarities of the features are not positive semidefinite (least "
+            f"The {name} similarities of the features are not positive semidefinite (least "
             f"eigenvalue {least:.3g}), so the objective may not be convex. Set the parameter “make convex” "
             "(project) to make it convex.",
             kind=IndefiniteSimilarityWarning,
@@ -233,7 +242,7 @@ def by_weight(coef: Floats) -> Ints:
     return chosen
 
 
-def _without_notes(work: Waiting[Value]) -> Waiting[Value]:
+def without_notes(work: Waiting[Value]) -> Waiting[Value]:
     """Give the signs of life of a generator, but not its notes, and return its value."""
     while True:
         try:
@@ -300,8 +309,8 @@ class FSMRankTop(GrowingSelector):
     n_features_to_select: int | None = None
     lambda1: float = 0.1
     lambda2: float = 1e-4
-    importance: str = "pearson"
-    similarity: str = "pearson"
+    importance: str | OwnValues = "pearson"
+    similarity: str | OwnValues = "pearson"
     project: bool = False
     tol: float = 1e-10
     max_iter: int = 400
@@ -341,7 +350,8 @@ def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[F
     """
     names = FSMRank().get_params()
     fsmrank = FSMRank(**{name: value for name, value in parameters.items() if name in names})
-    known, key = data.shared.of(_LastSteps).by_parameters, tuple(fsmrank.get_params().items())
+    known = data.shared.of(_LastSteps).by_parameters
+    key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())
     if key in known:
         return fsmrank, known[key]
     last: Step | None = None
@@ -413,8 +423,8 @@ class FSMSVM(GrowingSelector):
     C: float = 1.0
     lambda1: float = 0.1
     lambda2: float = 1e-4
-    importance: str = "pearson"
-    similarity: str = "pearson"
+    importance: str | OwnValues = "pearson"
+    similarity: str | OwnValues = "pearson"
     project: bool = False
     tol: float = 1e-10
     max_iter: int = 400
@@ -474,9 +484,11 @@ def importance(data: QueryData, kind: str) -> Floats:
     return finish(weighing_features(training_data(data), kind))
 
 
-def weighing_features(data: TrainingData, kind: str) -> Waiting[Floats]:
+def weighing_features(data: TrainingData, kind: str | OwnValues) -> Waiting[Floats]:
     """Compute :func:`importance`, with progress events."""
-    if kind == "none":
+    if not isinstance(kind, str):
+        both = own_importance(kind, data)
+    elif kind == "none":
         both = np.ones(2 * data.X.shape[1])
     elif kind != "pearson":
         downwards, upwards = yield from directed_measures(data, _MEASURES[kind])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
+from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
-from rankstudio.engine.methods.selection.kendall import kendall_similarity
+from rankstudio.engine.methods.selection.kendall import Between, comparing_rankings, kendall_similarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
@@ -36,9 +39,13 @@ class GAS(PathSelector):
     ----------
     n_features_to_select : int, optional
         Number of features to select, k; all by default.
-    importance : {"map", "ndcg@10", "loss"}, default "map"
+    importance : {"map", "ndcg@10", "loss"}, array-like or callable, default "map"
         Measure of importance: the paper's GAS-E with MAP or NDCG@10, or GAS-L with "loss": the share of pairs
-        of different labels that the feature orders correctly, 1 minus the disagreement error.
+        of different labels that the feature orders correctly, 1 minus the disagreement error. Or own numbers
+        from 0 up, of shape (n,), or a function of X, y and the query of each document that returns them; the
+        direction is then that of the better MAP.
+    similarity : {"kendall"}, array-like or callable, default "kendall"
+        e: |Kendall's τ-b|, or an own symmetric matrix of shape (n, n), or a function that returns it.
     c : float, default 0.1
         Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
     convention : str, default "letor4"
@@ -82,23 +89,39 @@ class GAS(PathSelector):
         return whole_need(shape, 2.0)
 
     n_features_to_select: int | None = None
-    importance: str = "map"
+    importance: str | OwnValues = "map"
     c: float = 0.1
     convention: str = DEFAULT
     regularization: float = 1.0
+    similarity: str | OwnValues = "kendall"
+
+    def weights(self, data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
+        """Return the importance of each feature, w, and its better direction, each of shape (n,)."""
+        kind = self.checked("importance")
+        measure = MEASURES[kind] if isinstance(kind, str) else "MAP"
+        importance, directions = yield from measuring_features(data, measure, self.convention)
+        if not isinstance(kind, str):
+            return own_importance(kind, data, both=False), directions
+        return (importance if find_measure(measure).higher_is_better else 1.0 - importance), directions
+
+    def similarities(self, data: TrainingData) -> Waiting[Floats]:
+        """Return the similarity of each pair of features, e, shape (n, n)."""
+        kind = self.checked("similarity")
+        if not isinstance(kind, str):
+            return own_similarity(kind, data)
+        return (yield from comparing_rankings(data))
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
-        c, measure = self.checked("c"), MEASURES[self.checked("importance")]
-        importance, directions = yield from measuring_features(data, measure, self.convention)
-        if not find_measure(measure).higher_is_better:
-            importance = 1.0 - importance
+        c, kind = self.checked("c"), self.checked("similarity")
+        importance, directions = yield from self.weights(data)
+        own = None if isinstance(kind, str) else own_similarity(kind, data)
         yield WorkProgress("ranking features", 0.0)
         scores, varies = importance.copy(), (yield from informative_columns(data))
         left = np.ones(scores.size, dtype=bool)
         order, compared = np.empty(k, dtype=np.int64), np.empty((k, scores.size))
-        with kendall_similarity(data) as between:
+        with _given(own) if own is not None else kendall_similarity(data) as between:
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
                 candidates = left & varies if (left & varies).any() else left
@@ -110,3 +133,14 @@ class GAS(PathSelector):
                     scores[others] -= 2.0 * c * (yield from between(int(order[t]), others))
         found = {"importance_": importance, "scores_": scores, "directions_": directions}
         return Ordering(order, compared, found)
+
+
+@contextmanager
+def _given(matrix: Floats) -> Iterator[Between]:
+    """Provide what reads similarities off a matrix (n, n)."""
+
+    def between(feature: int, others: Ints) -> Waiting[Floats]:
+        yield from ()
+        return np.asarray(matrix[feature, others])
+
+    yield between

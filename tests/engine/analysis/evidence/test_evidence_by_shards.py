@@ -20,7 +20,12 @@ from rankstudio.engine.analysis.evidence.feature_losses import feature_losses, l
 from rankstudio.engine.analysis.evidence.near_best_sets import find_near_best_sets
 from rankstudio.engine.analysis.evidence.query_paths import query_paths
 from rankstudio.engine.analysis.evidence.repeated_left_out import left_out_steps
-from rankstudio.engine.analysis.evidence.selection_evidence import PARTS, EvidenceOptions, evidence_steps
+from rankstudio.engine.analysis.evidence.selection_evidence import (
+    PARTS,
+    EvidenceOptions,
+    _Evidence,
+    evidence_steps,
+)
 from rankstudio.engine.analysis.evidence.set_changes import changes_of
 from rankstudio.engine.analysis.evidence.shapley_shares import shapley_steps
 from rankstudio.engine.analysis.evidence.stability_selection import stability_steps
@@ -33,6 +38,7 @@ from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import Summe
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.memory import within
+from rankstudio.engine.support.threads import at_most
 from rankstudio.engine.support.work import finish
 
 NOT_NUMBERS = {"seconds"}
@@ -75,6 +81,13 @@ def cut(data: QueryData, documents: int = 12) -> TrainingData:
 
 def grouped(problem: Problem) -> QueryData:
     return group(problem.X, problem.y, problem.qid)
+
+
+def wide(n_queries: int, n: int, documents: int) -> TrainingData:
+    """Data of a shape, without documents to speak of."""
+    nothing = np.broadcast_to(0.0, (2 * n_queries, n))
+    ptr = np.arange(0, 2 * n_queries + 1, 2)
+    return TrainingData(nothing, np.broadcast_to(0.0, 2 * n_queries), ptr, documents=documents)
 
 
 def judged(seed: int = 0, n: int = 8) -> QueryData:
@@ -163,3 +176,41 @@ def test_all_evidence_of_a_mapped_file_within_little_memory(method: Any, tmp_pat
     assert_same(found, expected)
     assert found.done == (PARTS if judge is None else expected.done)
     assert "deciding" in found.done and "alternatives" in found.done
+
+
+@pytest.mark.parametrize("documents", [100, None], ids=["shards", "memory"])
+def test_all_evidence_is_the_same_on_any_number_of_threads(documents: int | None) -> None:
+    """Catches halves, branches or permutations in the order in which threads finish."""
+    found = []
+    for threads in (1, 3):
+        data = judged()  # anew: nothing is kept from before
+        options = EvidenceOptions(n_features=3, n_steps=5, n_halves=6, n_permutations=19)
+        with at_most(threads):
+            rows = cut(data, documents) if documents else training_data(data)
+            found.append(finish(evidence_steps(GreedyRankRLS(regularization=2.0), rows, options)))
+    assert found[0].done == PARTS
+    assert_same(*found)
+
+
+@pytest.mark.parametrize(
+    ("n_queries", "n", "documents", "sums", "repeated"),
+    [
+        (13_000, 136, 1000, True, True),
+        (14_000, 136, 1000, True, False),  # each path without a query copies from all others
+        (14_000, 136, 10**6, False, False),  # in memory, whatever its limit
+        (100_000, 136, 1000, True, False),
+        (20_000, 700, 1000, False, False),
+    ],
+)
+def test_how_many_products_are_kept(
+    n_queries: int, n: int, documents: int, sums: bool, repeated: bool
+) -> None:
+    """The sizes that the guide names."""
+    data = wide(n_queries, n, documents)
+    options = EvidenceOptions(n_features=2, selected=(0, 1))
+    parts = _Evidence(GreedyRankRLS(), data, options, None, None).parts
+    wanted = {"deciding", "significance"} if sums else set()
+    assert set(parts) & {"deciding", "significance", "repeated"} == wanted | (
+        {"repeated"} if repeated else set()
+    )
+    assert ("best" in parts) is (sums or not data.several)

@@ -150,6 +150,8 @@ def test_alternatives_are_compared_with_the_best_set(small, found) -> None:
             assert exchange.result.difference == pytest.approx(
                 found.changes.swapped[place, exchange.column] - found.best.criterion
             )
+            own = found.changes.swapped[place, exchange.column] - found.changes.criterion
+            assert exchange.direct.difference == pytest.approx(own)
             centred = X - np.array([X[qid == q].mean(axis=0) for q in qid])
             assert exchange.correlation == pytest.approx(
                 np.corrcoef(centred[:, row.column], centred[:, exchange.column])[0, 1], abs=1e-12
@@ -315,6 +317,21 @@ def test_exact_twins_are_interchangeable(small) -> None:
     row = next(row for row in found.rows if row.column == 2)
     assert row.probability == 1.0
     assert (row.verdict, row.partner) == (Verdict.INTERCHANGEABLE, 8)
+    direct = next(one.direct for one in found.exchanges[2] if one.column == 8)
+    assert direct.difference == 0.0, "a difference of rounding may be significant"
+    assert "1.00" in row.reason(str)
+
+
+def test_what_is_better_than_its_twin_is_not_interchangeable(small) -> None:
+    """Catches the verdict that any twin would do beside the sentence that every other set is worse."""
+    X, y, qid = small
+    rng = np.random.default_rng(0)
+    twins = np.column_stack((X, X[:, 2] + 0.1 * X[:, 2].std() * rng.normal(size=len(X))))
+    parts = (*VERDICT_PARTS, "changes", "near_best")
+    found = selection_evidence(GreedyRankRLS(1, 2.0), twins, 3 * X[:, 2] + 0.1 * y, qid=qid, parts=parts)
+    (exchange,) = (one for one in found.exchanges[2] if one.column == 8)
+    assert exchange.correlation > found.rules.twin and len(found.near_best_of_k.sets) == 1
+    assert found.rows[0].verdict is Verdict.SECURE
 
 
 def judged_rightly(found: SelectionEvidence) -> Counter[str]:
@@ -338,8 +355,8 @@ def judged_rightly(found: SelectionEvidence) -> Counter[str]:
 
 def planted_evidence(seed: int) -> SelectionEvidence:
     X, y, qid = planted(seed)
-    method = GreedyRankRLS(regularization=4.0)
-    return selection_evidence(method, X, y, qid=qid, n_features=6, parts=VERDICT_PARTS)
+    method = GreedyRankRLS(regularization=4.0)  # what comes after the sixth step concerns no verdict
+    return selection_evidence(method, X, y, qid=qid, n_features=6, n_steps=6, parts=VERDICT_PARTS)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -360,7 +377,8 @@ def noise_evidence(seed: int, k: int = 6) -> SelectionEvidence:
     rng = np.random.default_rng(1000 + seed)
     X, y, qid = rng.normal(size=(640, 25)), rng.normal(size=640), np.repeat(np.arange(80), 8)
     method = GreedyRankRLS(regularization=4.0)
-    return selection_evidence(method, X, y, qid=qid, n_features=k, parts=("stability", "alternatives"))
+    parts = ("stability", "alternatives")
+    return selection_evidence(method, X, y, qid=qid, n_features=k, n_steps=k, parts=parts)
 
 
 def count_on_noise(seeds: int) -> tuple[float, float, Counter[str]]:

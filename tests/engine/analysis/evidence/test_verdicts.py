@@ -77,13 +77,25 @@ def exchange(result: SetDifference | None = AS_GOOD, correlation: float = 0.3) -
     ],
 )
 def test_a_partner_takes_the_place_or_is_a_twin(own, other, exchanges, partner) -> None:
-    assert partner_of(0, halves(own, other), exchanges, VerdictRules()) == partner
+    found = partner_of(0, halves(own, other), exchanges, VerdictRules())
+    assert (found and (found[0].column, found[1])) == partner
+
+
+@pytest.mark.parametrize(
+    ("errors", "n_tests", "twins"),
+    [(1.96, 1, True), (1.97, 1, False), (1.97, 2, True), (2.24, 2, True), (2.25, 2, False), (2.64, 6, False)],
+)
+def test_twins_of_which_one_is_better_are_not_interchangeable(errors, n_tests, twins) -> None:
+    """The quantiles 1 - 0.025 / n of the normal distribution are 1.960, 2.241 and 2.638."""
+    pair = [Exchange(1, 0.99, AS_GOOD, SetDifference((1,), errors, 1.0))]
+    found = partner_of(0, halves("1111111111", "0000000000"), pair, VerdictRules(), n_tests)
+    assert (found is not None) is twins
 
 
 def test_of_several_partners_the_one_that_covers_most_halves_counts() -> None:
     inside = np.array([[True, False, False]] * 5 + [[False, False, True]] + [[False, True, True]] * 4)
     both = [Exchange(1, 1.0, AS_GOOD), Exchange(2, 1.0, AS_GOOD)]
-    assert partner_of(0, inside, both, VerdictRules()) == (2, 1.0)
+    assert partner_of(0, inside, both, VerdictRules()) == (both[1], 1.0)
 
 
 @pytest.mark.parametrize(

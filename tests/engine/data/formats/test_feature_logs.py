@@ -329,7 +329,7 @@ def test_documents_are_joined_as_by_hand(
     assert [(d.queries[0], d.documents[0], dict(d.values)) for d in logged_documents(text)] == [
         (query, document, values) for (query, document), values in logged.items()
     ]
-    table = joined([text], text, grades)
+    table = joined([text], [text], [grades])
     rows = [(q, d) for q, of_query in grades.items() for d in of_query if (q, d) in logged]
     columns = list(dict.fromkeys(name for row in rows for name in logged[row]))
     assert table.feature_names == tuple(columns)
@@ -346,8 +346,8 @@ def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> Non
     again = elastic("1", elastic_hit("1370", title=1.0, body=1.0))
     table = joined(
         [TextLines(Path("log"), (json.dumps([RAMBO, again, again]),), "", 0)],
-        TextLines(Path("qrels"), (), "", 0),
-        {"1": {"1370": 1.0}},
+        [TextLines(Path("qrels"), (), "", 0)],
+        [{"1": {"1370": 1.0}}],
     )
     assert table.X.tolist() == [[1.0, 1.0]]
     assert any(sentence.startswith("1 document is logged again") for sentence in table.said)

@@ -9,6 +9,7 @@ from strategies import Problem, problems
 from rankstudio.engine import KernelRankRLS, RankRLS
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.methods.holdout import HeldOutPredictor, KernelDecomposition
+from rankstudio.engine.support.work import finish
 
 LOSSES = pytest.mark.parametrize("loss", ["differences", "documents"])
 
@@ -165,3 +166,23 @@ def test_what_cannot_be_held_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("rankstudio.engine.methods.holdout.memory.available", lambda: 200.0)
     with pytest.raises(OutOfMemoryError, match="Leaving out pairs of 4 documents needs"):
         found.all_pairs()
+
+
+@LOSSES
+@given(problem=problems(), kinds=st.integers(2, 4))
+def test_the_area_counts_the_pairs_in_order(loss: str, problem: Problem, kinds: int) -> None:
+    """Within the bounds that pairs of almost equal scores leave: these may be ties hidden by rounding."""
+    m = problem.y.size
+    assume(m >= 3)
+    found = predictor(problem, loss)
+    matrix = found.all_pairs()
+    grades = np.round(np.argsort(np.argsort(problem.y)) * kinds / m)
+    scale = max(1e-300, float(np.abs(problem.y).max()), float(np.nanmax(np.abs(matrix))))
+    gaps = [
+        (matrix[i, j] - matrix[j, i]) / scale for i in range(m) for j in range(m) if grades[i] > grades[j]
+    ]
+    area = finish(found.pair_area(grades))
+    if not gaps:
+        assert np.isnan(area)
+        return
+    assert np.mean(np.array(gaps) > 1e-8) - 1e-12 <= area <= np.mean(np.array(gaps) > -1e-8) + 1e-12

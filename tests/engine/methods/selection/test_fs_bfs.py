@@ -11,9 +11,12 @@ from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
 from strategies import Problem, problems
 
-from rankstudio.engine import FSBFS, evaluate
+from rankstudio.engine import FSBFS, RankSVM, evaluate
+from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arithmetic.scoring import linear_scores
+from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.selection.fs_bfs import BestFirstSearch
 
@@ -103,3 +106,43 @@ def test_the_seed_makes_the_subsets() -> None:
     first, again = (FSBFS(subset_size=3, seed=5).fit(X, y, qid=qid) for _ in range(2))
     assert first.subsets_ == again.subsets_
     assert (first.coef_ == again.coef_).all()
+
+
+QUICK = {"subset_size": 2, "patience": 2, "max_iter": 3, "n_features_to_select": 3}
+
+
+def path_of(**changes: object) -> PathResult:
+    plan = Plan("small", "fs-bfs", parameters=QUICK, **changes)  # type: ignore[arg-type]
+    (result,) = ended(run(plan, dataset(folds=1))).folds
+    return result.paths[0]
+
+
+def test_a_final_ranker_ranks_with_the_new_features() -> None:
+    """RankRLS as final ranker is the method's own model; RankSVM is trained on the sums."""
+    train = dataset(folds=1).folds[0].train
+    own = path_of()
+    given = {"regularization": own.unit.parameters["regularization"]}
+    ranked = path_of(ranker="rankrls", ranker_parameters=given)
+    fitted = FSBFS(**QUICK).fit(train.X, train.y, qid=train.qid)
+    assert len(own.steps) == len(ranked.steps) > 1
+    for step, same in zip(own.steps, ranked.steps, strict=True):
+        assert step.selected == same.selected
+        np.testing.assert_allclose(same.coef, step.coef, rtol=1e-7, atol=1e-9)
+    by_margins = path_of(ranker="ranksvm", ranker_parameters={"C": 1.0})
+    sums = centre(train.X @ fitted.combinations_.T, train.query_ptr)
+    new = train.X @ fitted.combinations_.T / sums.std(axis=0)
+    for number, step in enumerate(by_margins.steps, start=1):
+        expected = RankSVM(C=1.0).fit(new[:, :number], train.y, qid=train.qid)
+        scores = step.scores(np.ascontiguousarray(train.X.T))
+        np.testing.assert_allclose(scores, new[:, :number] @ expected.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_trees_rank_with_the_features_of_the_sums() -> None:
+    found = path_of(ranker="rankboost", ranker_parameters={"n_rounds": 3})
+    assert all(not step.linear for step in found.steps)
+    assert found.steps[-1].selected == path_of().steps[len(found.steps) - 1].selected
+
+
+def test_new_features_have_no_left_out_measure() -> None:
+    with pytest.raises(PlanError, match="leave-query-out"):
+        path_of(ranker="rankrls", select_by="leave-query-out MAP")

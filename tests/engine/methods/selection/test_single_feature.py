@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from ordering import check_conventions, ranking_problem
+from scipy.stats import chi2_contingency
 from sklearn.metrics import mutual_info_score
 from strategies import Problem, problems
 
-from rankstudio.engine import MutualInformation, SingleFeatureRanking, evaluate
+from rankstudio.engine import ChiSquared, MutualInformation, SingleFeatureRanking, evaluate
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.selection.base import TIE
 
@@ -84,3 +85,16 @@ def test_equal_scores_go_by_column_whatever_the_order_of_the_queries(measure: st
         y = np.concatenate([queries[q][1] for q in order])
         selector = SingleFeatureRanking(measure=measure).fit(X, y, qid=np.repeat(order, 7))
         assert selector.selection_order_.tolist() == [0, 1]
+
+
+@given(problems())
+def test_chi_squared_is_that_of_the_table_of_bins(problem: Problem) -> None:
+    X, y, qid, _ = problem
+    y = np.round(y)
+    found = ChiSquared(n_bins=4).fit(X, y, qid=qid)
+    for j, score in enumerate(found.scores_):
+        ordered = np.sort(X[:, j])
+        edges = {ordered[int(np.ceil((len(ordered) - 1) * q))] for q in (0.25, 0.5, 0.75)}
+        bins = np.array([sum(edge < value for edge in edges) for value in X[:, j]])
+        table = np.array([[np.sum((bins == b) & (y == g)) for g in np.unique(y)] for b in np.unique(bins)])
+        assert score == pytest.approx(chi2_contingency(table, correction=False).statistic, abs=1e-9)

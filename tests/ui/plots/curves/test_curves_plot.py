@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from rankstudio.ui.plots import CurvesPlot, export_plot
+from rankstudio.ui.plots import CurvesPlot, plot_writer
 from rankstudio.ui.plots.curves.curve_layers import _free_room, _smallest_room, extremes
 from rankstudio.ui.plots.curves.curve_set import SmallestMark
 from rankstudio.ui.style.colors import DARK, LIGHT
@@ -284,7 +284,7 @@ def test_files_that_can_be_magnified_have_every_point(plot, tmp_path):
     plot.set_family([0], ["λ = 1"], (1, 3000))
     plot.set_curve(0, range(1, 3001), 0.4 + 0.1 * np.sin(np.arange(3000)))
     plot.flush()
-    export_plot(plot, tmp_path / "all.svg")
+    plot_writer(plot, tmp_path / "all.svg")()
     paths = (tmp_path / "all.svg").read_text().split("<path")
     assert max(path.count("\nL ") for path in paths) >= 2999
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import several_queries
+from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
@@ -293,6 +293,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         return self._ranker.left_out(data, columns)
+
+    def pair_area(  # noqa: D102 - inherited
+        self, data: QueryData, columns: Sequence[int], kinds: Floats
+    ) -> Waiting[float]:
+        return self._ranker.pair_area(data, columns, kinds)
 
     def left_out_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return self._ranker.left_out_need(shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Self
@@ -166,6 +167,17 @@ class SubsetProblem:
     ) -> tuple[float, float, float, float, float, float, float]:
         """Return the arrays for the search of sets up to a criterion."""
         return self.regularization, self.ridge, self.budget, limit, self.slack, self.tie, deviations
+
+
+def errors_of_sets(rows: QueryData, regularization: float, sets: Sequence[Sequence[int]]) -> Floats:
+    """Return the leave-query-out error of each query for some sets of k columns: (sets, Q), O(Qk³) each."""
+    known, n = gram_statistics(rows), rows.X.shape[1]
+    totals = known.total, known.gram, np.arange(n), np.zeros(n)
+    by_query, found = np.empty((known.gram.shape[0], BLOCK)), np.empty((len(sets), rows.ptr.size - 1))
+    for errors, columns in zip(found, sets, strict=True):
+        kernels.errors(np.array(columns, dtype=np.int64), totals, regularization, by_query)
+        errors[:] = by_query.reshape(-1)[: errors.size]
+    return found
 
 
 MOST_SETS = 200_000_000

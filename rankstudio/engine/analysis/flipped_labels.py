@@ -1,0 +1,218 @@
+"""How a selection changes if a share of the labels is wrong: runs on labels that are flipped at random."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from zlib import crc32
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.errors import DatasetError, ParameterError, PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.protocol import parse_protocol
+from rankstudio.engine.experiment.results.events import RunFinished
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.language import tr
+
+SHARES = (0.05, 0.1, 0.2)
+"""Shares of flipped labels that are usually tried."""
+
+_MOST_DRAWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class FlippedLabels:
+    """Selections with a share of flipped labels.
+
+    Attributes
+    ----------
+    plan : Plan
+    feature_ids, feature_names : of length n
+    shares : tuple of float
+        S shares of flipped labels, ascending; the first is 0, the run itself.
+    selected : ndarray of shape (S, n)
+        Selection probability: share of the runs and folds whose model has a feature.
+    jaccard : ndarray of shape (S,)
+        Mean of Jaccard's index of a fold's selection and that without flips.
+    values : dict of str to ndarray of shape (S, N)
+        Each measure on the test part, with its own labels, for N draws; empty without a test part.
+    n_draws : int
+        N, the number of draws so far.
+    """
+
+    plan: Plan
+    feature_ids: Ints
+    feature_names: tuple[str, ...]
+    shares: tuple[float, ...]
+    selected: Floats
+    jaccard: Floats
+    values: dict[str, Floats]
+    n_draws: int
+
+    def order(self) -> Ints:
+        """Return the columns that are ever selected: those of the run first, ties by their mean share."""
+        some = np.flatnonzero(self.selected.any(axis=0))
+        own, mean = self.selected[0, some], self.selected[1:, some].mean(axis=0)
+        found: Ints = some[np.lexsort((some, -mean, -own))]
+        return found
+
+
+def flip_labels(
+    data: RankingDataset, share: float, grades: Sequence[float] | Floats, seed: int = 0, draw: int = 0
+) -> Floats:
+    """Replace a share of the labels of each query by other grades, drawn with equal probability.
+
+    The number of flips in a query of s documents is share · s, rounded down or up at random so that its mean
+    is exact. What is drawn depends on seed, draw and the id of the query alone: the same in every fold. A
+    larger share flips the documents of a smaller one, too, to the same labels.
+
+    Parameters
+    ----------
+    data : RankingDataset
+    share : float
+        From 0 to 1.
+    grades : sequence of float
+        At least two different labels, among them all of the data.
+    seed, draw : int
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Notes
+    -----
+    O(m log |q|).
+    """
+    known = np.unique(np.asarray(grades, dtype=np.float64))
+    y = data.y.copy()
+    for query, begin, end in zip(data.query_ids, data.query_ptr[:-1], data.query_ptr[1:], strict=True):
+        rng = np.random.default_rng([seed, draw, crc32(query.encode())])
+        n = int(np.floor(share * (end - begin) + rng.random()))
+        rows = begin + rng.permutation(end - begin)
+        steps = rng.integers(1, known.size, rows.size)  # to another grade, going round
+        flipped = rows[:n]
+        y[flipped] = known[(np.searchsorted(known, y[flipped]) + steps[:n]) % known.size]
+    return y
+
+
+def flip_steps(
+    plan: Plan,
+    dataset: FoldedDataset,
+    shares: Sequence[float] = SHARES,
+    n_draws: int = 20,
+    seed: int = 0,
+) -> Generator[FlippedLabels | None, None, FlippedLabels]:
+    """Repeat a run with flipped labels, and yield what is known after each draw.
+
+    Labels of the training and validation parts are flipped: all that select. Measures are those of the test
+    part with its own labels.
+
+    Parameters
+    ----------
+    plan : Plan
+        Plan of a method that selects features.
+    dataset : FoldedDataset
+        Data of the plan.
+    shares : sequence of float, default (0.05, 0.1, 0.2)
+        Shares of flipped labels, each above 0 and up to 1.
+    n_draws : int, default 20
+        Number of runs for each share.
+    seed : int, default 0
+
+    Yields
+    ------
+    FlippedLabels or None
+        None within a draw, where it can be left, too.
+
+    Raises
+    ------
+    ParameterError
+        For shares or a number of draws out of range.
+    PlanError
+        For a method that uses all features, or learns from preferences.
+    DatasetError
+        If all labels are equal.
+
+    Notes
+    -----
+    1 + S N runs of the plan.
+    """
+    wanted = tuple(sorted(set(map(float, shares))))
+    if not wanted or not (wanted[0] > 0 and wanted[-1] <= 1):
+        raise ParameterError("shares", shares, tr("shares above 0 and up to 1"))
+    if not 1 <= n_draws <= _MOST_DRAWS:
+        raise ParameterError(
+            "n_draws", n_draws, tr("a whole number from 1 to {most}").format(most=_MOST_DRAWS)
+        )
+    if not plan.entry.selects or plan.preferences:
+        raise PlanError(tr("Flipped labels need a method that selects features and learns from labels."))
+    divided = parse_protocol(plan.protocol).divide(dataset, plan.seed)
+    parts = [part for fold in divided.folds for part in fold.parts.values()]
+    grades = np.unique(np.concatenate([np.unique(part.y) for part in parts]))
+    if grades.size < 2:
+        raise DatasetError(
+            tr("{name}: all labels are equal, so none can be flipped.").format(name=dataset.name)
+        )
+    original = yield from _run(plan, divided)
+    columns = {int(i): column for column, i in enumerate(original.feature_ids)}
+    chosen = [frozenset(fold.selected) for fold in original.folds]
+    counts = np.zeros((1 + len(wanted), len(columns)))
+    similar = np.zeros(1 + len(wanted))
+    tested = original.average if original.folds[0].test else {}
+    values: dict[str, list[list[float]]] = {name: [[] for _ in counts] for name in tested}
+
+    def take(at: int, result: RunResult) -> None:
+        for fold, before in zip(result.folds, chosen, strict=True):
+            now = frozenset(fold.selected)
+            counts[at, [columns[i] for i in now]] += 1 / len(result.folds)
+            similar[at] += (len(now & before) / len(now | before) if now | before else 1.0) / len(chosen)
+        for name, rows in values.items():
+            rows[at].append(result.average[name])
+
+    for draw in range(n_draws):
+        take(0, original)
+        for at, share in enumerate(wanted, start=1):
+            take(at, (yield from _run(plan, _flipped(divided, share, grades, seed, draw))))
+        found = FlippedLabels(
+            plan,
+            original.feature_ids,
+            original.feature_names,
+            (0.0, *wanted),
+            counts / (draw + 1),
+            similar / (draw + 1),
+            {name: np.array(rows) for name, rows in values.items()},
+            draw + 1,
+        )
+        yield found
+    return found
+
+
+def _run(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
+    """Run a plan, which can be left after each event."""
+    for event in run(plan, dataset):
+        if isinstance(event, RunFinished):
+            return event.result
+        yield None
+    raise AssertionError("a run ends with its results")
+
+
+def _flipped(dataset: FoldedDataset, share: float, grades: Floats, seed: int, draw: int) -> FoldedDataset:
+    """Return a dataset with flipped labels in the parts that select."""
+
+    def flip(part: RankingDataset | None) -> RankingDataset | None:
+        if part is None:
+            return None
+        y = flip_labels(part, share, grades, seed, draw)
+        y.flags.writeable = False
+        return part.changed(y=y)
+
+    folds = []
+    for fold in dataset.folds:
+        train, vali = flip(fold.train), flip(fold.vali)
+        assert train is not None
+        folds.append(Fold(fold.number, train, vali, fold.test))
+    return replace(dataset, folds=tuple(folds))

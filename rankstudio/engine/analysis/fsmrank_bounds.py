@@ -1,0 +1,91 @@
+"""The bounds of Theorems 2 and 3 of the paper on FSMRank (Lai et al. 2013), for a finished run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats
+from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.language import tr
+from rankstudio.engine.metrics.evaluator import count_pairs
+from rankstudio.engine.steps import Step
+
+CONFIDENCE = 0.95
+"""1 - θ of Theorem 3."""
+
+
+@dataclass(frozen=True)
+class FSMRankBounds:
+    """What the theorems say of the objective of one model.
+
+    Attributes
+    ----------
+    objective : float
+        ψ of the model, eq. (2).
+    above_minimum : float
+        Theorem 2: the objective is at most this much above the minimum after the iterations of the model, the
+        last model standing for the minimum.
+    unseen : float
+        Theorem 3: with probability 0.95 the smooth part of the objective grows by at most this much on unseen
+        pairs. It is far from tight, thousands of times the objective.
+    """
+
+    objective: float
+    above_minimum: float
+    unseen: float
+
+
+def fsmrank_bounds(
+    train: RankingDataset, step: Step, importance: Floats, lambda1: float, confidence: float = CONFIDENCE
+) -> FSMRankBounds:
+    """Return the bounds of both theorems for a model of FSMRank.
+
+    Parameters
+    ----------
+    train : RankingDataset
+        Training part, its n features scaled to [0, 1].
+    step : Step
+        Last iteration of FSMRank, from weights of 0 on.
+    importance : ndarray of shape (2n,)
+        s, at most 1.
+    lambda1 : float
+    confidence : float, default 0.95
+        1 - θ.
+
+    Raises
+    ------
+    PlanError
+        If features are not scaled to [0, 1] or importance is above 1: the proofs need both.
+
+    Notes
+    -----
+    With the Lipschitz constant L0 = (4 + 2 λ1) n of Theorem 1, p pairs, C = sum_i w_i / s_i and weights w of
+    the 2n features and negatives, Theorem 2 is 2 L0 ||w||² / (T + 1)² and Theorem 3
+
+        2 L0 R + ((1 + C)² + λ1/2 C² - 1) sqrt(log(1/θ) / (2p)),
+        R = 2C sqrt(2n/p) + (C² + λ1/2 C²) sqrt(2 log(4n) / p),
+
+    R being the sum of the complexities of the three terms in the proof (Appendix II): that of λ1/2 w'Aw is
+    λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p), as A is at most 1.
+    """
+    X = train.X
+    n, size = X.shape[1], np.abs(step.coef)
+    if float(X.min()) < 0 or float(X.max()) > 1 or importance.max() > 1:
+        raise PlanError(tr("The bounds of FSMRank need features scaled to [0, 1] and importance up to 1."))
+    used = np.flatnonzero(step.coef)
+    s = np.where(step.coef[used] > 0, importance[used], importance[n + used])
+    C = float((size[used] / s).sum())
+    p = int(count_pairs(train.y, train.query_ptr).sum())
+    lipschitz = (4.0 + 2.0 * lambda1) * n
+    complexity = 2.0 * C * np.sqrt(2.0 * n / p)
+    complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)
+    greatest = (1.0 + C) ** 2 + lambda1 / 2.0 * C**2 - 1.0
+    tail = greatest * np.sqrt(-np.log(1.0 - confidence) / (2.0 * p))
+    return FSMRankBounds(
+        step.criterion,
+        float(2.0 * lipschitz * (size @ size) / (step.number + 1) ** 2),
+        float(2.0 * lipschitz * complexity + tail),
+    )

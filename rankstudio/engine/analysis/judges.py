@@ -1,0 +1,247 @@
+"""Several judges: how far they agree in each query, and the features that are selected under each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.judgments import Judgments
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.statistics.stability import membership, nogueira, similarity
+
+
+@dataclass(frozen=True, eq=False)
+class PairAgreement:
+    """Agreement of two judges on the documents that both judged.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the judges.
+    tau : ndarray of shape (Q,)
+        Kendall's τ_b of their labels in each query; NaN if either gives all its documents the same label, or
+        they have no two documents in common.
+    alpha : float
+        Krippendorff's α for ordinal labels, see :func:`krippendorff_alpha`.
+    n_documents : int
+        Number of documents that both judged.
+    """
+
+    first: str
+    second: str
+    tau: Floats
+    alpha: float
+    n_documents: int
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries with a τ_b."""
+        return int((~np.isnan(self.tau)).sum())
+
+    @property
+    def mean_tau(self) -> float:
+        """Mean of τ_b over the queries that have one; NaN without any."""
+        return float(np.nanmean(self.tau)) if self.n_queries else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Agreement of J judges.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the judges.
+    query_ids : tuple of str
+        Ids of the Q queries, part by part.
+    pairs : tuple of PairAgreement
+        Each pair of judges.
+    alpha : float
+        Krippendorff's α of all judges together.
+    """
+
+    names: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    pairs: tuple[PairAgreement, ...]
+    alpha: float
+
+    def of_query(self) -> Floats:
+        """Return the mean τ_b over the pairs of judges in each query, shape (Q,); NaN without any."""
+        taus = np.array([pair.tau for pair in self.pairs])
+        known = ~np.isnan(taus)
+        n = known.sum(axis=0)
+        found: Floats = np.where(n, np.where(known, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
+        return found
+
+
+def agreement(judgments: Sequence[Judgments]) -> Agreement:
+    """Measure the agreement of judges in each query.
+
+    Parameters
+    ----------
+    judgments : sequence of Judgments
+        One for each part, with the same judges, as in ``dataset.judgments``.
+
+    Raises
+    ------
+    ParameterError
+        Without judgments: the data have one label.
+
+    Notes
+    -----
+    O(J² m log m) for J judges of m documents.
+    """
+    if not judgments:
+        raise ParameterError("judgments", 0, "labels of at least two judges; the data have one label")
+    labels = np.concatenate([one.labels for one in judgments])
+    sizes = np.concatenate([np.diff(one.query_ptr) for one in judgments])
+    query = np.repeat(np.arange(sizes.size), sizes)
+    names = judgments[0].names
+    return Agreement(
+        names,
+        tuple(query_id for one in judgments for query_id in one.query_ids),
+        tuple(_pair(names, labels, query, sizes.size, i, j) for i, j in combinations(range(len(names)), 2)),
+        krippendorff_alpha(labels),
+    )
+
+
+def _pair(names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int) -> PairAgreement:
+    from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
+
+    pair = labels[:, [i, j]]
+    both = np.flatnonzero(~np.isnan(pair).any(axis=1))
+    tau = np.full(n, np.nan)
+    if both.size:
+        there, first = np.unique(query[both], return_index=True)
+        # Places of the labels, in [0, 1): whatever numbers they are, no gain of them is infinite.
+        _, place = np.unique(pair[both, 0], return_inverse=True)
+        evaluator = Evaluator(place / both.size, np.append(first, both.size), measures=("Tau",))
+        tau[there] = evaluator.per_query(pair[both, 1])["Tau"]
+    return PairAgreement(names[i], names[j], tau, krippendorff_alpha(pair), both.size)
+
+
+def krippendorff_alpha(labels: Floats) -> float:
+    """Compute Krippendorff's α for ordinal labels: 1 for perfect agreement, 0 for that of chance.
+
+    α = 1 - D_o / D_e compares the disagreement among the labels of each document with that among all labels.
+    The difference of two ordinal labels is the number of labels from one to the other, those of the two
+    counted half: the difference of their mean ranks among all labels.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (m, J)
+        NaN where a judge has not judged a document. All judges use the same scale.
+
+    Returns
+    -------
+    float
+        NaN if no document has two labels, or all labels are equal.
+
+    Notes
+    -----
+    O(Jm log Jm). Documents with a single label are left out.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+    """
+    from scipy.stats import rankdata  # noqa: PLC0415 - scipy, where it is needed
+
+    known = ~np.isnan(labels)
+    n_judged = known.sum(axis=1)
+    known, n_judged = known[n_judged > 1], n_judged[n_judged > 1]
+    n = int(n_judged.sum())
+    if not n:
+        return np.nan
+    ranks = np.zeros(known.shape)
+    ranks[known] = rankdata(labels[(~np.isnan(labels)).sum(axis=1) > 1][known]) - (n + 1) / 2  # of mean 0
+    # Among values of sum s and sum of squares t, the squared differences of all ordered pairs add up to
+    # 2 (n t - s²).
+    squares, sums = (ranks**2).sum(axis=1), ranks.sum(axis=1)
+    observed = float((2 * (n_judged * squares - sums**2) / (n_judged - 1)).sum()) / n
+    expected = 2 * n * float(squares.sum()) / (n * (n - 1))
+    return 1.0 - observed / expected if expected else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeSelections:
+    """Features that one plan selects under J judges.
+
+    Attributes
+    ----------
+    judges : tuple of str
+    feature_ids, feature_names : of length n
+    shares : ndarray of shape (n, J)
+        Share of the folds whose model has a feature, for each judge.
+    jaccard : ndarray of shape (J, J)
+        Jaccard's index of the selections of two judges, mean over the folds.
+    nogueira : float
+        Nogueira's index of the J selections of a fold, mean over the folds; see
+        :func:`rankstudio.engine.statistics.stability.nogueira`.
+    """
+
+    judges: tuple[str, ...]
+    feature_ids: Ints
+    feature_names: tuple[str, ...]
+    shares: Floats
+    jaccard: Floats
+    nogueira: float
+
+    @property
+    def n_judges(self) -> Ints:
+        """Number of judges under whom at least half of the folds select a feature, shape (n,)."""
+        found: Ints = (self.shares >= 0.5).sum(axis=1)
+        return found
+
+    def order(self) -> Ints:
+        """Return the columns that any judge's model has: those under most judges first, ties by share."""
+        some = np.flatnonzero(self.shares.any(axis=1))
+        found: Ints = some[np.lexsort((some, -self.shares[some].sum(axis=1), -self.n_judges[some]))]
+        return found
+
+
+def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
+    """Compare the features that runs of one plan selected under different judges.
+
+    Parameters
+    ----------
+    results : sequence of RunResult
+        One for each judge, of the same plan on the same folds.
+
+    Raises
+    ------
+    ParameterError
+        For fewer than two runs, plans that differ in more than the label, different folds, or a method that
+        uses all features.
+    """
+    judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
+    if len(results) < 2 or len(set(judges)) < len(results):
+        raise ParameterError("results", ", ".join(judges), "runs of at least two judges, one of each")
+    first = results[0]
+    same = {result.plan.changed(columns=first.plan.columns) for result in results}
+    folds = {tuple(fold.fold for fold in result.folds) for result in results}
+    if len(same) > 1 or len(folds) > 1 or not first.folds:
+        raise ParameterError("results", ", ".join(judges), "runs of the same plan on the same folds")
+    if not first.plan.entry.selects:
+        raise ParameterError("results", first.plan.title, "runs of a method that selects features")
+    columns = {int(i): column for column, i in enumerate(first.feature_ids)}
+    n = len(columns)
+    members = np.array(  # (folds, judges, features)
+        [
+            membership([[columns[i] for i in run.folds[at].selected] for run in results], n)
+            for at in range(len(first.folds))
+        ]
+    )
+    return JudgeSelections(
+        judges,
+        first.feature_ids,
+        first.feature_names,
+        members.mean(axis=0).T,
+        np.mean([similarity(of_fold) for of_fold in members], axis=0),
+        float(np.mean([nogueira(of_fold).value for of_fold in members])),
+    )

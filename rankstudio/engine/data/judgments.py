@@ -1,0 +1,28 @@
+"""What several judges say of the same documents: people, a language model, clicks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankstudio.engine.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Labels of several judges, grouped by query.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the J judges.
+    labels : ndarray of shape (m, J)
+        NaN where a judge has not judged a document.
+    query_ptr : ndarray of shape (Q + 1,)
+        First row of each query, followed by m.
+    query_ids : tuple of str
+    """
+
+    names: tuple[str, ...]
+    labels: Floats
+    query_ptr: Ints
+    query_ids: tuple[str, ...]

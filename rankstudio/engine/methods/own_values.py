@@ -1,0 +1,165 @@
+"""Own importance and similarity of features: arrays, functions of the training documents, and CSV files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data.feature_groups import read_feature_file
+from rankstudio.engine.errors import DatasetError, ParameterError, shown
+from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.parameter import Parameter
+from rankstudio.engine.methods.shards.training_data import TrainingData
+
+OwnValues = ArrayLike | Callable[[Floats, Floats, Ints], ArrayLike]
+"""Numbers of the features, or a function of X (m, n), y (m,) and each document's query (m,) with them."""
+
+
+def own_importance(value: OwnValues, data: TrainingData, *, both: bool = True) -> Floats:
+    """Return the importance that a user gives to the n features of some training data.
+
+    Parameters
+    ----------
+    value : array-like or callable
+        One number from 0 up for each feature, shape (n,); with ``both`` also (2n,), those of the negatives
+        last.
+    data : TrainingData
+    both : bool, default True
+        Whether negatives have an importance, too: that of the feature by default.
+
+    Returns
+    -------
+    ndarray of shape (2n,), or (n,) without ``both``
+
+    Raises
+    ------
+    ParameterError
+        For another shape, or a number that is negative or not finite.
+    """
+    n = data.X.shape[1]
+    found = _numbers("importance", value, data)
+    if found.shape == (n,) and both:
+        found = np.tile(found, 2)
+    if found.shape != ((2 * n,) if both else (n,)):
+        expected = tr("one number for each of the {n} features").format(n=n)
+        raise ParameterError("importance", _shape(found), expected)
+    if not (np.isfinite(found).all() and (found >= 0).all()):
+        wrong = found[~(np.isfinite(found) & (found >= 0))][0]
+        raise ParameterError("importance", float(wrong), tr("finite numbers from 0 up"))
+    return found
+
+
+def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
+    """Return the similarities that a user gives to the pairs of n features, shape (n, n).
+
+    Raises
+    ------
+    ParameterError
+        For another shape, a number that is not finite, or a matrix that is not symmetric.
+    """
+    n = data.X.shape[1]
+    found = _numbers("similarity", value, data)
+    if found.shape != (n, n):
+        expected = tr("a row and a column for each of the {n} features").format(n=n)
+        raise ParameterError("similarity", _shape(found), expected)
+    if not np.isfinite(found).all():
+        raise ParameterError("similarity", float(found[~np.isfinite(found)][0]), tr("finite numbers"))
+    i, j = np.unravel_index(int(np.argmax(np.abs(found - found.T))), found.shape)
+    if not np.isclose(found[i, j], found[j, i], rtol=1e-9, atol=1e-12):
+        text = tr("{a:g} and {b:g} for features {i} and {j}").format(
+            a=found[i, j], b=found[j, i], i=i + 1, j=j + 1
+        )
+        raise ParameterError("similarity", text, tr("a symmetric matrix"))
+    return np.asarray((found + found.T) / 2.0)
+
+
+def _numbers(name: str, value: OwnValues, data: TrainingData) -> Floats:
+    if callable(value):
+        whole = data.whole(name)
+        queries = np.repeat(np.arange(whole.ptr.size - 1), np.diff(whole.ptr))
+        value = value(whole.X, whole.y, queries)
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(name, value, tr("an array of numbers")) from None
+
+
+def _shape(found: Floats) -> str:
+    return tr("an array of shape {shape}").format(shape=found.shape)
+
+
+def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int]) -> tuple[Any, ...]:
+    """Read the numbers of a CSV file for a parameter, in the order of the columns of the data.
+
+    Parameters
+    ----------
+    parameter : Parameter
+        Importance: a table with the columns ``feature``, the id, and ``importance``. Similarity: a first row
+        of ids, and then a row for each feature, its id first.
+    path : str
+    columns : Mapping of int to int
+        Column of each feature by id.
+
+    Returns
+    -------
+    tuple
+        Of numbers, or of rows of numbers: a value that can be compared and kept.
+
+    Raises
+    ------
+    DatasetError
+        If it is no such file, or a feature of the data is missing; the message names the line.
+    FileAccessError
+        If it cannot be read.
+    """
+    square = parameter.name == "similarity"
+    expected = tr("a row of feature ids, and a row for each feature, its id first") if square else ""
+    expected = expected or tr("the columns feature (an id) and {name}").format(name=parameter.name)
+    lines = [row for row in csv.reader(read_feature_file(Path(path), expected).splitlines()) if row]
+    header, rows = (lines[0], lines[1:]) if lines else ([], [])
+    if square:
+        places = [_column(path, 1, item, expected) for item in header[1:]]
+    else:
+        names = [item.strip().lower() for item in header[:2]]
+        if names != ["feature", parameter.name]:
+            raise DatasetError(_text(path, 1, ",".join(header) or tr("nothing"), expected))
+        places = [0]
+    found: dict[int, list[float]] = {}
+    for number, row in enumerate(rows, start=2):
+        feature = _column(path, number, row[0], expected)
+        if len(row) != len(places) + 1:
+            raise DatasetError(_text(path, number, tr("{n} cells").format(n=len(row)), expected))
+        try:
+            found[feature] = [float(cell) for cell in row[1:]]
+        except ValueError:
+            raise DatasetError(_text(path, number, ",".join(row), tr("numbers after the id"))) from None
+    missing = [i for i in columns if i not in found or (square and i not in places)]
+    if missing:
+        text = tr(
+            "{path}: found no {what} of feature {feature}, expected that of all {n} features of the data."
+        )
+        raise DatasetError(
+            text.format(path=path, what=tr(parameter.label), feature=missing[0], n=len(columns))
+        )
+    if not square:
+        return tuple(found[i][0] for i in columns)
+    at = [places.index(i) for i in columns]
+    return tuple(tuple(found[i][place] for place in at) for i in columns)
+
+
+def _column(path: str, line: int, text: str, expected: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise DatasetError(_text(path, line, text, expected)) from None
+
+
+def _text(path: str, line: int, found: str, expected: str) -> str:
+    text = tr("{path}, line {line}: found {found}, expected {expected}.")
+    return text.format(path=path, line=line, found=shown(found), expected=expected)

@@ -1,0 +1,387 @@
+"""Several judges of the open data: their agreement, what a plan selects under each, and flipped labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
+
+from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.support.number_format import signed
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.background.simulation import BackgroundSimulation
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.style.plain_text import PlainLabel
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, Segmented, TableView
+from rankstudio.ui.widgets.choices import choice_box, set_choices
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankstudio.engine.analysis.flipped_labels import FlippedLabels
+    from rankstudio.engine.analysis.judges import Agreement, JudgeSelections
+
+AGREEMENT, SELECTION, FLIPS = "agreement", "selection", "flips"
+N_DRAWS = 20
+"""Runs for each share of flipped labels."""
+
+_VIEWS = ((AGREEMENT, tr("agreement")), (SELECTION, tr("selections")), (FLIPS, tr("flipped labels")))
+_NO_RUNS = tr("Run the plan under two judges or more to compare the features that it selects.")
+_NO_FLIPS = tr("Flip labels to see how the selection of the current run depends on them.")
+_ABOUT_FLIPS = tr(
+    "Repeats the current run on this fold with 5, 10 and 20 % of the labels of the training and validation "
+    "parts replaced by other grades, 20 times each."
+)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of a table: what it is about, and its texts by column."""
+
+    key: str
+    feature: int | None
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, key: str) -> str | None:
+        """Return the text of a column."""
+        return self.texts.get(key)
+
+
+class JudgesPanel(Panel):
+    """One table, of agreement, selections or flipped labels, and what there is to do.
+
+    Attributes
+    ----------
+    label : QComboBox
+        The judge in use.
+    several, flip : QPushButton
+        Run on every label; flip labels, or stop that.
+    view : Segmented
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Judges"))
+        self.setObjectName("judges-panel")
+        self.view = named(Segmented(_VIEWS, tr("show")), "judges-view")
+        self.tools.addWidget(self.view)
+        self.keep_title()
+        self.label = named(choice_box(()), "judges-label", tr("Label in use"))
+        self._label_title = PlainLabel(tr("&Label in use"))
+        self._label_title.setBuddy(self.label)
+        tip = tr("Run pipelines on the labels of every judge and compare them.")
+        self.several = named(QPushButton(tr("Compare labels…")), "judges-compare", tip=tip)
+        self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_ABOUT_FLIPS)
+        self.table = named(
+            TableView(theme, (), "judges-table", lambda row: row.key), said=tr("Agreement and selections")
+        )
+        about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
+        self.table.shared = Shared("judges", tr("Judges"), about)
+        self.table.feature_of = lambda row: row.feature or 0
+        self._columns: list[str] = []
+        self.note = named(WrappedLabel(), "judges-note", role="caption")
+        line = fill(QHBoxLayout(), self._label_title, (self.label, 1), 1, self.several, self.flip, spacing=8)
+        fill(self.body, line, (self.table, 1), self.note, spacing=6)
+
+    def show_judges(self, judges: Sequence[str], used: str) -> None:
+        """Offer the judges; () where there is one label."""
+        set_choices(self.label, tuple((name, name) for name in judges))
+        self.label.setCurrentIndex(self.label.findData(used))
+        for widget in (self._label_title, self.label, self.several, self.view):
+            widget.setVisible(bool(judges))
+        self.set_title(tr("Judges") if judges else tr("Flipped labels"))
+
+    def show_rows(self, columns: Sequence[tuple[str, str]], rows: Sequence[_Row], note: str) -> None:
+        """Show a table of texts, whose columns have keys and titles."""
+        named_columns = [
+            Column(
+                key,
+                title,
+                "right" if place else "left",
+                value=partial(_Row.text, key=key),
+                stretch=not place,
+                least=120,
+                width=0 if not place else 84,
+            )
+            for place, (key, title) in enumerate(columns)
+        ]
+        if [column.key for column in named_columns] != self._columns:
+            self._columns = [column.key for column in named_columns]
+            self.table.set_columns(named_columns)
+        self.table.set_rows(rows)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+
+class JudgesController(Controller):
+    """Compares the judges of the open data, and flips labels.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    """
+
+    labelChosen = Signal(str)
+    """The label of another judge is to be used."""
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._models, self._session = models, models.session
+        self.panel = JudgesPanel(theme)
+        self.panels = (self.panel,)
+        self._agreement: Agreement | None = None
+        self._selection: JudgeSelections | None = None
+        self._flips: tuple[RunRecord, FlippedLabels] | None = None
+        self._flipping: RunRecord | None = None
+        worker, panel = models.task_worker, self.panel
+        self._agreeing = OnDemand(worker, self._agreement_key, self._agree, panel=panel, parent=self)
+        self._selecting = OnDemand(worker, self._selection_key, self._select, panel=panel, parent=self)
+        self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
+        for one in (self._agreeing, self._selecting, self._simulation):
+            one.failed.connect(self.failed)
+        self._simulation.grew.connect(self._grow)
+        self._simulation.changed.connect(self.update)
+        panel.view.chosen.connect(self.update)
+        panel.label.activated.connect(self._choose)
+        panel.flip.clicked.connect(self.toggle)
+        panel.table.chosen.connect(self._inspect)
+        self._session.datasetChanged.connect(self._forget)
+        self._session.measureChanged.connect(self.update)
+        models.runs.shownChanged.connect(self.update)
+        models.runs.ended.connect(self.update)
+        panel.hide()
+
+    @property
+    def possible(self) -> bool:
+        """Whether the labels of the current run can be flipped."""
+        record = self._models.runs.shown
+        return bool(
+            record is not None
+            and record.result is not None
+            and record.dataset is self._session.dataset
+            and self._session.has_documents
+            and record.plan.entry.selects
+            and not record.plan.preferences
+        )
+
+    @property
+    def busy(self) -> bool:
+        """Whether labels are flipped just now."""
+        return self._simulation.busy
+
+    @property
+    def _judges(self) -> tuple[str, ...]:
+        dataset = self._session.dataset
+        return dataset.columns.judges if dataset is not None else ()
+
+    @Slot()
+    def update(self) -> None:
+        """Show what there is by now."""
+        self.panel.setVisible(bool(self._judges) or self.busy or self._flips is not None)
+        if not self.panel.isVisible():
+            return
+        self._agreeing.update()
+        self._selecting.update()
+        self.panel.flip.setText(tr("Stop") if self.busy else tr("Flip labels"))
+        self.panel.flip.setEnabled(self.busy or self.possible)
+        view = self.panel.view.value() if self._judges else FLIPS
+        if view == AGREEMENT:
+            self._show_agreement()
+        elif view == SELECTION:
+            self._show_selection()
+        else:
+            self._show_flips()
+
+    @Slot()
+    def toggle(self) -> None:
+        """Flip labels, or stop that; what was found stays."""
+        if self.busy:
+            self._simulation.stop()
+            return
+        record, fold = self._models.runs.shown, self._session.fold
+        if record is None or not self.possible:
+            return
+        self._flipping, self._flips = record, None
+        self.panel.view.select(FLIPS)
+        plan = record.plan if fold is None else record.plan.changed(folds=(fold,))
+        dataset = record.dataset
+        self._simulation.start(lambda: _flips(plan, dataset))
+
+    @Slot()
+    def _forget(self) -> None:
+        self._simulation.stop()
+        self._agreement = self._selection = self._flips = None
+        dataset = self._session.dataset
+        if dataset is not None:
+            self.panel.show_judges(self._judges, dataset.columns.label)
+        self.update()
+
+    @Slot()
+    def _choose(self) -> None:
+        name, dataset = str(self.panel.label.currentData()), self._session.dataset
+        if dataset is not None and name != dataset.columns.label:
+            self.labelChosen.emit(name)
+
+    @Slot(object)
+    def _inspect(self, row: _Row) -> None:
+        if row.feature is not None:
+            self._session.inspectAsked.emit(row.feature)
+
+    def _agreement_key(self) -> Key | None:
+        return (self._session.dataset,) if self._judges and self._session.has_documents else None
+
+    def _agree(self) -> Computation | None:
+        dataset = self._session.dataset
+        if dataset is None:
+            return None
+
+        def show(found: Agreement) -> None:
+            self._agreement = found
+            self.update()
+
+        return computation(tr("Comparing the judges"), show, _agreement, dataset)
+
+    def _results(self) -> list[RunResult]:
+        """Return the finished runs of the current plan, the last one under each judge."""
+        shown, judges = self._models.runs.shown, self._judges
+        if shown is None or not judges:
+            return []
+        found: dict[str, RunResult] = {}
+        for record in self._models.runs.records:
+            plan = record.plan
+            if record.result is not None and plan.changed(columns=shown.plan.columns) == shown.plan:
+                found[str(plan.columns.get("label", ""))] = record.result
+        return [found[name] for name in judges if name in found]
+
+    def _selection_key(self) -> Key | None:
+        results = self._results()
+        selects = len(results) > 1 and results[0].plan.entry.selects
+        return tuple(map(id, results)) if selects else None
+
+    def _select(self) -> Computation | None:
+        def show(found: JudgeSelections) -> None:
+            self._selection = found
+            self.update()
+
+        return computation(tr("Comparing the selections"), show, _selected, self._results())
+
+    @Slot(object)
+    def _grow(self, found: FlippedLabels) -> None:
+        if self._flipping is not None:
+            self._flips = self._flipping, found
+            self.update()
+
+    def _show_agreement(self) -> None:
+        titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
+        columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
+        self.panel.table.placeholder = tr("Comparing the judges …")
+        found, note, rows = self._agreement, "", []
+        if found is not None:
+            note = tr(
+                "Mean of Kendall's τ_b within queries; Krippendorff's α for judges with one scale, of all "
+                "{alpha}."
+            ).format(alpha=_signed(found.alpha))
+            rows = [
+                _Row(
+                    f"{pair.first}\n{pair.second}",
+                    None,
+                    {
+                        "judges": f"{pair.first} · {pair.second}",
+                        "documents": f"{pair.n_documents:,}",
+                        "queries": f"{pair.n_queries:,}",
+                        "tau": _signed(pair.mean_tau),
+                        "alpha": _signed(pair.alpha),
+                    },
+                )
+                for pair in found.pairs
+            ]
+        self.panel.show_rows(columns, rows, note)
+
+    def _show_selection(self) -> None:
+        found = self._selection if self._selection_key() is not None else None
+        self.panel.table.placeholder = _NO_RUNS
+        if found is None:
+            self.panel.show_rows((), (), "")
+            return
+        columns = [("feature", tr("feature")), *((f"={j}", j) for j in found.judges), ("n", tr("judges"))]
+        rows = []
+        for column in found.order().tolist():
+            shares = {f"={j}": f"{s:.0%}" for j, s in zip(found.judges, found.shares[column], strict=True)}
+            name = _name(int(found.feature_ids[column]), found.feature_names[column])
+            texts = {"feature": name, **shares, "n": str(found.n_judges[column])}
+            rows.append(_Row(name, int(found.feature_ids[column]), texts))
+        note = tr(
+            "Share of folds with a feature, and judges with at least half of the folds. Nogueira's index "
+            "across judges: {index}."
+        ).format(index=f"{found.nogueira:.2f}")
+        self.panel.show_rows(columns, rows, note)
+
+    def _show_flips(self) -> None:
+        self.panel.table.placeholder = tr("Flipping labels …") if self.busy else _NO_FLIPS
+        if self._flips is None:
+            self.panel.show_rows((), (), "")
+            return
+        record, found = self._flips
+        columns = [("feature", tr("feature"))]
+        columns += [(str(at), f"{100 * share:g} %") for at, share in enumerate(found.shares)]
+
+        def row(name: str, feature: int | None, values: Sequence[Any], form: str) -> _Row:
+            texts = {str(at): f"{value:{form}}" for at, value in enumerate(values)}
+            return _Row(name, feature, {"feature": name, **texts})
+
+        rows = [
+            row(
+                _name(int(found.feature_ids[column]), found.feature_names[column]),
+                int(found.feature_ids[column]),
+                found.selected[:, column].tolist(),
+                ".0%",
+            )
+            for column in found.order().tolist()
+        ]
+        rows.append(row(tr("Jaccard with 0 %"), None, found.jaccard.tolist(), ".2f"))
+        if not self._session.sealed:
+            rows += [row(name, None, v.mean(axis=1).tolist(), ".4f") for name, v in found.values.items()]
+        note = tr(
+            "{title}: selection probability by share of flipped labels, {n} draws. Test labels are kept."
+        ).format(title=record.title, n=found.n_draws)
+        self.panel.show_rows(columns, rows, note)
+
+
+def _signed(value: float) -> str:
+    return signed(value, 2) if not np.isnan(value) else "–"
+
+
+def _name(feature: int, name: str) -> str:
+    return f"{feature} {name}".removesuffix(f" feature {feature}")
+
+
+def _agreement(dataset: FoldedDataset) -> Agreement:
+    from rankstudio.engine.analysis.judges import agreement  # noqa: PLC0415 - on the worker only
+
+    return agreement(dataset.judgments)
+
+
+def _selected(results: Sequence[RunResult]) -> JudgeSelections:
+    from rankstudio.engine.analysis.judges import selection_by_judge  # noqa: PLC0415 - on the worker only
+
+    return selection_by_judge(results)
+
+
+def _flips(plan: Plan, dataset: FoldedDataset) -> Iterator[FlippedLabels | None]:
+    from rankstudio.engine.analysis.flipped_labels import flip_steps  # noqa: PLC0415 - on the worker only
+
+    yield from flip_steps(plan, dataset, n_draws=N_DRAWS, seed=plan.seed)
