@@ -33,7 +33,7 @@ class Published:
     method, ranker : str
         Keys of method and ranker in the catalog.
     when : str
-        Further conditions, such as "loss=hinge"; "" for none.
+        Further conditions on parameters, such as "loss=hinge" or "lambda1>0, importance=none"; "" for none.
     label : str
         Name of the method in the source.
     measure : str
@@ -54,12 +54,22 @@ class Published:
 
     def fits(self, plan: Plan, dataset: str) -> bool:
         """Return whether a plan on data of this name matches."""
-        name, _, value = self.when.partition("=")
         return (
             dataset.lower().startswith(self.dataset.lower())
             and (self.method, self.ranker) == (plan.method, plan.ranker)
-            and (not name or str(plan.parameters.get(name)) == value)
+            and all(_holds(one, plan) for one in self.when.split(", ") if one)
         )
+
+
+def _holds(condition: str, plan: Plan) -> bool:
+    """Return whether a parameter has a value, "loss=hinge", or a grid a greater one, "lambda1>0"."""
+    name, equal, value = condition.partition("=")
+    if not equal:
+        name, _, value = condition.partition(">")
+    given = plan.parameters.get(name)
+    if not isinstance(given, tuple):
+        return str(given) == value
+    return all(one == float(value) for one in given) if equal else any(one > float(value) for one in given)
 
 
 @dataclass(frozen=True)
@@ -103,12 +113,27 @@ def set_otherwise(run: RunResult) -> str:
 
 @cache
 def everything() -> tuple[Published, ...]:
-    """Return all published numbers, in table order."""
+    """Return all published numbers: those of the table, then those of the papers whose runs are known."""
     with resource("published", "results.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(
+        listed = [
             Published(**{**row, "value": float(row["value"])})  # type: ignore[arg-type]
             for row in csv.DictReader(file)
-        )
+        ]
+    # The paper repeats LETOR's own numbers.
+    known = {(p.dataset, p.method, p.when, p.measure, p.value) for p in listed if "LETOR" in p.source}
+    paper = _of_paper("fsmrank", "Lai et al. 2013")
+    return (*listed, *(p for p in paper if (p.dataset, p.method, p.when, p.measure, p.value) not in known))
+
+
+def _of_paper(key: str, authors: str) -> Iterator[Published]:
+    """Yield the averages over folds that a paper prints, with the conditions of its runs."""
+    paper = load_reproduction(key)
+    for printed in paper.tables:
+        for name, values in printed["rows"].items():
+            run = paper.runs[name]
+            about = printed["dataset"], run["method"], run.get("ranker", ""), run.get("when", ""), name
+            for measure, value in zip(printed["measures"], values, strict=True):
+                yield Published(*about, measure, value, f"{authors}, {printed['number']}")
 
 
 def published(plan: Plan, dataset: str, measure: str) -> tuple[Published, ...]:
@@ -142,7 +167,7 @@ def known_datasets() -> dict[str, tuple[str, ...]]:
     return {dataset: tuple(labels) for dataset, labels in found.items()}
 
 
-_ABOUT = "note", "datasets"
+_ABOUT = "note", "datasets", "when"
 """What is said of a run beside its plan."""
 
 

@@ -124,9 +124,10 @@ class ParetoView(View):
         if found is not None:
             cost = _cost(found, found.models[found.suggested]) if found.by != "size" else ""
             marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule, cost)
+        self.plot.over_folds = any(plan.one_ranking for _, plan in runs)
         self.plot.set_spots([_spot(row) for row in self._rows], marks)
         self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
-        self.sentence.setText(_said(found, name) if found else "")
+        self.sentence.setText(_said(found, name, self.plot.over_folds) if found else "")
         self.sentence.setVisible(found is not None)
         self.set_caption(_ACT if found else "")
 
@@ -174,7 +175,7 @@ def _rule(found: ParetoFront) -> str:
     return "not significantly worse" if found.paired else "one standard error"
 
 
-def _said(found: ParetoFront, name: str) -> str:
+def _said(found: ParetoFront, name: str, over_folds: bool) -> str:
     """Return which size is enough, and by what rule."""
     best, enough = found.models[found.best], found.models[found.suggested]
     if found.by != "size":
@@ -190,6 +191,12 @@ def _said(found: ParetoFront, name: str) -> str:
             "({name} {mean:.4f} at k = {best}) has k = {size}: the 95 % interval of the difference "
             "over queries includes 0."
         )
+        if over_folds:
+            text = tr(
+                "The smallest model that is not significantly worse than the best "
+                "({name} {mean:.4f} at k = {best}) has k = {size}: the 95 % interval of the difference "
+                "over folds includes 0."
+            )
     elif best.error != best.error:
         text = tr(
             "A single fold has no standard error, so the best model is chosen: {name} {mean:.4f} "

@@ -154,7 +154,7 @@ class FeaturesController(Controller):
         if model is None or dataset is None:
             for panel in self._paths:
                 title = _title(self._current.shown) if dataset is not None else ""
-                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title)
+                panel.clear(self._absence.fold_model(_EVERY_FOLD, NO_PATH), title, self._session.measure)
             return
         self._show_path(model.path, model.position, model.plan.groups)
         row = self._seen()[0].table.current()

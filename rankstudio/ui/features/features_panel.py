@@ -517,9 +517,15 @@ class FeaturesPanel(Panel):
         weights = tr("Weights")
         self.link_title(*(("weight", weights) if weights in title else ("path", tr("Path"))))
 
-    def clear(self, why: str = NO_PATH, title: str = "") -> None:
-        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given."""
+    def clear(self, why: str = NO_PATH, title: str = "", measure: str = "") -> None:
+        """Show no path, but a sentence about how to come to one; the title is *Path* unless one is given.
+
+        ``measure`` is that of the column which a path would have.
+        """
         self.set_title(title or tr("Path"))
+        if measure not in ("", self._measure):
+            self._measure = measure
+            self._show_columns()
         self.table.placeholder = why
         self._k = 0
         self._held = None

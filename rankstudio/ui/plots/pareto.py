@@ -37,6 +37,10 @@ _BANDS = {
         tr("not significantly worse than the best (95 %, paired over queries)"),
         tr("not significantly worse than the best"),
     ),
+    "not significantly worse over folds": (
+        tr("not significantly worse than the best (95 %, paired over folds)"),
+        tr("not significantly worse than the best"),
+    ),
     "one standard error": (
         tr("within one standard error of the best, over the folds"),
         tr("within one standard error"),
@@ -115,6 +119,7 @@ class ParetoPlot(Plot):
         self.spots: tuple[Spot, ...] = ()
         self.marks: Marks | None = None
         self.chosen: int | None = None
+        self.over_folds = False  # of one ranking, each fold counts as a query
         super().__init__(theme, Axes(title, x_label, integer_x=True))
         self.add_layer(partial(draw_pareto_front, self), 0.0)
         self.add_layer(partial(draw_spots, self), 1.0)
@@ -344,9 +349,10 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
     """Write at the upper right what the band is."""
     if plot.marks is None or plot.marks.rule not in _BANDS:
         return
+    rule = f"{plot.marks.rule} over folds" if plot.over_folds else plot.marks.rule
     painter.setFont(font(SMALL))
     title = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
-    names = _BANDS.get(plot.marks.rule, (plot.marks.rule,))
+    names = _BANDS.get(rule, _BANDS[plot.marks.rule])
     room = frame.outer.width() - title - 30
     text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
     if not text:

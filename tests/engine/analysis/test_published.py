@@ -11,11 +11,14 @@ from wording import naming
 from rankstudio.engine.analysis.published import (
     Reproduction,
     cells_of,
+    everything,
     load_reproduction,
+    published,
     published_rows,
     reproductions,
 )
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import run
 from rankstudio.engine.methods.catalog import method
@@ -166,3 +169,23 @@ def test_what_is_not_there_is_named() -> None:
         load_reproduction("x")
     with pytest.raises(PlanError, match=naming("greedy-rankrls Yahoo MQ2007 MQ2008")):
         load_reproduction("greedy-rankrls").of("Yahoo")
+
+
+def test_a_run_without_similarity_stands_beside_the_table_that_has_it() -> None:
+    sources = {}
+    without = [((0.0,), importance) for importance in ("pearson", "none", "map")]
+    for lambda1, importance in [((0.1, 0.5), "pearson"), *without]:
+        plan = Plan("x", "fsmrank", {"lambda1": lambda1, "importance": importance})
+        found = published(plan, "OHSUMED", "NDCG@1")
+        sources[lambda1, importance] = [(p.source[-9:].strip(), p.value) for p in found]
+    assert sources == {
+        ((0.1, 0.5), "pearson"): [(", Table I", 0.5394)],
+        ((0.0,), "pearson"): [("Table III", 0.5550)],
+        ((0.0,), "none"): [("Table III", 0.5486)],
+        ((0.0,), "map"): [],
+    }
+
+
+def test_no_cell_is_stored_twice() -> None:
+    cells = [(p.dataset, p.method, p.ranker, p.when, p.label, p.measure, p.source) for p in everything()]
+    assert len(set(cells)) == len(cells)
