@@ -35,6 +35,7 @@ WEIGHT = 70
 IMPORTANCE = 84
 """Pixels of that word."""
 _MEASURED_NAMES = 200
+_FEWEST_LETTERS = 56  # pixels of names, below which ids give way: large text in a small window
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
@@ -257,6 +258,7 @@ _COLUMNS = (
         value=_name,
         tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
         stretch=True,
+        least=_FEWEST_LETTERS,
         tone=_tone,
         mark=lambda row: row.pinned,
         hint=_hint,
@@ -574,7 +576,7 @@ class FeaturesPanel(Panel):
         # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
         out = {key for key in ("gain", "after") if not has_own_values(rows, key, most=rounds)}
-        if self.width() < _ROOM_FOR_MARGIN:
+        if self.width() < scaled(_ROOM_FOR_MARGIN):
             out.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
@@ -585,6 +587,8 @@ class FeaturesPanel(Panel):
             if room < wanted and key not in out and key in widths:
                 out.add(key)
                 room += widths[key]
+        if room < scaled(_FEWEST_LETTERS):
+            out.add("feature_id")
         for number, column in enumerate(columns):
             self.table.setColumnHidden(number, column.key in out)
             if column.key == "weight":
