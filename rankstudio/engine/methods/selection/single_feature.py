@@ -278,7 +278,9 @@ class ChiSquared(MutualInformation):
         # The derivatives of sum p² / (bins labels), which is χ² per document, and 1.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.nan_to_num(p / (bins * labels))
-        return 2 * ratios - (ratios**2 * labels).sum(axis=1, keepdims=True) - (ratios**2 * bins).sum(axis=0)
+        of_bins, of_labels = ratios**2 * labels, ratios**2 * bins
+        derivatives: Floats = 2 * ratios - of_bins.sum(axis=1, keepdims=True) - of_labels.sum(axis=0)
+        return derivatives
 
 
 _COUNTING = "comparing features with labels"
