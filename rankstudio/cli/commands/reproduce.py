@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
             else _shown_findings(paper, dataset.name, found)
         )
     else:
-        tables = [paper.table(printed, results) for printed in wanted]
+        tables = [paper.table(printed, results, dataset) for printed in wanted]
         own = [name for name in results if "note" in paper.runs[name]]
         notes = [*(f"{name}: {paper.runs[name]['note']}" for name in own), *paper.notes]
         form = (paper, dataset.name, tables, notes)

@@ -57,8 +57,8 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         *_permutation_items(models.permutations),
         *_evidence_items(models.evidence),
         *_simulation_items(sections),
-        *_plan_items(session, name),
         *_paper_items(models, name),
+        *_plan_items(session, name),
     )
 
 
