@@ -24,6 +24,7 @@ from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_penalties import FeaturePenalties
+    from rankstudio.engine.analysis.fsmrank_bounds import FSMRankBounds
 
 GRID_POINTS = 128  # a smooth line 400 px wide
 ALONE = ("MAP", "NDCG@10")
@@ -114,6 +115,8 @@ class FeatureProfile:
     importance : tuple of float
         Importance of the feature and of its negative, by which the method penalises its weight, s; () for a
         method without.
+    bounds : FSMRankBounds or None
+        Bounds of FSMRank's theorems for the model; None for other methods, or where they do not hold.
     """
 
     feature_id: int
@@ -131,13 +134,15 @@ class FeatureProfile:
     with_selected: tuple[SelectedCorrelation, ...] = ()
     explained: float = float("nan")
     importance: tuple[float, ...] = ()
+    bounds: FSMRankBounds | None = None
 
-    def penalised(self, found: FeaturePenalties) -> FeatureProfile:
+    def penalised(self, found: FeaturePenalties, bounds: FSMRankBounds | None = None) -> FeatureProfile:
         """Return the profile with importance, and similarity to the features of `with_selected`."""
         rows = zip(self.with_selected, found.similarity[0].tolist(), strict=True)
         return replace(
             self,
             importance=(float(found.importance[0]), float(found.of_negative[0])),
+            bounds=bounds,
             with_selected=tuple(replace(one, similarity=value) for one, value in rows),
         )
 

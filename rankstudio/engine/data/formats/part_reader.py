@@ -175,7 +175,7 @@ class PartReader:
             notes = table.notes(str(found.source.path)) + self._unjudged(
                 found, len(table.y) - data.n_documents
             )
-            made[own] = replace(data, source=found.source, warnings=notes)
+            made[own] = replace(data, source=self._source(found), warnings=notes)
         return made
 
     def dataset(self, found: FileContents, width: int) -> RankingDataset:
@@ -188,7 +188,7 @@ class PartReader:
         labels, place = table.y, judges.index(self._told.label) if judges else 0
         made = RankingDataset.of_table(
             replace(table, y=np.nan_to_num(labels[:, place])) if judges else table,
-            found.source,
+            self._source(found),
             missing="refuse" if found.treated else self._treatment.missing,
             n_features=width,
             normalize=not found.treated and self._treatment.normalize,
@@ -205,6 +205,13 @@ class PartReader:
         data = made if judged.size == len(labels) else select_documents(made, judged)
         self._judgments[id(data.y)] = Judgments(judges, labels, made.query_ptr, made.query_ids)
         return data
+
+    def _source(self, found: FileContents) -> Source:
+        """Return the source of documents: the same file with the labels of two judges are two."""
+        if not self._told.judges:
+            return found.source
+        checksum = _derived(found.source.checksum, f"label {self._told.label}")
+        return replace(found.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
         """Return what all judges say of the documents of a part that was made here."""

@@ -164,12 +164,17 @@ def holds_preferences(path: Path) -> bool:
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
     try:
-        beginning = read_beginning(path, _BEGINNING).decode("utf-8-sig", errors="replace")
+        cells = _header(read_beginning(path, _BEGINNING))
     except RankStudioError:
         return False  # whoever opens it says why
-    header = next((line for line in beginning.splitlines() if line.strip()), "")
-    cells = re.split("[,;\t]", header.lower().replace('"', ""))
-    return tuple(cell.strip() for cell in cells[:3]) == COLUMNS[:3] or is_click_header(cells)
+    return tuple(cells[:3]) == COLUMNS[:3] or is_click_header(cells)
+
+
+def _header(beginning: bytes) -> list[str]:
+    """Return the cells of the first line, in small letters."""
+    lines = beginning.decode("utf-8-sig", errors="replace").splitlines()
+    header = next((line for line in lines if line.strip()), "")
+    return [cell.strip() for cell in re.split("[,;\t]", header.lower().replace('"', ""))]
 
 
 def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = None) -> PreferenceFile:
@@ -207,10 +212,8 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
 def _parsed(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
     """Read a file whose bytes have this checksum; every fold of a run asks for it."""
     file = read_text(path)
-    text = file.in_lines()
-    header = next((line for line in text.lines if line.strip()), "")
-    if is_click_header(header.split(_delimiter(header))):
-        return _of_clicks(file.checksum, text, rule)
+    if is_click_header(_header(file.content[:_BEGINNING].tobytes())):
+        return _of_clicks(file.checksum, file.in_lines(), rule)
     if rule is not None:
         raise DatasetError(
             tr(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.feature_groups import groups_in_words
@@ -58,8 +59,20 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
         ]
     values = {label: p.said(value) for label, p, value in named}
     values |= {tr("groups"): groups_in_words(plan.groups)} if plan.groups else {}
-    values |= {tr("preferences"): learned_from(plan.preferences)} if plan.preferences else {}
+    values |= _preferences(plan)
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
+
+
+def _preferences(plan: Plan) -> dict[str, str]:
+    """Return what the plan learns from instead of labels, by its label; {} for labels."""
+    told = plan.preferences
+    if not told:
+        return {}
+    name = Path(told["path"]).name
+    if "pairs" not in told:
+        return {tr("preferences"): name}
+    text = tr("{file}: over {pairs}, η {eta}")
+    return {tr("clicks"): text.format(file=name, pairs=told["pairs"], eta=told["eta"])}
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:

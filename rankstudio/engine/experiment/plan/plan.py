@@ -121,7 +121,8 @@ class Plan:
         then an error.
     columns : Mapping of str to object
         Columns of tables, if their names are not recognised: ``qid``, ``label`` and ``part``, names as
-        ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
+        ``features`` and ``ignore``, and ``ids_from`` 0 or 1; of several judges all ``labels``, or several
+        files of ``judgments``, and in ``label`` the one in use; see `rankstudio.engine.data.columns`.
     scores : Mapping of str to object
         Scores or models of the methods "given-scores" and "given-model": their ``name``, the ``path`` of a
         file or a folder, and ``files``, the SHA-256 of each file by its path in the folder. If checksums are
