@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.summary import shown_features
 from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path_plan
@@ -265,7 +266,7 @@ class FoldCache:
         if weighed is None:
             return profile
         from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.analysis.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
         plan, parameters, step = weighed
         data, others = self._fold(plan, fold).train, [other for other in selected if other != column]
@@ -440,7 +441,10 @@ def compare_parts(fold: Fold, convention: str) -> dict[int, FeatureDrift]:
 
     if fold.vali is None:
         return {}
-    return {one.feature: one for one in finish(feature_drift(fold.train, fold.vali, convention))}
+    train, vali, columns = fold.train, fold.vali, shown_features(fold.train)
+    if columns is not None:
+        train, vali = train.with_features(columns), vali.with_features(columns)
+    return {one.feature: one for one in finish(feature_drift(train, vali, convention))}
 
 
 def warm_up() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 
+from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.methods.catalog import method
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
 _ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
+_TOO_MANY = tr("The evidence compares all sets of features. These data have too many features.")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {
     Package.FEATURES: tr("Selecting on halves of the queries …"),
@@ -337,6 +339,8 @@ class EvidenceController(Controller):
             return _RANKS if self._permutes and self.importance.progress is not Progress.ABSENT else _ALL
         if model.fold.train.n_queries == 1:
             return _ONE_RANKING
+        if is_wide(model.fold.train):
+            return _TOO_MANY
         return self._absence.documents(_NO_DOCUMENTS)
 
     # Sets with some features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from math import isfinite, isnan
 from typing import Literal
 
@@ -397,9 +397,11 @@ def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> Cur
     """Return what each feature is worth alone, with those that a run selects marked."""
     convention = run.plan.convention
     folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
-    worth = np.mean([fold.parts["train"] for fold in folds], axis=0)
+    columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # shown in each fold
+    worth = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
     order = np.argsort(-worth if measure(name).higher_is_better else worth, kind="stable")
-    selected = np.isin(order, [column for fold in run.folds for column in fold.chosen.step.selected])
+    chosen = [column for fold in run.folds for column in fold.chosen.step.selected]
+    selected = np.isin(columns[order], chosen)
     places = np.arange(1, order.size + 1)
     series = [
         Series(

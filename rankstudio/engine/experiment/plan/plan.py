@@ -559,7 +559,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)
     parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
-    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
     groups = tuple(
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
     )

@@ -440,13 +440,12 @@ GAS = _order(
             kind=Kind.CHOICE,
             default="kendall",
             help=(
-                "Similarity of two features: that of their rankings, or own numbers from a CSV file with a "
-                "row and a column for each feature."
+                "Similarity of two features: that of their rankings (Kendall's τ), their correlation, or own "
+                "numbers from a CSV file with a row and a column for each feature."
             ),
             symbol="e",
             source="Geng et al. 2007, section 3.3",
-            offers_several=False,
-            choices=(("kendall", "Kendall's τ"),),
+            choices=(("kendall", "Kendall's τ"), ("pearson", "Pearson")),
             own_file=True,
         ),
     ),

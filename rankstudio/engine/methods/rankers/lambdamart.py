@@ -203,8 +203,8 @@ class LambdaMART(LinearRanker):
             For labels or queries beyond LightGBM's limits.
         """
         n_rounds = self.checked("n_rounds")
-        parameters = self._parameters() | {"num_threads": _threads(data.X)}
         data = training_data(data)
+        parameters = self._parameters() | {"num_threads": _threads(data.X)}
         if self.costs is not None:
             parameters["cegb_penalty_feature_coupled"] = prices_of(self.costs, data.X.shape[1]).tolist()
         _check(data)

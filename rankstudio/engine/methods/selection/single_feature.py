@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.catalog.selectors import CHI_SQUARED, MUTUAL_INFORMATION, SINGLE_FEATURE
+from rankstudio.engine.methods.selection import sparse_columns
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
@@ -69,6 +71,7 @@ class SingleFeatureRanking(PathSelector):
     """
 
     entry = SINGLE_FEATURE
+    accepts_sparse: ClassVar[bool] = True
 
     scores_: Floats = field(init=False)
     directions_: Floats = field(init=False)
@@ -152,6 +155,8 @@ def _measure_sums(
     """Return the sums over queries of some features' measure, and how many have one, each (signs, c)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
+    if data.sparse:
+        return sparse_columns.measure_sums(data, columns, measure, convention, signs)
     evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
     total, count = np.empty((2, len(signs), columns.stop - columns.start))
     for part in column_portions(len(data.X), columns):
@@ -207,6 +212,7 @@ class MutualInformation(PathSelector):
     """
 
     entry = MUTUAL_INFORMATION
+    accepts_sparse: ClassVar[bool] = True
 
     scores_: Floats = field(init=False)
 
@@ -325,6 +331,8 @@ def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats
     Bins are those up to edges that are values themselves.
     """
     number = np.searchsorted(labels, data.y)
+    if data.sparse:
+        return (sparse_columns.joint_counts(data, columns, edges, number, labels.size),)
     out = np.zeros((edges.shape[0], edges.shape[1] + 1, labels.size))
     for joint, own, values in zip(out, edges, data.X[:, columns].T, strict=True):
         bins = np.searchsorted(np.unique(own), values, side="left")
