@@ -64,7 +64,7 @@ class ConvertedTrees(GrownTrees):
             booster = without_data(self._text([tree.text()]))
             found = booster.predict(X, pred_leaf=True, num_threads=threads_for(X))
             leaves = np.asarray(found).reshape(-1).astype(np.int64)
-        # LightGBM divides by counts for contributions: an empty leaf, which CatBoost has, counts as one document.
+        # LightGBM divides by counts for contributions: an empty leaf, which CatBoost has, counts as one.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))
         return np.asarray(tree.leaves)[leaves]

@@ -109,9 +109,7 @@ def test_scores_are_catboosts(loss: str) -> None:
 def test_a_step_scores_with_the_trees_up_to_it(name: str) -> None:
     X, y, qid = ranking_problem()
     columns = np.ascontiguousarray(X.T)
-    while_it_trains = []
-    for step in ranker(name).steps(X, y, qid=qid):
-        while_it_trains.append(step.scores(columns))
+    while_it_trains = [step.scores(columns) for step in ranker(name).steps(X, y, qid=qid)]
     steps, known = steps_of(ranker(name), (X, y, qid)), None
     assert [s.number for s in steps] == list(range(1, 13))
     for step, before in zip(steps, while_it_trains, strict=True):
