@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -109,7 +108,6 @@ class CatBoostSelection(PathSelector):
             if size == left.size:  # CatBoost would drop all that are left
                 continue
             yield WorkProgress("eliminating features", (stage - 1) / n_stages)
-            silent = io.StringIO()
             with refusals(self.entry.label, catboost):
                 found = catboost.CatBoostRanker(**parameters).select_features(
                     pool_of(catboost, whole, left),
@@ -118,8 +116,6 @@ class CatBoostSelection(PathSelector):
                     steps=1,
                     algorithm=algorithm,
                     train_final_model=False,
-                    log_cout=silent,
-                    log_cerr=silent,
                 )["eliminated_features"]
             dropped = [*left[found[::-1]].tolist(), *dropped]
             left = np.delete(left, found)

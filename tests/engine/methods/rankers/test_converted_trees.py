@@ -3,6 +3,7 @@
 import json
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -227,3 +228,15 @@ def test_the_selection_puts_constant_features_last() -> None:
     assert rankstudio.engine.CatBoostSelection(2, n_rounds=5).fit(
         X, np.zeros_like(y), qid=qid
     ).selection_order_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["CatBoostTrees", "CatBoostSelection"])
+def test_folds_learn_side_by_side(kind: str) -> None:
+    """CatBoost redirects its log for a whole process, which two threads cannot do at once."""
+    library("CatBoost")
+    X, y, qid = ranking_problem()
+    fitted = [getattr(rankstudio.engine, kind)(n_rounds=40, depth=3, seed=seed) for seed in (0, 1, 0, 1)]
+    with ThreadPoolExecutor(4) as executor:
+        list(executor.map(lambda method: method.fit(X, y, qid=qid), fitted))
+    for one, other in zip(fitted[:2], fitted[2:], strict=True):
+        assert (one.coef_ == other.coef_).all()
