@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 from math import isnan
 from pathlib import Path
@@ -117,6 +118,8 @@ def _transfer(args: argparse.Namespace) -> int:
     folds, n = found.folds_of_features(), len(found.own.folds)
     measures = {name: _means(found, name) | asdict(found.compared(name)) for name in found.own.plan.evaluated}
     features = {i: i in found.features for i in (*found.features, *(i for i, _ in folds.most_common()))}
+    for note in found.given.notes:
+        print(f"Note: {note.what}", file=sys.stderr)  # such as queries that the model was trained on
     if args.json:
         rows = [{"feature": i, "model": there, "folds": folds[i]} for i, there in features.items()]
         ends = {"from": opened.result.data_name, "to": found.own.data_name}
