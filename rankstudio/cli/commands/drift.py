@@ -17,6 +17,7 @@ from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.support.number_format import NOTHING
 from rankstudio.engine.support.work import finish
 
@@ -118,11 +119,16 @@ def _transfer(args: argparse.Namespace) -> int:
     folds, n = found.folds_of_features(), len(found.own.folds)
     measures = {name: _means(found, name) | asdict(found.compared(name)) for name in found.own.plan.evaluated}
     features = {i: i in found.features for i in (*found.features, *(i for i, _ in folds.most_common()))}
-    for note in found.given.notes:
-        print(f"Note: {note.what}", file=sys.stderr)  # such as queries that the model was trained on
+    if found.n_seen:
+        n_measured = found.own.per_query(found.own.plan.evaluated[0]).size
+        seen = f"{found.n_seen} of the {n_measured}"
+        print(
+            f"Note: A's model was trained on {seen} queries of B, so its result is optimistic.",
+            file=sys.stderr,
+        )
     if args.json:
         rows = [{"feature": i, "model": there, "folds": folds[i]} for i, there in features.items()]
-        ends = {"from": opened.result.data_name, "to": found.own.data_name}
+        ends = {"from": opened.result.data_name, "to": found.own.data_name, "seen": found.n_seen}
         print(as_json(ends | {"measures": measures, "features": rows}))
         return 0
     print(f"A: {opened.result.plan.title} on {opened.result.data_name}, one model of all documents")
@@ -130,10 +136,17 @@ def _transfer(args: argparse.Namespace) -> int:
     print("Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's")
     print("randomisation test\n")
     header = ["measure", "A", "B", "difference", "low", "high", "p", "wins", "ties", "losses"]
-    forms = (".4f", ".4f", "+.4f", "+.4f", "+.4f", ".4f", "d", "d", "d")
-    keys = ("given", "own", "mean_difference", "low", "high", "p_randomisation", "wins", "ties", "losses")
-    pairs = tuple(zip(keys, forms, strict=True))
-    print(as_text(header, [[name, *(f"{v[k]:{form}}" for k, form in pairs)] for name, v in measures.items()]))
+    table = [
+        [
+            name,
+            *(f"{v[key]:.4f}" for key in ("given", "own")),
+            *(f"{v[key]:+.4f}" for key in ("mean_difference", "low", "high")),
+            p_text(v["p_randomisation"]),
+            *(str(v[key]) for key in ("wins", "ties", "losses")),
+        ]
+        for name, v in measures.items()
+    ]
+    print(as_text(header, table))
     names = dict(zip(found.own.feature_ids.tolist(), found.own.feature_names, strict=True))
     cells = [
         [f"{i} {names[i]}".removesuffix(f" feature {i}"), "yes" if there else "no", f"{folds[i]} of {n}"]

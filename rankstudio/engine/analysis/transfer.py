@@ -9,10 +9,11 @@ from tempfile import TemporaryDirectory
 
 from rankstudio.engine.analysis.significance import compare_with
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.splitting.splits import whole
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan
-from rankstudio.engine.experiment.units.given_fold import plan_of_given
+from rankstudio.engine.experiment.units.given_fold import n_shared, plan_of_given, queries_of
 from rankstudio.engine.export.models import save_model
 from rankstudio.engine.methods.catalog import GIVEN_MODEL
 from rankstudio.engine.statistics.paired import PairedComparison
@@ -30,11 +31,14 @@ class Transfer:
         The run of the same plan on these data.
     features : tuple of int
         Ids of the features of the model in these data.
+    n_seen : int
+        Number of measured queries that are also in the other data, so that the model was trained on them.
     """
 
     given: RunResult
     own: RunResult
     features: tuple[int, ...]
+    n_seen: int
 
     def compared(self, name: str) -> PairedComparison:
         """Compare the model with the own selection by a measure, query by query."""
@@ -81,4 +85,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
         save_model(place, model)
         given, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
         measured = run_plan(given, other)
-    return Transfer(measured, run_plan(plan, other), tuple(map(int, measured.folds[0].selected)))
+    known, parts = queries_of(whole(dataset)), (fold.test or fold.vali for fold in other.folds)
+    seen = sum(n_shared(part, known) for part in parts if part is not None)
+    features = tuple(map(int, measured.folds[0].selected))
+    return Transfer(measured, run_plan(plan, other), features, seen)

@@ -44,3 +44,11 @@ def test_it_is_what_is_done_by_hand(tmp_path: Path, method: str, parameters: dic
     assert found.compared("MAP") == compare_paired(np.concatenate(theirs), np.concatenate(ours))
     assert set(found.features) == {weight.id for weight in model.features}
     assert found.folds_of_features().total() == sum(len(fold.selected) for fold in own.folds)
+
+
+def test_queries_that_the_model_was_trained_on_are_counted(tmp_path: Path) -> None:
+    data = open_dataset(save_folds(tmp_path / "First", 1, n_queries=20, seed=3))
+    result = run_plan(Plan(str(tmp_path / "First"), parameters={"n_features_to_select": 2}), data)
+    found = transfer(result, data, str(tmp_path / "First"))
+    assert found.n_seen == data.folds[0].test.n_queries
+    assert transfer(result, data, str(save_folds(tmp_path / "Second", 1, n_queries=20, seed=4))).n_seen == 0
