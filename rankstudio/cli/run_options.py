@@ -24,6 +24,7 @@ from rankstudio.cli.worker_options import add_worker_options
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
+from rankstudio.engine.data.preferences.clicks import PAIR_RULES, ClickRule, PairRule
 from rankstudio.engine.errors import ParameterError, PlanError, shown
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
@@ -80,7 +81,21 @@ def add_preferences(parser: argparse._ActionsContainer) -> None:
         type=Path,
         metavar="FILE",
         help='learn from preferences between documents instead of labels: a CSV file with lines "qid,winner,'
-        'loser[,magnitude[,weight]]"; documents are given by id, or by position in the query from 1',
+        'loser[,magnitude[,weight]]"; documents are given by id, or by position in the query from 1. Or '
+        "clicks: a CSV file with the columns qid, docid, position and click (0 or 1), and optionally session "
+        "and propensity",
+    )
+    parser.add_argument(
+        "--click-pairs",
+        choices=PAIR_RULES,
+        help="pairs of clicks: the clicked document over each unclicked one of its result list (default), or "
+        "over each skipped one above it",
+    )
+    parser.add_argument(
+        "--eta",
+        metavar="ETA",
+        help='weight of a click: position^ETA; "estimated" from documents shown at several positions, or '
+        '"given" for the inverse of the column propensity; by default given if there is that column',
     )
 
 
@@ -363,6 +378,13 @@ def _data(args: argparse.Namespace) -> dict[str, Any]:
 def _fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return what the options say of other fields of a plan, but for methods' parameters."""
     given = {name: value for name in _FIELDS if (value := getattr(args, name, None)) is not None}
+    pairs: PairRule | None = getattr(args, "click_pairs", None)
+    eta: str | None = getattr(args, "eta", None)
+    if pairs is not None or eta is not None:
+        if "preferences" not in given:
+            raise PlanError("--click-pairs, --eta: only with --preferences and a click log. Omit them.")
+        rule = ClickRule(pairs or "unclicked", eta or "")
+        given["preferences"] = named_preferences(given["preferences"], rule)
     found = {name: _FIELDS[name](value) for name, value in given.items()}
     columns = columns_from(args)
     return {**found, "columns": columns} if columns else found
@@ -426,7 +448,7 @@ _FIELDS: dict[str, Callable[[Any], Any]] = {
     "measures": lambda text: tuple(name.strip() for name in text.split(",") if name.strip()),
     "folds": _fold_numbers,
     "groups": _groups,
-    "preferences": named_preferences,
+    "preferences": lambda told: named_preferences(told) if isinstance(told, Path) else told,
 }
 """Fields of a plan that have options of their names, and how what is typed is read."""
 

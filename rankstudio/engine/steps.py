@@ -37,10 +37,13 @@ class Step:
         Class attribute: whether ``coef`` is the model. Otherwise ``coef`` is the importance of each feature.
     learned : bool
         Class attribute: whether it was trained on features, and so can score any documents.
+    narrow : bool
+        Class attribute: whether it takes only the features that it needs out of those of the documents.
     """
 
     linear: ClassVar[bool] = True
     learned: ClassVar[bool] = True
+    narrow: ClassVar[bool] = False
 
     number: int
     selected: tuple[int, ...]

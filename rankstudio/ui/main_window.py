@@ -30,7 +30,7 @@ from rankstudio.ui.select.given_runs import GivenModelsController, GivenScoresCo
 from rankstudio.ui.select.run_commands import RunCommands
 from rankstudio.ui.select.run_strip import HEIGHT as STRIP_HEIGHT
 from rankstudio.ui.shell.actions import Actions, enabled_commands
-from rankstudio.ui.shell.command_palette import CommandPalette, palette_entries
+from rankstudio.ui.shell.command_palette import CommandPalette, feature_asked_for, palette_entries
 from rankstudio.ui.shell.help import Help
 from rankstudio.ui.shell.measurement import MeasurementController
 from rankstudio.ui.shell.menus import BackendMenu, Menus
@@ -313,7 +313,8 @@ class MainWindow(QMainWindow):
     def _open_palette(self) -> None:
         """Open the field that finds everything."""
         entries = palette_entries(self.models, self.sections, self.commands, self.workspace)
-        self.palette_dialog = CommandPalette(entries, self)
+        asked = partial(feature_asked_for, self.models, self.sections, self.workspace)
+        self.palette_dialog = CommandPalette(entries, self, asked)
         self.palette_dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.palette_dialog.open()
 

@@ -45,6 +45,7 @@ SHORT = {
     "lab": ("--repetitions", "2"),
     "--vary": ("--of-each", "2"),
     "permute": ("--permutations", "99"),
+    "judges": ("--lambda", "1"),
     "evidence": ("--k", "3"),  # the run has more features, of which the best set is searched for 20 seconds
 }
 """Options that examples get, by a word in them, where by default they take long."""
@@ -95,7 +96,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     logged = [{"log": [{"name": "title", "value": value}]} for value in (0.5, 1.5)]
     hits = [{"_id": str(i), "fields": {"_ltrlog": [log]}} for i, log in enumerate(logged)]
     (root / "logs.ndjson").write_text(json.dumps({"qid": "7", "hits": {"hits": hits}}) + "\n")
-    (root / "ratings.csv").write_text("query,docid,rating\n7,0,2\n7,1,0\n")
+    for name in ("ratings.csv", "ann.csv", "model.csv"):
+        (root / name).write_text("query,docid,rating\n7,0,2\n7,1,0\n")
+    people = train.to_frame().rename(columns={"label": "ann"})
+    people.assign(bob=people["ann"].to_numpy()[::-1], clicks=people["ann"] > 0).to_csv(
+        root / "people.csv", index=False
+    )
     (root / "qrels.txt").write_text("7 0 a 1\n7 0 b 0\n")
     for name in ("run1.txt", "run2.txt"):
         (root / name).write_text("7 Q0 a 1 0.5 t\n")

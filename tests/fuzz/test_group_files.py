@@ -24,7 +24,7 @@ from rankstudio.engine.data.feature_groups import (
 )
 from rankstudio.engine.data.feature_names import FeatureNotes, load_notes, renamed, save_notes
 from rankstudio.engine.data.folders import open_dataset
-from rankstudio.engine.data.preferences.csv_file import read_preferences
+from rankstudio.engine.data.preferences.csv_file import read_preference_file, read_preferences
 from rankstudio.engine.data.preferences.preferences import summarise_preferences
 from rankstudio.engine.errors import DataError, DatasetError, ParameterError
 
@@ -151,6 +151,42 @@ def insert_line(rng: random.Random, content: bytes) -> bytes:
     lines = content.splitlines(keepends=True)
     lines.insert(rng.randint(0, len(lines)), rng.choice((b",", b";")).join(cells) + b"\n")
     return b"".join(lines)
+
+
+LOGS = (
+    b"session,qid,docid,position,click\n1,7,A,1,1\n1,7,B,2,0\n2,7,B,1,0\n2,7,A,2,1\n3,8,D,1,0\n3,8,E,4,1\n",
+    b"query_id;doc;rank;clicked;propensity\r\n7;1;1;0;1\r\n7;2;2;1;0.5\r\n8;1;1;1;1\r\n8;2;2;0;.5\r\n",
+    b"\xef\xbb\xbfqid\tdocid\tposition\tclick\n7\tA\t1\t0\n7\tC\t2\t1\n7\tC\t1\t1\n7\tA\t2\t0\n",
+)
+
+
+def insert_shown(rng: random.Random, content: bytes) -> bytes:
+    """Put in a line with a shown document."""
+    cells = [b"1", rng.choice((b"7", b"8")), rng.choice((b"A", b"E", b"2")), rng.choice((b"3", b"0", b"1e6"))]
+    cells += [rng.choice((b"1", b"0", b"2")), rng.choice((b"0.5", b"0", b"1", b""))]
+    lines = content.splitlines(keepends=True)
+    begin = rng.randint(0, 1)
+    lines.insert(rng.randint(0, len(lines)), rng.choice((b",", b";", b"\t")).join(cells[begin:]) + b"\n")
+    return b"".join(lines)
+
+
+def test_clicks(fuzz: Fuzz) -> None:
+    def attempt(rng: random.Random, folder: Path) -> Outcome:
+        path = folder / "log.csv"
+        path.write_bytes(mutated(rng, rng.choice(LOGS), LOGS, (*MUTATIONS, insert_shown)))
+        try:
+            found = read_preferences(path, DATA)
+            facts = read_preference_file(path).clicks
+        except DataError as error:
+            return refusal(error, path)
+        if facts is not None:
+            assert len(found) == facts.n_pairs and facts.n_clicks >= 1
+            assert facts.bias is None or 0 <= facts.bias.eta <= 10
+            assert (found.weight >= 1).all() and np.isfinite(found.weight).all()
+        assert (DATA.query_index[found.winner] == DATA.query_index[found.loser]).all()
+        return Outcome.READ
+
+    fuzz("clicks", attempt, 600)
 
 
 def test_preferences(fuzz: Fuzz) -> None:

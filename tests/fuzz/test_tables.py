@@ -78,6 +78,7 @@ def test_csv(fuzz: Fuzz) -> None:
                 {"qid": "column 2"},
                 {"ignore": ["tf"]},
                 {"part": "split"},
+                {"labels": ["label", "tf"], "label": rng.choice(("label", "tf"))},
             )
         )
         try:

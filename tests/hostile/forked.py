@@ -31,6 +31,7 @@ def warm_up(folder: str, data: str) -> None:
         ["run", "--lambda", "4", *options],
         ["compare", study],
         ["convert", data, f"{folder}/data"],
+        ["report", study, "--out", f"{folder}/report.html"],
     ]
     with redirect_stdout(printed), redirect_stderr(printed):
         done = [cli(command) for command in commands]

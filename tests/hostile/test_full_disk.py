@@ -58,9 +58,9 @@ def test_a_comparison_may_find_it_full_in_any_call(program: Program, finished: P
 
 
 def test_a_report_may_find_it_full_in_any_call(program: Program, finished: Path, tmp_path: Path) -> None:
-    command = ["report", str(finished / STUDY), "--out", "a.html"]
-    expected = tmp_path / "expected.html"
-    assert program.run(*command[:3], expected, folder=tmp_path).status == 0
+    brief = ["report", str(finished / STUDY), "--sections", "question,results"]  # without pictures to paint
+    command, expected = [*brief, "--out", "a.html"], tmp_path / "expected.html"
+    assert program.run(*brief, "--out", expected, folder=tmp_path).status == 0
     failed = []
     for place, ended in each_call(program, command, tmp_path):
         failed.append(ended.status)

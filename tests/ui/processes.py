@@ -13,6 +13,6 @@ def started(program: str, folder: Path, *arguments: str, **surroundings: str) ->
     own = {"RANKSTUDIO_CONFIG_DIR": str(folder), "RANKSTUDIO_DATA_DIR": str(folder)}
     environment = {**os.environ, **own, "QT_QPA_PLATFORM": "offscreen", **surroundings}
     command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=230)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr

@@ -132,6 +132,7 @@ def _cut(
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(900)  # a minute of processor, of which a busy machine gives little
 @pytest.mark.parametrize("language", ["en", "de_DE"])
 def test_nothing_is_cut_at_any_size(tmp_path: Path, language: str) -> None:
     runs = [GREEDY, FSMRANK, RANKER, TWO_STAGES]

@@ -146,6 +146,8 @@ def run(args: argparse.Namespace) -> int:
         dataset = _with_plain_ids(dataset)
     for warning in dict.fromkeys(dataset.warnings):
         print(f"Note: {warning}", file=sys.stderr)
+    if dataset.columns.judges:
+        print(f"Note: the labels of {dataset.columns.label} are written, and no others.", file=sys.stderr)
     files = DatasetFiles(dataset, args.out, form, _kept(args), args.renumber)
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")

@@ -168,12 +168,25 @@ def _keep(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvide
     """Store the evidence with the run of a study, where the window looks for it."""
     from rankstudio.engine.analysis.evidence.evidence_codec import pack_evidence
     from rankstudio.engine.analysis.evidence.model_importance import model_place
+    from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions
     from rankstudio.engine.experiment.storage.study import Study
 
-    if args.costs is not None:
-        return  # which are not those of the run
-    if found.near_best is None:  # there are too many sets for now; the window may compare more
-        found = replace(found, done=tuple(part for part in found.done if part != "near_best"))
+    if args.costs is not None or what.options.seed != run.plan.seed:
+        print(
+            "Note: the evidence is not stored, as the run has other costs or another seed.", file=sys.stderr
+        )
+        return
+    usual, halves, tests = EvidenceOptions(), found.stability, found.significance
+    few = halves is not None and halves.n_paths < 2 * usual.n_halves
+    fewer = tests is not None and len(tests.permuted) < usual.n_permutations
+    # What the window would compute more of, it goes on with.
+    missing = {
+        "stability": few,
+        "near_best": found.near_best is None,
+        "significance": fewer,
+        "repeated": fewer,
+    }
+    found = replace(found, done=tuple(part for part in found.done if not missing.get(part, False)))
     place = model_place(run.fold(args.folds).chosen.unit.position, found.selected)
     try:
         with Study.open(args.study) as study:

@@ -26,7 +26,7 @@ from rankstudio.engine.support.work import finish
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.model_importance import Importance
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
-    from rankstudio.engine.analysis.fsmrank_bounds import FSMRankBounds
+    from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
     from rankstudio.engine.data.dataset import Fold, RankingDataset
     from rankstudio.engine.experiment.results.results import FoldResult
     from rankstudio.engine.support.work import WorkProgress
@@ -156,19 +156,11 @@ def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
 
 def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
     """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
-    from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
-    from rankstudio.engine.analysis.fsmrank_bounds import fsmrank_bounds
+    from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
 
-    if run.plan.method != "fsmrank" or run.plan.ranker:
-        return None
-    parameters, ids = result.chosen.unit.parameters, fold.train.feature_ids
-    found = feature_penalties(run.plan, parameters, group_training(fold), ids, range(ids.size), ())
-    both = np.concatenate((found.importance, found.of_negative))
-    try:
-        return fsmrank_bounds(fold.train, result.chosen.step, both, parameters["lambda1"])
-    except PlanError:
-        return None
+    chosen = result.chosen
+    return bounds_of(run.plan, chosen.unit.parameters, chosen.step, group_training(fold), fold.train)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,8 +43,6 @@ label in use with a share of its labels flipped, and print the selection probabi
   rankstudio judges logs.ndjson --judgments ann.csv --judgments model.csv --json
   rankstudio judges MQ2008 --method greedy-rankrls --flips 5,10,20 --draws 20"""
 
-_MOST_LISTED = 5
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
@@ -176,9 +174,7 @@ def _agreement_table(found: Agreement, dataset: FoldedDataset) -> TextTable:
         ]
         for pair in found.pairs
     ]
-    of_query = found.of_query()
-    known = [int(q) for q in np.argsort(of_query) if not np.isnan(of_query[q])][:_MOST_LISTED]
-    least = ", ".join(f"{found.query_ids[q]} ({of_query[q]:+.2f})" for q in known)
+    least = ", ".join(f"{query} ({tau:+.2f})" for query, tau in found.least())
     note = f"alpha of all judges: {_number(found.alpha, '+.3f')}; it assumes that they use one scale."
     note += f" Queries with the least mean tau_b: {least}." if least else ""
     header = ["judges", "documents", "queries", "tau_b", "alpha"]

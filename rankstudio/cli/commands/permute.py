@@ -135,7 +135,8 @@ def _heading(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) 
     entry, N = method(what.plan.method), test.permuted.shape[0]
     part = f", training part of fold {what.fold}" if len(dataset.folds) > 1 else ""
     queries, path = what.data.ptr.size - 1, what.plan.preferences.get("path")
-    permuted = f"documents of the preferences in {Path(path).name} permuted" if path else "labels permuted"
+    what_of = "clicks" if "pairs" in what.plan.preferences else "preferences"
+    permuted = f"documents of the {what_of} in {Path(path).name} permuted" if path else "labels permuted"
     return (
         f"{entry.label} on {dataset.name}{part}: {queries} queries, {what.data.y.size} documents\n"
         f"{entry.criterion}; {permuted} within each query, {N:,} times"

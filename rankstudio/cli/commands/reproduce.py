@@ -33,6 +33,7 @@ from rankstudio.engine.experiment.results.results import RunResult
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.airola_2011 import Experiment, PrintedExperiment
+    from rankstudio.engine.export.figures.files import FigureFile
 
 
 _WIDTH = 110
@@ -50,6 +51,7 @@ that agree to the last printed digit; other cells show our value in parentheses.
   rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio
   rankstudio reproduce airola-2011 --data MQ2008 --out airola.txt
   rankstudio reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json
+  rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio --figures figures
 
 airola-2011 is a thesis: some of its experiments run on the data, others are simulated, and experiments
 without available data are listed with the reason.
@@ -75,6 +77,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file; - prints it")
+    parser.add_argument(
+        "--figures",
+        type=Path,
+        metavar="DIR",
+        help="also write the figures of the paper as PDF and CSV, each with its caption",
+    )
     add_force_option(parser)
     add_worker_options(parser)
     add_memory_option(parser)
@@ -83,6 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis import airola_2011
+    from rankstudio.engine.analysis.paper_figures import figure_files_of, paper_figures
     from rankstudio.engine.experiment.plan.plan import Plan
     from rankstudio.engine.experiment.runner import open_data
 
@@ -90,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     place = str(args.data.absolute())
     dataset = open_data(Plan(place).changed(normalize=paper.normalize))
     wanted = paper.of(dataset.name)
-    plans = paper.plans(dataset.name, place, dataset.convention)
+    plans = paper.plans(dataset.name, place, dataset.convention, figures=args.figures is not None)
     for plan in plans.values():
         for entry in filter(None, (plan.entry, plan.ranker_entry)):
             if entry.lacking:
@@ -101,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
     if results is None:
         say_how_to_go_on(args, args.study)
         return INTERRUPTED
+    found: list[PrintedExperiment] = []
     if paper.key == airola_2011.KEY:
         found = _found_in(airola_2011.experiments(results, dataset))
         text = (
@@ -109,11 +119,13 @@ def run(args: argparse.Namespace) -> int:
             else _shown_findings(paper, dataset.name, found)
         )
     else:
-        tables = [paper.table(printed, results) for printed in wanted]
+        tables = [paper.table(printed, results, dataset) for printed in wanted]
         own = [name for name in results if "note" in paper.runs[name]]
         notes = [*(f"{name}: {paper.runs[name]['note']}" for name in own), *paper.notes]
         form = (paper, dataset.name, tables, notes)
         text = as_json(_plain(*form)) if args.json else _shown(*form)
+    if args.figures is not None:
+        _write_figures(args, figure_files_of(paper_figures(paper, results, dataset, found), args.figures))
     if args.out is None:
         print(text)
     else:
@@ -136,6 +148,15 @@ def _results(
                 return None
             results[name] = going.result()
     return results
+
+
+def _write_figures(args: argparse.Namespace, files: Sequence[FigureFile]) -> None:
+    """Write the figures of the paper with their captions."""
+    from rankstudio.engine.export.figures.files import write_figure_files
+
+    check_outputs([path for path, _ in files], args)
+    written = write_figure_files(files)
+    print(f"Written: {len(written)} files in {args.figures}", file=sys.stderr)
 
 
 def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:

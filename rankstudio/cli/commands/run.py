@@ -185,6 +185,7 @@ def _carry_out(
     """
     from rankstudio.engine.data.splitting.splits import disjoint_parts
     from rankstudio.engine.experiment.runner import open_data, usual_choices
+    from rankstudio.engine.experiment.units.preferred import click_facts
 
     plan, out = task.plan, task.out
     store = tracking_store(args.log)
@@ -199,6 +200,9 @@ def _carry_out(
     if args.refit:
         disjoint_parts(dataset)  # also better heard of now
     plan = usual_choices(plan, dataset, task.stated)
+    clicks = click_facts(plan)
+    if clicks is not None:
+        print(clicks.sentence, file=sys.stderr)
     if plan.select_by != task.plan.select_by:
         print(
             f"{dataset.name} has no validation part: the method's criterion selects the model.",

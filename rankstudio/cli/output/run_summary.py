@@ -9,7 +9,7 @@ from statistics import fmean
 from rankstudio.cli.output.text_tables import as_text
 from rankstudio.engine.data.feature_groups import Groups, in_groups
 from rankstudio.engine.experiment.plan.left_out_names import plain
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import Plan, learned_from
 from rankstudio.engine.experiment.plan.protocol import GIVEN
 from rankstudio.engine.experiment.results.results import FoldResult, RunResult
 from rankstudio.engine.methods.catalog.method import StepKind
@@ -37,6 +37,7 @@ def summary(result: RunResult) -> str:
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if many else ""
     title = f"{plan.title} on {result.data_name}{folds}: {part}"
+    title += f"\nLearned from {learned_from(plan.preferences)}" if plan.preferences else ""
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
     return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s{notes}"
 

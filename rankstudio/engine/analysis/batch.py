@@ -71,9 +71,11 @@ class Comparison:
             values |= {"ranker": ranker, "ranker_parameters": ranked}
         if protocol:
             values["protocol"] = protocol
-        if label:
-            columns = values.get("columns", {})
-            values["columns"] = {**columns, "label": label} if isinstance(columns, Mapping) else columns
+        columns = values.get("columns", {})
+        if label and isinstance(columns, Mapping):
+            several = isinstance(run["label"], list) and not columns.keys() & {"labels", "judgments"}
+            judges = {"labels": run["label"]} if several else {}  # no label is a feature of another
+            values["columns"] = {**columns, **judges, "label": label}
         return plan_from_dict(values)
 
 

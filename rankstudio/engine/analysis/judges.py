@@ -78,6 +78,13 @@ class Agreement:
         found: Floats = np.where(n, np.where(known, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
         return found
 
+    def least(self, n: int = 5) -> list[tuple[str, float]]:
+        """Return the ids of the queries with the least mean τ_b, and that mean; fewer where few have one."""
+        of_query = self.of_query()
+        known = np.flatnonzero(~np.isnan(of_query))
+        order = known[np.argsort(of_query[known], kind="stable")][:n]
+        return [(self.query_ids[q], float(of_query[q])) for q in order.tolist()]
+
 
 def agreement(judgments: Sequence[Judgments]) -> Agreement:
     """Measure the agreement of judges in each query.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.difference import differences
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -235,6 +236,8 @@ class Reproduction:
         dataset, the measures and the names of the rows.
     notes : tuple of str
         General notes.
+    figure_runs : tuple of str
+        Names of runs that only figures need.
     """
 
     key: str
@@ -242,6 +245,7 @@ class Reproduction:
     runs: Mapping[str, Mapping[str, Any]]
     tables: Sequence[Mapping[str, Any]]
     notes: tuple[str, ...] = ()
+    figure_runs: tuple[str, ...] = ()
 
     def datasets(self) -> tuple[str, ...]:
         """Return the names of the datasets that have tables."""
@@ -251,6 +255,11 @@ class Reproduction:
     def normalize(self) -> str:
         """Scaling of the data for all runs: "none", or "query_minmax"."""
         return str(next(iter(self.runs.values())).get("normalize", "none"))
+
+    @property
+    def methods(self) -> frozenset[tuple[str, str]]:
+        """Methods and final rankers of the runs."""
+        return frozenset((run["method"], run.get("ranker", "")) for run in self.runs.values())
 
     def of(self, data: str) -> tuple[Mapping[str, Any], ...]:
         """Return the tables of a dataset.
@@ -267,7 +276,7 @@ class Reproduction:
             )
         return found
 
-    def plans(self, data: str, place: str, convention: str) -> dict[str, Plan]:
+    def plans(self, data: str, place: str, convention: str, *, figures: bool = False) -> dict[str, Plan]:
         """Return the plans that the tables of a dataset need, by the paper's name.
 
         Parameters
@@ -276,10 +285,13 @@ class Reproduction:
             Name of the dataset, and its location.
         convention : str
             Convention of the measures.
+        figures : bool, default False
+            Whether those that only figures need are among them.
         """
         tables = self.of(data)
         measures = tuple(dict.fromkeys(name for table in tables for name in _measures(table))) or ("MAP",)
-        names = dict.fromkeys(name for table in tables for name in _runs(table))
+        more = self.figure_runs if figures else ()
+        names = dict.fromkeys((*(name for table in tables for name in _runs(table)), *more))
         return {name: self._plan(name, place, convention, measures) for name in names}
 
     def _plan(self, name: str, place: str, convention: str, measures: tuple[str, ...]) -> Plan:
@@ -287,15 +299,17 @@ class Reproduction:
         protocol = {"data": place, "select_by": "MAP", "measures": measures, "convention": convention}
         return plan_from_dict({**protocol, **wanted})
 
-    def table(self, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
-        """Return one of the tables with our values next to it."""
+    def table(
+        self, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None = None
+    ) -> PaperTable:
+        """Return one of the tables with our values next to it; some readings of it need the data."""
         title = f"{printed['number']}: {printed['title']}"
         if "columns" in printed:
             return self._measured(title, printed, results)
         if "rows" in printed:
             return self._averaged(title, printed, results)
         if "used" in printed:
-            return _used(title, printed, results)
+            return _used(title, printed, results, data)
         return _selected(title, printed, results[printed["run"]])
 
     def _measured(
@@ -357,14 +371,26 @@ def _shown(value: float | str) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]) -> PaperTable:
+def _used(
+    title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult], data: FoldedDataset | None
+) -> PaperTable:
     """Return the table of how many features each selector gave to each ranker, and of what ours measured.
 
-    Nothing in it is promised: what chose the printed numbers is not printed.
+    Nothing in it is promised: what chose the printed numbers is not printed. With the data there is another
+    reading, the best test result of a coarse list of sizes, for the selectors whose numbers look so.
     """
     measure = printed["measure"]
     rankers = tuple(next(iter(printed["used"].values())))
     rows, measured = [], []
+    sizes = tuple(printed.get("coarse_sizes", ()))
+    for selector in printed.get("coarse", ()):
+        if data is None:
+            break
+        ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
+        best = [_best_tested(result, measure, sizes, data) for result in ours]
+        label = f"{selector}, best test result of {', '.join(map(str, sizes))}"
+        numbers = printed["used"][selector]
+        measured.append((label, _cells((numbers[ranker] for ranker in rankers), best)))
     for selector, numbers in printed["used"].items():
         ours = [results[f"{selector}, {ranker}"] for ranker in rankers]
         counts = [steps_of_all_folds(result, measure) for result in ours]
@@ -372,6 +398,21 @@ def _used(title: str, printed: Mapping[str, Any], results: Mapping[str, RunResul
         averages = [result.average[measure] for result in ours]
         measured.append((f"{selector}, {measure}", _cells([""] * len(ours), averages)))
     return PaperTable(title, rankers, (*rows, *measured), (False,) * len(rankers))
+
+
+def _best_tested(result: RunResult, measure: str, sizes: Sequence[int], data: FoldedDataset) -> int | str:
+    """Return which of some sizes has the best test measure, mean over folds; "" if no path has any.
+
+    This chooses by the test part, as a paper should not; parameters are chosen by validation at each size.
+    """
+    from rankstudio.engine.analysis.run_curves import run_curves  # noqa: PLC0415 - reads models
+
+    (curve,) = run_curves([result], measure, 0, [data], part="test")
+    if curve is None:
+        return ""
+    means = dict(zip(curve.sizes.tolist(), curve.mean.tolist(), strict=True))
+    tested = [size for size in sizes if size in means]
+    return max(tested, key=lambda size: means[size]) if tested else ""
 
 
 def steps_of_all_folds(result: RunResult, measure: str) -> int:
@@ -441,4 +482,5 @@ def load_reproduction(key: str) -> Reproduction:
         }
         for data in values["datasets"]
     ]
-    return Reproduction(key, values["title"], values["runs"], tables, notes)
+    figure_runs = tuple(values.get("figure_runs", ()))
+    return Reproduction(key, values["title"], values["runs"], tables, notes, figure_runs)

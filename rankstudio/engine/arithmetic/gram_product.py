@@ -50,6 +50,13 @@ class DenseGramProduct:
         return product
 
 
+def gram_product(
+    data: QueryData | SparseQueryData, executor: Executor | None = None, workers: int = 1
+) -> GramProduct:
+    """Return the products for some data; the threads are for sparse ones, and change no bit."""
+    return SparseGramProduct(data, executor, workers) if data.sparse else DenseGramProduct(data)
+
+
 class SparseGramProduct:
     """Products with X^'X^ for sparse features: O(entries + n), on several threads with identical results.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +53,9 @@ class QueryData:
         default a new one: a copy with other labels shares nothing.
     """
 
+    sparse: ClassVar[Literal[False]] = False
+    """Whether X stores values other than 0 only."""
+
     X: Floats
     y: Floats
     ptr: Ints
@@ -82,9 +85,7 @@ class QueryData:
 
     def taken(self, queries: Ints) -> QueryData:
         """Return the documents of some queries, in the order in which these are given, as a copy."""
-        sizes = np.diff(self.ptr)[queries]
-        ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
-        rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        rows, ptr = rows_of_queries(self.ptr, queries)
         graded = self.grading.taken(rows)
         return QueryData(self.X[rows], self.y[rows], ptr, validation=self.validation, part_of=graded)
 
@@ -92,6 +93,15 @@ class QueryData:
     def centred(self) -> tuple[Floats, Floats]:
         """X and y, centred within queries: X^ (m, n) and y^ (m,)."""
         return centre(self.X, self.ptr), centre(self.y[:, None], self.ptr)[:, 0]
+
+    @property
+    def centred_labels(self) -> Floats:
+        """Labels minus their mean within each query, y^, shape (m,)."""
+        return self.centred[1]
+
+    def dense(self) -> Self:
+        """Return the data themselves; sparse data refuse."""
+        return self
 
     @cached_property
     def gram(self) -> tuple[Floats, Floats]:
@@ -143,6 +153,13 @@ class QueryData:
         out = np.empty_like(values)
         out[self.order] = values
         return out
+
+
+def rows_of_queries(ptr: Ints, queries: Ints) -> tuple[Ints, Ints]:
+    """Return the rows of some queries one behind the other, and where each begins among them."""
+    sizes = np.diff(ptr)[queries]
+    own = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    return np.repeat(ptr[queries] - own[:-1], sizes) + np.arange(own[-1]), own
 
 
 def group(

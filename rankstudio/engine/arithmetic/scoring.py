@@ -11,14 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.sparse_rows import SparseColumns
 
 
-def linear_scores(columns: Floats, coefs: Floats) -> Floats:
+def linear_scores(columns: Floats | SparseColumns, coefs: Floats) -> Floats:
     """Score documents with linear models.
 
     Parameters
     ----------
-    columns : ndarray of shape (n, m), C order
+    columns : ndarray of shape (n, m), C order, or SparseColumns
         Features of the documents, one row per feature: ``np.ascontiguousarray(X.T)``.
     coefs : ndarray of shape (K, n)
         Weights, one row per model.
@@ -32,6 +33,8 @@ def linear_scores(columns: Floats, coefs: Floats) -> Floats:
     -----
     O(m · number of nonzero weights).
     """
+    if isinstance(columns, SparseColumns):
+        return columns.T.scores(coefs)
     from rankstudio.engine.arithmetic._rows_kernel import accumulate  # noqa: PLC0415 - numba, where it is needed
 
     out = np.zeros((coefs.shape[0], columns.shape[1]))

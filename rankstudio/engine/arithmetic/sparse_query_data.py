@@ -7,19 +7,27 @@ columns of the features in a model are ever written out.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.magnitude import check_magnitudes, column_name
-from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels, rows_by_query
+from rankstudio.engine.arithmetic.query_data import (
+    QueryData,
+    centre,
+    check_labels,
+    rows_by_query,
+    rows_of_queries,
+)
 from rankstudio.engine.arithmetic.shared import SharedResults
 from rankstudio.engine.arrays import Bools, Floats, Ints, unwritable
 from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.support.grades import Grading
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences
@@ -31,21 +39,24 @@ class SparseQueryData:
 
     Attributes
     ----------
-    X : scipy.sparse.csc_array of shape (m, n)
-        Entries sorted by rows within each column.
+    X : SparseRows of shape (m, n)
     y : ndarray of shape (m,)
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
     order : ndarray of shape (m,) or None
-        ``X = original_X[order]``; None if the rows were already grouped. preferences, shared As in
+        ``X = original_X[order]``; None if the rows were already grouped. preferences, part_of, shared As in
         :class:`QueryData`.
     """
 
-    X: Any  # scipy's own types do not say what they hold
+    sparse: ClassVar[Literal[True]] = True
+    validation: ClassVar[None] = None
+
+    X: SparseRows
     y: Floats
     ptr: Ints
     order: Ints | None = None
     preferences: Preferences | None = None
+    part_of: Grading | None = None
     sharing: InitVar[SharedResults | None] = None
     shared: SharedResults = field(init=False, repr=False)
 
@@ -64,7 +75,38 @@ class SparseQueryData:
         index = np.int32 if m * n < 2**31 else np.int64
         rows, starts = np.tile(np.arange(m).astype(index), n), (m * np.arange(n + 1)).astype(index)
         entries: Any = (data.X.T.ravel(), rows, starts)
-        return cls(csc_array(entries, shape=(m, n)), data.y, data.ptr)
+        return cls(SparseRows(csc_array(entries, shape=(m, n))), data.y, data.ptr)
+
+    @property
+    def grading(self) -> Grading:
+        """Information that measures need besides labels."""
+        return self.part_of or Grading.of(self.y)
+
+    def taken(self, queries: Ints) -> SparseQueryData:
+        """Return the documents of some queries, in the order in which these are given, as a copy."""
+        rows, ptr = rows_of_queries(self.ptr, queries)
+        return SparseQueryData(self.X[rows], self.y[rows], ptr, part_of=self.grading.taken(rows))
+
+    def narrowed(self, columns: Sequence[int]) -> QueryData:
+        """Return the same documents with some of their features, as an array.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If memory has no room for it.
+        """
+        own = SharedResults(self.shared, tuple(columns))
+        kept = {"preferences": self.preferences, "part_of": self.part_of, "sharing": own}
+        return QueryData(self.X[:, list(columns)], self.y, self.ptr, self.order, **kept)  # type: ignore[arg-type]
+
+    def dense(self) -> QueryData:
+        """Raise ParameterError: what asks for this has no way to leave documents out of sparse data."""
+        raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
+
+    def check(self, name: Callable[[int], str] = column_name) -> None:
+        """Check the magnitudes of the features, as :func:`check_rows` does of an array: O(values)."""
+        low, high = (getattr(self.X.csc, end)(axis=0).toarray().ravel() for end in ("min", "max"))
+        check_magnitudes(low, high, self.differences, name)
 
     @cached_property
     def shifted(self) -> Any:
@@ -75,7 +117,7 @@ class SparseQueryData:
         """
         from rankstudio.engine.arithmetic._sparse_kernel import shift_columns  # noqa: PLC0415 - numba
 
-        shifted = self.X.copy()
+        shifted = self.X.csc.copy()
         shifted.eliminate_zeros()
         shift_columns(shifted.data, shifted.indices, shifted.indptr, self.query, self.ptr)
         shifted.eliminate_zeros()
@@ -162,9 +204,8 @@ def group_sparse(
     if not features.has_canonical_format:
         features = features.copy()
         features.sum_duplicates()
-    grouped = SparseQueryData(features, labels, ptr, order)
-    least, greatest = features.min(axis=0).toarray().ravel(), features.max(axis=0).toarray().ravel()
-    check_magnitudes(least, greatest, grouped.differences, name)
+    grouped = SparseQueryData(SparseRows(features), labels, ptr, order)
+    grouped.check(name)
     return grouped
 
 
@@ -172,10 +213,3 @@ def is_sparse(X: Any) -> bool:
     """Return whether an object is a sparse matrix or array of SciPy, without importing SciPy."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
-
-
-def dense(data: QueryData | SparseQueryData) -> QueryData:
-    """Return dense data; ParameterError for sparse data, which do not support left-out queries."""
-    if isinstance(data, SparseQueryData):
-        raise ParameterError("X", "a sparse matrix", "an array: held-out predictions need dense features")
-    return data

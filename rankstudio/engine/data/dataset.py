@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.data import sparse_values, store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import Comments, document_id
 from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -22,16 +23,16 @@ from rankstudio.engine.data.table import (
     Source,
     Table,
     check_options,
-    fill_missing,
-    normalize_queries,
-    widen,
+    treated,
 )
 from rankstudio.engine.data.tabular.documents import frames_of_folds, table_of_frame
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.file_pages import chosen_columns as chosen_in_file
 from rankstudio.engine.support.file_pages import in_file, release
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import checked_ids
+from rankstudio.engine.support.sparse_rows import SparseRows, chosen_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,9 +49,9 @@ class RankingDataset:
 
     Attributes
     ----------
-    X : ndarray of shape (m, n), float64, C order, read-only
+    X : ndarray of shape (m, n), float64, C order, read-only; or SparseRows
         Features: one row per document, one column per feature. Missing values are already filled (see
-        ``missing``).
+        ``missing``). Of mostly zeros only the other values are stored.
     y : ndarray of shape (m,), float64, read-only
         Relevance labels.
     query_ptr : ndarray of shape (Q + 1,), int64, read-only
@@ -224,16 +225,17 @@ class RankingDataset:
         n_features : int, optional
             Number of columns, if larger than that of the table.
         """
-        if missing != "refuse":
-            fill_missing(table.X, table.query_ptr, table.missing, missing)
-        X = widen(table.X, n_features or table.X.shape[1])
-        if normalize:
-            normalize_queries(X, table.query_ptr)
+        fills = missing if missing != "refuse" else ""
+        X = treated(
+            table.X, table.query_ptr, table.missing, fills, n_features or 0, normalize=bool(normalize)
+        )
         n = X.shape[1]
-        feature_ids = np.arange(1, n + 1, dtype=np.int64)
+        feature_ids = table.feature_ids if table.feature_ids.size else np.arange(1, n + 1, dtype=np.int64)
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
         names = table.feature_names  # those of a file with ids from 0 go on where others are wider
+        if table.feature_ids.size:
+            names = tuple(f"id {i - 1}" for i in feature_ids.tolist()) if names else ()
         names += tuple(f"id {i - 1}" for i in feature_ids[len(names) :].tolist()) if names else ()
         return cls(
             X=read_only(X),
@@ -258,6 +260,19 @@ class RankingDataset:
         """
         kept = {f.name: getattr(self, f.name) for f in fields(RankingDataset) if f.name not in values}
         return RankingDataset(**kept, **values)
+
+    def with_features(self, columns: Ints) -> RankingDataset:
+        """Return the same documents with the features of some columns; mapped data give mapped ones."""
+        if in_file(self.X):
+            X = chosen_in_file(self.X, columns.tolist(), store.scratch_folder())
+        else:
+            X = chosen_columns(self.X, columns)
+        return self.changed(
+            X=X,
+            feature_ids=self.feature_ids[columns],
+            feature_names=tuple(self.feature_names[column] for column in columns.tolist()),
+            missing=self.missing[columns] if self.missing.size else self.missing,
+        )
 
     @property
     def n_documents(self) -> int:
@@ -579,6 +594,8 @@ def check_arrays(X: Floats, y: Floats, qid: NDArray[Any]) -> None:
 
 def constant_columns(X: Floats, query_ptr: Ints) -> Bools:
     """Return which columns are constant within each query. O(mn), block by block."""
+    if isinstance(X, SparseRows):
+        return sparse_values.constant_columns(X, query_ptr)
     constant = np.ones(X.shape[1], dtype=np.bool_)
     for first, last in group_blocks(query_ptr, X.shape[1]):
         block = X[query_ptr[first] : query_ptr[last]]

@@ -131,6 +131,8 @@ def with_their_groups(ids: Iterable[int], groups: Groups) -> tuple[int, ...]:
 
 def candidate_names(ids: Iterable[int], names: Sequence[str], groups: Groups) -> tuple[str, ...]:
     """Return the name of each feature as a candidate: its group's name if it is grouped."""
+    if not groups:
+        return tuple(names)
     known = group_names(groups)
     return tuple(known.get(int(i), name) for i, name in zip(ids, names, strict=True))
 

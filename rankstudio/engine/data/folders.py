@@ -6,9 +6,12 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.cost_files import costs_beside
@@ -81,6 +84,9 @@ def open_dataset(
     )
     tables = reader.read()
     _check_names({part[0]: found.table.feature_names for part, found in tables.items()})
+    if any(found.table.feature_ids.size for found in tables.values()):
+        ids = reduce(np.union1d, (found.table.ids for found in tables.values()))
+        tables = {part: replace(found, table=found.table.with_ids(ids)) for part, found in tables.items()}
     _check_widths({part[0]: (found.table.X.shape[1], found.table.dense) for part, found in tables.items()})
     first, width = tables[wanted[0]], max(found.table.X.shape[1] for found in tables.values())
     made = [_fold(path, fold, reader, tables, width) for fold in folds]

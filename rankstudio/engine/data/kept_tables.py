@@ -25,15 +25,16 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.comments import TakenComments, TextComments
 from rankstudio.engine.data.store import EntryError, NewEntry, StoredEntry
 from rankstudio.engine.data.table import Scattered, Table
+from rankstudio.engine.support.sparse_rows import features_apart, features_of
 
 log = logging.getLogger(__name__)
 
-PARSER_VERSION = 7
+PARSER_VERSION = 8
 """To be raised whenever the parser would give another Table for the same text."""
 
 GROWTH = 64  # a parsed file has at most as many times the bytes of the file, and a little more
 _LITTLE = 1 << 20  # 1 MiB: heads of small files
-_ARRAYS = ("X", "y", "query_ptr", "missing", "file_rows", "parts")
+_ARRAYS = ("X", "y", "query_ptr", "missing", "feature_ids", "file_rows", "parts")
 _COMMENTS = ("comments", "comment_offsets")
 
 ARRAYS = (*_ARRAYS, *_COMMENTS)
@@ -58,7 +59,7 @@ def find_parsed(checksum: str, told: store.Check) -> Table | None:
     path = parsed_folder() / _parsed_key(checksum)
     try:
         entry = StoredEntry.open(path)
-        arrays = {name: entry.loaded(name, told) for name in ARRAYS}
+        arrays = {name: entry.loaded(name, told) for name in entry.arrays}
         table = _table(arrays, entry.text)
     except (EntryError, KeyError, TypeError) as error:
         log.debug("%s is of no use: %s", path, error)
@@ -75,7 +76,7 @@ def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) 
     taken = isinstance(table.comments, TakenComments)
     comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
     assert isinstance(comments, TextComments)
-    arrays = {name: getattr(table, name) for name in _ARRAYS}
+    arrays = {name: getattr(table, name) for name in _ARRAYS if name != "X"} | features_apart(table.X)
     arrays |= {"comments": comments.content, "comment_offsets": comments.offsets}
     size = sum(array.nbytes for array in arrays.values())
     if size > min(store.LIMIT, GROWTH * file_size + _LITTLE):
@@ -153,14 +154,15 @@ def _parsed_key(checksum: str) -> str:
 def _table(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table:
     content, offsets = (arrays[name] for name in _COMMENTS)
     comments = TextComments(content, offsets)
-    X, y, query_ptr, missing, file_rows, parts = (arrays[name] for name in _ARRAYS)
+    y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAYS[1:])
     return Table(
-        X,
+        features_of(arrays, missing.size),
         y,
         query_ptr,
         query_ids=tuple(text["query_ids"]),
         comments=TakenComments(comments, file_rows) if text["taken"] else comments,
         missing=missing,
+        feature_ids=feature_ids,
         file_rows=file_rows,
         parts=parts,
         feature_names=tuple(text["feature_names"]),

@@ -20,6 +20,7 @@ from rankstudio.engine.data.comments import RankedIds
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.store import ArrayDescription, EntryError, NewEntry, StoredEntry
 from rankstudio.engine.errors import FileAccessError, OutputError
+from rankstudio.engine.support.sparse_rows import SPARSE, features_apart, features_of
 
 _LINKED = ("X", "y", "query_ptr")
 _SMALL = ("feature_ids", "id_ranks")
@@ -74,12 +75,15 @@ class KeptPart:
     def check(self, rows: slice | None = None) -> None:
         """Compare the features of some or all documents with their digests before they are read."""
         with self._readable():
-            self._entry.check(["X"], rows=rows)
+            if "X" in self._entry.arrays:
+                self._entry.check(["X"], rows=rows)
+            else:  # rows of sparse features stand at no fixed place
+                self._entry.check(SPARSE)
 
     def dataset(self) -> RankingDataset:
         """Return the part with mapped read-only arrays; its features are not verified yet."""
         with self._readable():
-            self._entry.check([name for name in self._entry.arrays if name != "X"])
+            self._entry.check([name for name in self._entry.arrays if name not in ("X", *SPARSE)])
             return _mapped(self._entry)
 
     @contextmanager
@@ -108,9 +112,10 @@ def open_kept(place: Path) -> RankingDataset:
 
 
 def _mapped(entry: StoredEntry) -> RankingDataset:
-    X, y, query_ptr, feature_ids, ranks = (entry.mapped(name) for name in (*_LINKED, *_SMALL))
+    arrays = {name: entry.mapped(name) for name in entry.arrays}
+    y, query_ptr, feature_ids, ranks = (arrays[name] for name in (*_LINKED[1:], *_SMALL))
     return RankingDataset(
-        X,
+        features_of(arrays, feature_ids.size),
         y,
         query_ptr,
         tuple(entry.text["query_ids"]),
@@ -138,7 +143,9 @@ def _keep(place: Path, part: RankingDataset) -> str:
     """Write a part unless it is there, and return its name."""
     ranks = part.grading.found_ranks
     arrays: dict[str, NDArray[Any]] = {
-        **{name: getattr(part, name) for name in _LINKED},
+        **features_apart(part.X),
+        "y": part.y,
+        "query_ptr": part.query_ptr,
         "feature_ids": part.feature_ids,
         "id_ranks": np.empty(0, dtype=np.int64) if ranks is None else ranks,
     }
@@ -149,7 +156,7 @@ def _keep(place: Path, part: RankingDataset) -> str:
     }
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
     described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL}
-    for name in _LINKED:
+    for name in [name for name in arrays if name not in described]:
         described[name] = ArrayDescription.of(arrays[name]) if source is None else source.arrays[name]
     found = place / store.name_of(text, described)
     if store.is_whole(found):

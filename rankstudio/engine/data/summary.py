@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
 
+MOST_SHOWN = 1_000
+"""Features that are shown of data with very many of them."""
+
+_WIDE = 10_000  # features that are all shown
+_ROWS = 1 << 12  # documents in which the values of wide arrays are counted
 _BLOCK_VALUES = 1 << 20  # 8 MB of features at a time: the passes below stay in the cache
 
 
@@ -57,7 +63,9 @@ class DatasetSummary:
     without_relevant : int
         Number of queries without a label above 0.
     features : tuple of FeatureSummary
-        One a column.
+        One a column; of very many columns, those that are shown.
+    n_features : int
+        Number of all columns.
     """
 
     n_documents: int
@@ -66,6 +74,7 @@ class DatasetSummary:
     query_sizes: Ints
     without_relevant: int
     features: tuple[FeatureSummary, ...]
+    n_features: int = 0
 
     @property
     def constant(self) -> tuple[FeatureSummary, ...]:
@@ -106,6 +115,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         query_sizes=np.concatenate([np.diff(part.query_ptr) for part in parts]),
         without_relevant=int(np.count_nonzero(best <= 0)),
         features=features,
+        n_features=first.n_features,
     )
 
 
@@ -122,13 +132,36 @@ def describe_fold(dataset: FoldedDataset, number: int | None) -> DatasetSummary:
     Returns
     -------
     DatasetSummary
+        Of the features that are shown; see :func:`shown_features`.
 
     Raises
     ------
     KeyError
         If the fold does not exist.
     """
-    return describe(*described_parts(dataset, number))
+    parts = described_parts(dataset, number)
+    columns = shown_features(parts[0])
+    found = describe(*(part if columns is None else part.with_features(columns) for part in parts))
+    return replace(found, n_features=dataset.n_features)
+
+
+def is_wide(part: RankingDataset) -> bool:
+    """Return whether a dataset has so many features, or sparse ones, that not all pairs can be compared."""
+    return part.n_features > _WIDE or isinstance(part.X, SparseRows)
+
+
+def shown_features(part: RankingDataset) -> Ints | None:
+    """Return the columns to show of a dataset, ascending; None for all, unless it is wide.
+
+    Of a wide one, these are the 1,000 with the most values other than 0. All others are shown when they are
+    asked for: by their id, or where a model has them.
+    """
+    if not is_wide(part) or part.n_features <= MOST_SHOWN:
+        return None
+    X = part.X
+    counts = X.sizes if isinstance(X, SparseRows) else np.count_nonzero(X[:_ROWS], axis=0)
+    most: Ints = np.sort(np.argsort(-counts, kind="stable")[:MOST_SHOWN])
+    return most
 
 
 def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[RankingDataset, ...]:
@@ -141,6 +174,8 @@ def described_parts(dataset: FoldedDataset, number: int | None) -> tuple[Ranking
 
 def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
     """Return minimum, maximum, sum, number of zeros and constancy of each column over all parts."""
+    if any(isinstance(part.X, SparseRows) for part in parts):
+        return _sparse_columns(parts)
     n = parts[0].n_features
     minimum, maximum = np.full(n, np.inf), np.full(n, -np.inf)
     total, zeros = np.zeros(n), np.zeros(n, dtype=np.int64)
@@ -155,6 +190,15 @@ def _columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats,
             constant &= (block == part.X[part.query_ptr[index]]).all(axis=0)
             release(block)
     return minimum, maximum, total, zeros, constant
+
+
+def _sparse_columns(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Floats, Ints, Bools]:
+    """Return the same of columns of which only the values other than 0 are stored: O(values)."""
+    csc = concatenated([part.X for part in parts]).csc
+    extremes = (getattr(csc, name)(axis=0).toarray().ravel() for name in ("min", "max"))
+    zeros = csc.shape[0] - np.diff(csc.indptr)
+    constant = np.logical_and.reduce([part.constant_features for part in parts])
+    return (*extremes, csc.sum(axis=0), zeros, constant)
 
 
 def _blocks(part: RankingDataset) -> Iterator[tuple[int, int, Ints]]:

@@ -5,20 +5,22 @@ The store keeps a table as it was parsed, before any policy is applied to it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.data import sparse_values
 from rankstudio.engine.data.comments import Comments
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.sparse_rows import Features, SparseRows
 
 MOST_FEATURES = 1_000_000
-"""That a file may have: each becomes a column in memory."""
+"""That a table may have: each becomes a column in memory."""
 
 
 SIZES_ENDINGS = (".group", ".query")
@@ -104,7 +106,7 @@ class Table:
 
     Attributes
     ----------
-    X : ndarray of shape (m, n)
+    X : ndarray of shape (m, n), or SparseRows
         Features; NaN for missing values, 0 for omitted features.
     y : ndarray of shape (m,) or (m, J)
         Labels; of J judges a column each, NaN for documents that one has not judged.
@@ -118,6 +120,8 @@ class Table:
         Number of missing values of each feature.
     dense : bool
         Whether the file has a value for every feature of every document.
+    feature_ids : ndarray of shape (n,), or (0,)
+        Ids of the columns, ascending; of size 0 where they are 1 … n.
     scattered : Scattered or None
         Queries that were scattered in the file.
     file_rows : ndarray of shape (m,), or (0,) where no query was scattered
@@ -134,13 +138,14 @@ class Table:
         Part of each document, from 0 (train, vali, test), if the file has a part column.
     """
 
-    X: Floats
+    X: Features
     y: Floats
     query_ptr: Ints
     query_ids: tuple[str, ...]
     comments: Comments
     missing: Ints
     dense: bool
+    feature_ids: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scattered: Scattered | None = None
     file_rows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     feature_names: tuple[str, ...] = ()
@@ -148,6 +153,23 @@ class Table:
     told_by: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     parts: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def ids(self) -> Ints:
+        """Ids of the columns, shape (n,); of a dense table, those of which there is a value."""
+        if isinstance(self.X, SparseRows):
+            return self.feature_ids
+        return np.flatnonzero(self.X.any(axis=0)) + 1
+
+    def with_ids(self, ids: Ints) -> Table:
+        """Return the table with columns of some more ids, as a matrix without zeros."""
+        X, own = self.X, self.feature_ids
+        missing, counts = np.zeros(ids.size, dtype=np.int64), self.missing
+        if not isinstance(X, SparseRows):
+            own = self.ids
+            X, counts = SparseRows.of_array(X[:, own - 1]), counts[own - 1]
+        missing[np.searchsorted(ids, own)] = counts
+        return replace(self, X=sparse_values.placed(X, own, ids), feature_ids=ids, missing=missing)
 
     def notes(self, name: str) -> tuple[str, ...]:
         """Return the notes on a file of this name, as sentences."""
@@ -208,6 +230,34 @@ def widen(X: Floats, n_features: int) -> Floats:
     wide = np.zeros((X.shape[0], n_features))
     wide[:, : X.shape[1]] = X
     return wide
+
+
+def treated(
+    X: Features, query_ptr: Ints, missing: Ints, fills: str, n_features: int, *, normalize: bool
+) -> Features:
+    """Return features with missing values filled and scaled on request, those of an array in place.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, n), or SparseRows
+    query_ptr : ndarray of shape (Q + 1,)
+    missing : ndarray of shape (n,)
+        Number of missing values of each feature.
+    fills : str
+        Policy for missing values; "" to keep them.
+    n_features : int
+        Number of columns of an array, if larger than n.
+    normalize : bool
+    """
+    if isinstance(X, SparseRows):
+        X = sparse_values.fill_missing(X, query_ptr, fills) if fills and missing.any() else X
+        return sparse_values.normalize_queries(X, query_ptr) if normalize else X
+    if fills:
+        fill_missing(X, query_ptr, missing, fills)
+    X = widen(X, max(n_features, X.shape[1]))
+    if normalize:
+        normalize_queries(X, query_ptr)
+    return X
 
 
 def normalize_queries(X: Floats, query_ptr: Ints) -> None:

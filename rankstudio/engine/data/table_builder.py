@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rankstudio.engine.data.comments import TakenComments, TextComments
 from rankstudio.engine.data.kept_tables import find_mapped, mapped_folder, table_text
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile
+from rankstudio.engine.data.sparse_values import Entries
 from rankstudio.engine.data.store import ArrayFile, NewEntry
 from rankstudio.engine.data.table import Scattered, Table, fill_missing, normalize_queries
 from rankstudio.engine.errors import DatasetError, FileAccessError, shown_path
@@ -28,6 +29,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.blocks import group_blocks
 from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.sparse_rows import Features
 
 _GROWTH = 1.5  # of the width, where ids become larger and larger: rows are copied so often at most
 _SPARE = 1.02  # times the rows that are expected, so that an estimate that is a little low costs no copy
@@ -91,13 +93,13 @@ class DocumentPiece:
 
     Attributes
     ----------
-    X : ndarray of shape (m, n)
+    X : ndarray of shape (m, n), or Entries
         Features; NaN for missing values.
     y : ndarray of shape (m,) or (m, J)
         Labels; of J judges a column each, NaN for documents that one has not judged.
     comments : TextComments
     missing : ndarray of shape (n,)
-        Number of missing values of each feature.
+        Number of missing values of each feature; of entries it is counted in the end.
     runs : iterable of (str, int)
         Query id and length of each run of consecutive documents of a query.
     place_of : callable
@@ -108,7 +110,7 @@ class DocumentPiece:
         Features of the table that these are. Features missing here are dropped in the end.
     """
 
-    X: Floats
+    X: Any  # a union would have to be told apart wherever one of them is
     y: Floats
     comments: TextComments
     missing: Ints
@@ -220,6 +222,8 @@ class TableBuilder(ABC):
 
     holds_parts: bool
     """Whether documents may say in which part they are."""
+    takes_entries: bool
+    """Whether documents may come as entries, without their zeros."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -301,10 +305,12 @@ class TableInMemory(TableBuilder):
     """Assembles the pieces of a table in memory; see `TableBuilder`."""
 
     holds_parts = True
+    takes_entries = True
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._X: Floats = np.zeros((0, 0))
+        self._entries: list[Entries] = []
         self._pieces: list[DocumentPiece] = []
 
     @property
@@ -329,10 +335,9 @@ class TableInMemory(TableBuilder):
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _none() if scattered is None else self._runs.order()
         kept = self._kept(self.width)
-        X, y = self._X[: self.n_documents], _joined([piece.y for piece in self._pieces])
+        y = _joined([piece.y for piece in self._pieces])
+        X, feature_ids, missing = self._features(kept)
         parts = _joined([piece.parts for piece in self._pieces])
-        if self._no_features:
-            X = np.ascontiguousarray(X[:, kept])
         if order.size:
             X, y, parts = X[order], y[order], parts[order] if parts.size else parts
         comments = _joined_comments([piece.comments for piece in self._pieces])
@@ -342,8 +347,9 @@ class TableInMemory(TableBuilder):
             query_ptr=query_ptr,
             query_ids=ids,
             comments=TakenComments(comments, order) if order.size else comments,
-            missing=self._missing[kept],
+            missing=missing,
             dense=facts.dense,
+            feature_ids=feature_ids,
             scattered=scattered,
             file_rows=order,
             feature_names=facts.feature_names,
@@ -352,9 +358,23 @@ class TableInMemory(TableBuilder):
             parts=parts,
         )
 
+    def _features(self, kept: slice | list[int]) -> tuple[Features, Ints, Ints]:
+        """Return the features, their ids unless these are 1 … n, and the number of missing values of each."""
+        if self._entries:
+            sparse, feature_ids = Entries.joined(self._entries).matrix()
+            absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
+            return sparse, feature_ids, np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
+        X = self._X[: self.n_documents]
+        return np.ascontiguousarray(X[:, kept]) if self._no_features else X, _none(), self._missing[kept]
+
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Keep the first features as they are, as nearly always there are no others; else copy them all."""
-        if not self._pieces:
+        if isinstance(piece.X, Entries) or self._entries:
+            if self._pieces and not self._entries:
+                self._entries.append(Entries.of_array(self._X[: self.n_documents]))
+                self._X = np.zeros((0, 0))
+            self._entries.append(piece.X if isinstance(piece.X, Entries) else Entries.of_array(piece.X))
+        elif not self._pieces:
             self._X = piece.X
         else:
             rows, width = self.n_documents + len(piece.y), max(self.width, piece.X.shape[1])
@@ -387,6 +407,7 @@ class TableOnDisk(TableBuilder):
     """
 
     holds_parts = False
+    takes_entries = False
 
     def __init__(self, path: Path, treatment: Treatment) -> None:
         super().__init__(path)
@@ -465,7 +486,8 @@ class TableOnDisk(TableBuilder):
             self._new.take("y", self._y)
         self._new.take("comments", self._comments)
         self._new.take("comment_offsets", self._offsets)
-        small = {"query_ptr": query_ptr, "missing": missing, "file_rows": order, "parts": _none()}
+        small = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
+        small |= {"feature_ids": _none(), "parts": _none()}
         for name, values in small.items():
             self._new.save(name, values)
         text = table_text(

@@ -12,7 +12,7 @@ from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import DatasetError, PlanError
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.execution.shard_executors import shard_executor, workers_here
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -94,6 +94,8 @@ def _open(plan: Plan) -> FoldedDataset:
     if plan.data == SAMPLE:
         from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - only for the sample
 
+        if "labels" in plan.columns:
+            raise DatasetError(tr("The sample has one label, so no label columns can be named."))
         return open_sample()
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
 

@@ -29,6 +29,7 @@ from rankstudio.engine.export.models import NORMALIZE, Model, load_model
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.shard import shards_of
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 FOLDER = "models"
 """In which a run writes the models of its folds, beside its other results."""
@@ -148,7 +149,10 @@ def model_scores(model: Model, data: RankingDataset) -> Floats:
     scores = []
     for shard in shards_of(data.query_ptr):
         X = data.X[shard.rows]
-        wide = np.column_stack([X, np.zeros((X.shape[0], len(absent)))]) if absent else X
+        if isinstance(X, SparseRows):
+            wide: Any = X.widened(ids.size)
+        else:
+            wide = np.column_stack([X, np.zeros((X.shape[0], len(absent)))]) if absent else X
         scores.append(model.predict(wide, ids))
         release(X)
     return scores[0] if len(scores) == 1 else np.concatenate(scores)

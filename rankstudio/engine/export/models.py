@@ -20,6 +20,7 @@ from rankstudio.engine.export.tables import csv_text
 from rankstudio.engine.export.trees import checked_trees, tree_scores
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.files import read_text, write_text
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 FORMAT = "rankstudio-model"
 VERSION = 3
@@ -139,11 +140,15 @@ class Model:
         missing = sorted({f.id for f in self.features} - set(place))
         if missing:
             raise DataError(f"The model needs feature {missing[0]}, which the data do not have.")
+        if isinstance(X, SparseRows) and "kind" in self.beyond:  # such models take few of many features
+            ids = sorted(self.needed)
+            X, place = X[:, [place[i] for i in ids]], {i: column for column, i in enumerate(ids)}
         match self.beyond.get("kind", "linear"):
             case "linear":
                 by_id = {f.id: f.weight for f in self.features}
                 coef = np.array([[by_id.get(i, 0.0) for i in ids]])
-                return np.asarray(linear_scores(np.ascontiguousarray(X.T), coef)[0])
+                columns = X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
+                return np.asarray(linear_scores(columns, coef)[0])
             case "thresholds":
                 scores = np.zeros(X.shape[0])
                 for weak in self.beyond["thresholds"]:
@@ -417,6 +422,7 @@ class StoredStep(Step):
     """
 
     linear: ClassVar[bool] = False
+    narrow: ClassVar[bool] = True
 
     beyond: Mapping[str, Any]
     ids: tuple[int, ...]

@@ -10,15 +10,17 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.table import normalize_queries
+from rankstudio.engine.data.table import treated
 from rankstudio.engine.errors import MissingExtraError, OutputError
 from rankstudio.engine.export.formats.model_format import Documents, Files, ModelFormat
 from rankstudio.engine.export.model_files import model_scores
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges
 from rankstudio.engine.language import tr
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.shard import shards_of
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ def ranking_proof(
     wrote_single = form.single != ""
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
+        if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
+            return unproved(tr("Memory has no room for the values of all its features."))
         expected = model_scores(model, _scaled(part) if function.scaled else part)
         given = _inputs(function, part)
         try:
@@ -234,6 +238,5 @@ def _inputs(function: ScoreFunction, part: RankingDataset) -> Floats:
 
 
 def _scaled(part: RankingDataset) -> RankingDataset:
-    X = np.array(part.X)
-    normalize_queries(X, part.query_ptr)
-    return part.changed(X=X)
+    X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
+    return part.changed(X=treated(X, part.query_ptr, part.missing, "", 0, normalize=True))

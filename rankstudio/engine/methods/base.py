@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import OptimizerState
 
 
+_STEPS = 1 << 26  # bytes of weights
+
 MOST_SEED = 2**32 - 1
 """The greatest seed that numpy's generators take as it is."""
 
@@ -249,6 +251,15 @@ def prices_of(costs: ArrayLike, n: int) -> Floats:
     return prices
 
 
+def is_told(number: int, n: int) -> bool:
+    """Return whether an iteration of so many weights is a step before the last: of many weights, few are.
+
+    The steps of a path are kept. All iterations are told whose weights take 64 MB together, then every
+    further one whose number is a power of 2.
+    """
+    return 8 * n * number <= _STEPS or number & (number - 1) == 0
+
+
 class ConvergingRanker(LinearRanker):
     """Base class of rankers with :class:`rankstudio.engine.steps.Iteration` steps.
 
@@ -284,12 +295,18 @@ class ConvergingRanker(LinearRanker):
         """Yield an :class:`Iteration` per Newton step or cutting plane; its criterion is the objective."""
         C, tol, max_iter = self.checked("C"), self.checked("tol"), self.checked("max_iter")
         number, everything = 0, tuple(range(data.X.shape[1]))
+        held: Iteration | None = None  # until it is known whether it is the last one
         for now in self._minimise(training_data(data), C, tol, max_iter):
             if isinstance(now, WorkProgress):
                 yield now
                 continue
             number += 1
-            yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+            held = Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+            if is_told(number, len(everything)):
+                yield held
+                held = None
+        if held is not None:
+            yield held
 
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int

@@ -12,6 +12,7 @@ import numpy as np
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.sparse_rows import features_apart
 
 _ROWS = 4096  # of a part by which it is known, evenly spread
 
@@ -112,5 +113,6 @@ def part_key(X: Floats) -> str:
     """
     rows = np.linspace(0, len(X) - 1, min(len(X), _ROWS)).astype(np.int64)
     digest = hashlib.sha256(f"{X.shape}".encode())
-    digest.update(np.ascontiguousarray(X[rows], dtype="<f8").data)
+    for array in features_apart(X[rows]).values():
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()[:32]

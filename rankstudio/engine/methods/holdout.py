@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
-from rankstudio.engine.arithmetic.sparse_query_data import dense
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ParameterError
 from rankstudio.engine.language import tr
@@ -447,7 +446,7 @@ class HoldOutRanker(LinearRanker):
         return (yield from predictor.pair_area(kinds))
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        data = dense(self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)))
+        data = self._group(X, y, np.zeros(np.shape(y)[:1], dtype=np.int64)).dense()
         regularization, (loss, weighting) = self.checked("regularization"), self.held_out_loss()
         return HeldOutPredictor(KernelDecomposition.of(data.X), data.y, regularization, loss, weighting)
 

@@ -34,6 +34,7 @@ class Narrowed(Step):
     """
 
     linear: ClassVar[bool] = False
+    narrow: ClassVar[bool] = True
 
     inner: Step
     columns: Columns

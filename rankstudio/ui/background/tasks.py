@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
+from rankstudio.engine.data.summary import shown_features
 from rankstudio.engine.errors import Cancelled, ChangedDataError, DatasetError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import CRITERION, SAMPLE, Plan, path_plan
@@ -254,21 +255,24 @@ class FoldCache:
         column: int,
         convention: str,
         selected: tuple[int, ...] = (),
-        weighed: tuple[Plan, Mapping[str, Any]] | None = None,
+        weighed: tuple[Plan, Mapping[str, Any], Step] | None = None,
     ) -> FeatureProfile:
         """Return the profile of a feature of a fold's training part, beside a model's columns.
 
-        ``weighed`` is a plan with the parameters of one combination: how its method weighs the feature.
+        ``weighed`` is a plan with the parameters of one combination and its model: how its method weighs the
+        feature.
         """
         profile = self._inspector_of(fold, convention).profile(column, selected)
         if weighed is None:
             return profile
         from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
-        plan, parameters = weighed
+        plan, parameters, step = weighed
         data, others = self._fold(plan, fold).train, [other for other in selected if other != column]
         given = plan, parameters, data, fold.train.feature_ids, [column], others
-        return profile.penalised(feature_penalties(*given))
+        bounds = bounds_of(plan, parameters, step, data, fold.train)
+        return profile.penalised(feature_penalties(*given), bounds)
 
     def explain(
         self, context: ChoiceContext, feature: int, fold: Fold | None, convention: str
@@ -437,7 +441,10 @@ def compare_parts(fold: Fold, convention: str) -> dict[int, FeatureDrift]:
 
     if fold.vali is None:
         return {}
-    return {one.feature: one for one in finish(feature_drift(fold.train, fold.vali, convention))}
+    train, vali, columns = fold.train, fold.vali, shown_features(fold.train)
+    if columns is not None:
+        train, vali = train.with_features(columns), vali.with_features(columns)
+    return {one.feature: one for one in finish(feature_drift(train, vali, convention))}
 
 
 def warm_up() -> None:

@@ -19,12 +19,11 @@ from rankstudio.ui.compare.curves_view import PER_QUERY
 from rankstudio.ui.compare.view import LEAST_PLOT, View
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.pareto import Marks, ParetoPlot, Spot
-from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
-from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.layout import fill, named, spaced
 
 NO_COSTS = tr("Import the costs of the features to find cascades: File → Import costs…")
 NO_RUN = tr("Cascades of a finished run appear here.")
@@ -80,14 +79,13 @@ class CascadeView(View):
         self.sentence = named(PlainLabel(), "cascade-sentence", role="caption")
         self.sentence.setWordWrap(True)
         self.budget = named(
-            QDoubleSpinBox(),
+            spaced(QDoubleSpinBox()),
             "cascade-budget",
             tr("Budget"),
             tip=tr("Milliseconds per query that a cascade may take. Marks the best one within the budget."),
         )
         self.budget.setRange(0.0, _MOST)
         self.budget.setDecimals(3)
-        self.budget.setMinimumHeight(scaled(28))  # Fusion's own height cuts descenders
         self.budget.setSingleStep(0.1)
         self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rankstudio.engine.analysis.batch import Comparison
 from rankstudio.engine.analysis.workload import Workload, workload
+from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.methods.catalog import Kind, method
@@ -191,6 +192,9 @@ class Pipelines:
             general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
             parameters = {name: value for name, value in plan.parameters.items() if name in general}
             moved |= {"folds": (), "groups": {}, "preferences": {}, "parameters": parameters}
+            if DataColumns.of(plan.columns).judges:  # which other data have not
+                own = ("label", "labels", "judgments")
+                moved["columns"] = {name: told for name, told in plan.columns.items() if name not in own}
         known = (record.dataset for record in self._runs.records if record.plan.data == place)
         is_open = place == self._session.plan.data
         return usual(plan.changed(**moved), self._session.dataset if is_open else next(known, None))

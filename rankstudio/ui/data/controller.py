@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.engine.data.feature_groups import group_names
@@ -186,7 +187,12 @@ class DataController(Controller):
         groups, known = group_names(self._session.plan.groups), self._session.plan.feature_costs
         drifts = self._drifts[1] if self._drifts[0] == self._drift_key() else {}
         each, once = ({}, {}) if known is None else (known.per_document, known.per_query)
-        names = dataset.feature_names if dataset is not None else tuple(f.name for f in summary.features)
+        names = tuple(f.name for f in summary.features)
+        if dataset is not None:
+            ids = [f.feature_id for f in summary.features]
+            names = tuple(
+                dataset.feature_names[i] for i in np.searchsorted(dataset.feature_ids, ids).tolist()
+            )
         return [
             DescribedFeature(
                 feature,

@@ -295,6 +295,8 @@ class JudgesController(Controller):
                 "Mean of Kendall's τ_b within queries; Krippendorff's α for judges with one scale, of all "
                 "{alpha}."
             ).format(alpha=_signed(found.alpha))
+            least = ", ".join(f"{query} ({_signed(tau)})" for query, tau in found.least())
+            note += "\n" + tr("Least agreement: queries {queries}.").format(queries=least) if least else ""
             rows = [
                 _Row(
                     f"{pair.first}\n{pair.second}",

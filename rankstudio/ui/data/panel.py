@@ -140,10 +140,10 @@ def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
     """Return the number of features, and how many of them can change no ranking."""
     constant = summary.constant if summary else ()
     if not constant:
-        return Fact(tr("features"), str(n_features))
+        return Fact(tr("features"), f"{n_features:,}")
     return Fact(
         tr("features"),
-        str(n_features),
+        f"{n_features:,}",
         tr("{n_constant} constant").format(n_constant=len(constant)),
         "warning",
         _named(constant),

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.preferences.clicks import ClickRule, PairRule
+from rankstudio.engine.data.preferences.csv_file import ClickFacts
 from rankstudio.engine.data.preferences.preferences import PreferenceSummary
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.experiment.plan.plan import Plan, learned_from
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Fact, KeyValue, RemovableNote
+from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
+
+_ETA_WIDTH = 84  # pixels
+
+Described = tuple[PreferenceSummary, ClickFacts | None]
+"""What is counted of preferences, and what is known of clicks; None where they are none."""
 
 _Counted = tuple[tuple[tuple[str, str], ...], int | None]
 """Of which file, and of which fold: None for all."""
@@ -42,7 +55,27 @@ class PreferencesView(QWidget):
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
-        fill(QVBoxLayout(self), self.title, self._facts, margins=(0, 6, 0, 0), spacing=6)
+        rules = ("unclicked", tr("over unclicked")), ("skipped", tr("over skipped above"))
+        self.pairs = named(choice_box(rules), "click-pairs", tr("pairs of clicks"))
+        self.pairs.setToolTip(
+            tr(
+                "Which unclicked documents of its result list a clicked one is preferred to: all of them, "
+                "or those above it."
+            )
+        )
+        self.eta = named(QLineEdit(), "click-eta", tr("weight of clicks"))
+        self.eta.setMaximumWidth(scaled(_ETA_WIDTH))
+        self.eta.setToolTip(
+            tr(
+                "A click weighs position^η. η is a number, or “estimated” from documents shown at several "
+                "positions; “given” takes the inverse of the column propensity."
+            )
+        )
+        self.rule = QWidget()
+        line = QHBoxLayout(self.rule)
+        fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
+        shown = self.title, self.rule, self._facts
+        fill(QVBoxLayout(self), *shown, margins=(0, 6, 0, 0), spacing=6)
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -50,16 +83,35 @@ class PreferencesView(QWidget):
         super().showEvent(event)
         self.appeared.emit()
 
-    def show_file(self, name: str, where: str = "") -> None:
-        """Show that a file is learned from, in words where; "" hides all."""
-        title = tr("preferences: {file}").format(file=name)
-        self.title.say(" · ".join(filter(None, (title, where))) if name else "")
-        self.setVisible(bool(name))
+    def show_file(self, preferences: Mapping[str, str], where: str = "") -> None:
+        """Show that the preferences of a plan are learned from, in words where; {} hides all."""
+        title, clicks = learned_from(preferences), "pairs" in preferences
+        if clicks:  # how they become preferences is shown below
+            title = tr("clicks: {file}").format(file=Path(preferences["path"]).name)
+        self.title.say(" · ".join(filter(None, (title, where))) if title else "")
+        self.rule.setVisible(clicks)
+        if clicks:
+            self.pairs.setCurrentIndex(self.pairs.findData(preferences["pairs"]))
+            self.eta.setText(preferences["eta"])
+        self.setVisible(bool(title))
 
-    def show_summary(self, summary: PreferenceSummary | None) -> None:
+    def show_summary(self, found: Described | None) -> None:
         """Show what is counted; None while it is not known."""
+        summary, clicks = found if found is not None else (None, None)
         self.rows = () if summary is None else preference_facts(summary)
+        if summary is not None and clicks is not None:
+            self.rows = click_facts(summary, clicks)
         self._facts.set_rows(self.rows)
+
+
+def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, ...]:
+    """Return the number of clicks and their pairs, and the law of their weights, as facts."""
+    pairs = trn("{n:,} pair", "{n:,} pairs", summary.n_pairs).format(n=summary.n_pairs)
+    rows = [Fact(tr("clicks"), f"{clicks.n_clicks:,}", pairs, "muted", clicks.sentence)]
+    if clicks.bias is not None and clicks.bias.n_documents:
+        eta = f"{clicks.bias.eta:.3f} ± {clicks.bias.error:.3f}"
+        rows.append(Fact("η", eta, tr("estimated"), "muted", clicks.sentence))
+    return tuple(rows)
 
 
 def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
@@ -104,12 +156,14 @@ class PreferencesController(Controller):
         self._session, self._worker = models.session, models.task_worker
         self._view, self._window = view, parent
         self._dataset: FoldedDataset | None = None
-        self._summaries: dict[_Counted, PreferenceSummary] = {}
+        self._summaries: dict[_Counted, Described] = {}
         self._counted = OnDemand(
             self._worker, self._key, self._count, panel=view, on=(view.appeared,), parent=self
         )
         self._counted.failed.connect(self.failed)
         view.title.button.clicked.connect(self.remove)
+        view.pairs.activated.connect(self.use_rule)
+        view.eta.editingFinished.connect(self.use_rule)
         for signal in (self._session.datasetChanged, self._session.planChanged, self._session.foldChanged):
             signal.connect(self._show)
 
@@ -127,7 +181,7 @@ class PreferencesController(Controller):
             self.open(path)
 
     @Slot(str)
-    def open(self, path: str) -> None:
+    def open(self, path: str, rule: ClickRule | None = None) -> None:
         """Read preferences, and let the plan learn from them, unless other data were opened meanwhile."""
         session = self._session
         dataset = session.dataset
@@ -139,10 +193,31 @@ class PreferencesController(Controller):
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=named)
                 text = tr("The next run learns from the preferences of {file}")
+                if "pairs" in named:
+                    text = tr("The next run learns from the clicks of {file}, weighted by position")
                 self.said.emit(text.format(file=Path(path).name))
 
-        what, given = tr("Reading preferences"), (session.plan, dataset, Path(path))
-        self._worker.task(what, _named, *given, on_done=use, on_error=self.failed.emit, slot="preferences")
+        def fail(why: str) -> None:
+            self.failed.emit(why)
+            self._show()  # the rule of the plan
+
+        what, given = tr("Reading preferences"), (session.plan, dataset, Path(path), rule)
+        self._worker.task(what, _named, *given, on_done=use, on_error=fail, slot="preferences")
+
+    @Slot()
+    def use_rule(self) -> None:
+        """Make preferences of the clicks by the rule that is shown."""
+        preferences, view = self._session.plan.preferences, self._view
+        told = str(view.pairs.currentData()), view.eta.text().strip()
+        if "pairs" not in preferences or told == (preferences["pairs"], preferences["eta"]):
+            return
+        try:
+            rule = ClickRule(cast(PairRule, told[0]), told[1])
+        except ParameterError as error:
+            self.failed.emit(str(error))
+            self._show()
+            return
+        self.open(preferences["path"], rule)
 
     @Slot()
     def remove(self) -> None:
@@ -160,9 +235,8 @@ class PreferencesController(Controller):
         fold = (
             tr("training part of fold {fold}").format(fold=session.fold) if session.fold else tr("all parts")
         )
-        name = Path(preferences["path"]).name if preferences and session.dataset is not None else ""
         self._view.show_summary(self._summaries.get(self._wanted))
-        self._view.show_file(name, fold if several else "")
+        self._view.show_file(preferences if session.dataset is not None else {}, fold if several else "")
         self._counted.update()
 
     @property
@@ -180,21 +254,21 @@ class PreferencesController(Controller):
         if dataset is None:
             return None
 
-        def show(summary: PreferenceSummary) -> None:
-            self._summaries[wanted] = summary
-            self._view.show_summary(summary)
+        def show(found: Described) -> None:
+            self._summaries[wanted] = found
+            self._view.show_summary(found)
 
         given = session.plan, dataset, session.fold
         return computation(tr("Counting preferences"), show, _described, *given)
 
 
-def _named(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
+def _named(plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None) -> dict[str, str]:
     from rankstudio.engine.experiment.units.preferred import named_for  # noqa: PLC0415 - on the worker only
 
-    return named_for(plan, dataset, path)
+    return named_for(plan, dataset, path, rule)
 
 
-def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> PreferenceSummary:
-    from rankstudio.engine.experiment.units.preferred import describe_preferences  # noqa: PLC0415 - on the worker only
+def _described(plan: Plan, dataset: FoldedDataset, fold: int | None) -> Described:
+    from rankstudio.engine.experiment.units import preferred  # noqa: PLC0415 - on the worker only
 
-    return describe_preferences(plan, dataset, fold)
+    return preferred.describe_preferences(plan, dataset, fold), preferred.click_facts(plan)

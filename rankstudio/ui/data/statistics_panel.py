@@ -13,7 +13,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary
+from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, shown_features
 from rankstudio.engine.support.number_format import fixed, signed, significant
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.plots.distributions import HistogramPlot
@@ -21,6 +21,7 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, ColumnModel, HistogramCell, Panel, TableView
+from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 
 if TYPE_CHECKING:
@@ -394,6 +395,9 @@ class StatisticsPanel(Panel):
             self._fit()
         grouped = [row.group != "" for row in self.table.rows()]
         self.table.set_rows(rows)
+        longest = str(max((row.feature_id for row in rows), default=0))
+        wide = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
+        self.table.setColumnWidth(0, max(scaled(_ID.width), wide))
         if any(grouped) is not any(row.group for row in rows):
             self._fit()
 
@@ -442,7 +446,12 @@ def _headline(summary: DatasetSummary) -> str:
         "{without_relevant:,} queries have no relevant document.",
         summary.without_relevant,
     )
-    return f"{text} {lacking}".format(
+    some = ""
+    if len(summary.features) < summary.n_features:
+        some = tr("The table has the {n:,} of {all:,} features with the most values other than 0.").format(
+            n=len(summary.features), all=summary.n_features
+        )
+    return f"{text} {lacking} {some}".rstrip().format(
         n_documents=summary.n_documents,
         n_queries=summary.n_queries,
         min=sizes.min(),
@@ -461,9 +470,14 @@ def _columns(data: RankingDataset) -> list[Column]:
     return [
         Column("relevance", tr("relevance"), "right", "g", value=lambda row: data.y[row]),
         Column("query", tr("query"), value=lambda row: data.query_ids[int(data.query_index[row])]),
-        *(_feature(data, column) for column in range(data.n_features)),
+        *(_feature(data, column) for column in _columns_of(data)),
         Column("comment", tr("comment"), value=comment, hint=comment),
     ]
+
+
+def _columns_of(data: RankingDataset) -> Sequence[int]:
+    shown = shown_features(data)
+    return range(data.n_features) if shown is None else [int(column) for column in shown]
 
 
 def _feature(data: RankingDataset, column: int) -> Column:
@@ -516,7 +530,7 @@ class DocumentTable(QTableView):
         if part is None or (isinstance(before, _Rows) and before.part is part):
             return
         self.setModel(_Rows(part, self))
-        self.setColumnWidth(part.n_features + 2, 420)
+        self.setColumnWidth(self.model().columnCount() - 1, 420)
         if before is not None:
             before.deleteLater()
 

@@ -73,7 +73,9 @@ class BestSetPanel(Panel):
         self.body.setSpacing(6)
         self.clear()
 
-    def show_best(self, found: SelectionEvidence, criterion: float, ids: Sequence[int]) -> None:
+    def show_best(
+        self, found: SelectionEvidence, criterion: float, ids: Sequence[int], missing: str = ""
+    ) -> None:
         """Show the best set.
 
         Parameters
@@ -84,6 +86,8 @@ class BestSetPanel(Panel):
             Its leave-query-out error.
         ids : sequence of int
             Of the data's columns.
+        missing : str
+            Why there is no best set, if there is none.
         """
         sized = best_of_size(found)
         title = tr("Best set of {k}")
@@ -91,7 +95,7 @@ class BestSetPanel(Panel):
             title = trn("Best group", "Best set of {k} groups", found.size)
         self.set_title(title.format(k=found.size))
         if sized is None:
-            self._say("", "", "", "")
+            self._say("", "", missing, "")
             return
         sentences = found.best_sentences(lambda column: str(ids[column]))
         other = set(sized.features) != set(found.selected) and criterion > (1 + _LEAST) * sized.criterion

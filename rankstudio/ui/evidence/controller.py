@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 
+from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.methods.catalog import method
@@ -19,7 +20,7 @@ from rankstudio.ui.evidence.probability_panel import ProbabilityPanel
 from rankstudio.ui.evidence.sets_panel import NOTHING as NO_SETS
 from rankstudio.ui.evidence.sets_panel import TOO_MANY, SetsPanel
 from rankstudio.ui.evidence.sizes_dialog import SizesDialog
-from rankstudio.ui.evidence.stop_panel import REPEATED, REPEATED_PREFERRED, StopPanel
+from rankstudio.ui.evidence.stop_panel import REPEATED, REPEATED_PREFERRED, TOO_LARGE, StopPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import GREEDY, Package, Progress
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see the evidence for them.")
 _ONE_RANKING = tr("The evidence compares queries, and the training documents are one ranking.")
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
+_TOO_MANY = tr("The evidence compares all sets of features. These data have too many features.")
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {
     Package.FEATURES: tr("Selecting on halves of the queries …"),
@@ -52,6 +54,7 @@ _DOING = {
 _RANKS = tr(
     "This method uses all features. Permute them to see what the model loses without the values of each."
 )
+_LEAST_QUERIES = 3  # with which there is a best set
 _LOSS = "regularization", "cost", "ties", "weighting"
 """Parameters of greedy RankRLS that RankRLS has, too."""
 _SOON_MILLISECONDS = 60  # between two times that what grows is drawn
@@ -277,9 +280,16 @@ class EvidenceController(Controller):
 
     @Slot()
     def _show_best(self) -> None:
-        found, model = self._known("best", "best", "near_best", self.evidence.whole), self.evidence.model
+        done = self.evidence.progress(Package.BEST) is Progress.DONE
+        found, model = (
+            self._known("best", "best", "near_best", self.evidence.whole, done),
+            self.evidence.model,
+        )
         if found is not None and model is not None and self.evidence.whole:
             self.best.show_best(found, model.step.criterion, self._columns[0])
+            if done and found.best is None and found.n_queries >= _LEAST_QUERIES:
+                self.best.near.setText(TOO_LARGE)
+                self.best.near.show()
 
     @Slot()
     def _show_sets(self) -> None:
@@ -295,11 +305,11 @@ class EvidenceController(Controller):
 
     @Slot()
     def _show_stop(self) -> None:
-        final = self.evidence.progress(Package.STOP) is not Progress.RUNNING
-        whole = self.evidence.steps_tested
-        found = self._known("stop", "significance", "repeated", final, whole)
+        progress, whole = self.evidence.progress(Package.STOP), self.evidence.steps_tested
+        final, done = progress is not Progress.RUNNING, progress is Progress.DONE
+        found = self._known("stop", "significance", "repeated", final, whole, done)
         if found is not None:
-            self.stop.show_stop(found, self._columns[0], whole=whole, final=final)
+            self.stop.show_stop(found, self._columns[0], whole=whole, final=final, done=done)
 
     def _show_chance(self) -> None:
         """Show what the permutation test of the whole path says."""
@@ -329,6 +339,8 @@ class EvidenceController(Controller):
             return _RANKS if self._permutes and self.importance.progress is not Progress.ABSENT else _ALL
         if model.fold.train.n_queries == 1:
             return _ONE_RANKING
+        if is_wide(model.fold.train):
+            return _TOO_MANY
         return self._absence.documents(_NO_DOCUMENTS)
 
     # Sets with some features

@@ -452,7 +452,7 @@ class EvidenceTable(TableView):
 
     def _paint_loss(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
         """Draw the loss with its interval, and zero; its number follows."""
-        loss, bar = row.found.loss, QRectF(room.adjusted(0, 0, -_LOSS, 0))
+        loss, bar = row.found.loss, QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
             return room
         low = min(0.0, -0.25 * self._reach)

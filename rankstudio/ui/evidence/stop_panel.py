@@ -34,6 +34,15 @@ REPEATED_PREFERRED = tr(
 )
 
 
+_P_HERE = tr("The p value of each step appears here.")
+_CURVE_HERE = tr("The left-out error with the whole selection repeated appears here.")
+TOO_LARGE = tr("Not possible: the products of all features in each query take too much space.")
+_NO_TIES = tr(
+    "Not possible if documents with equal labels do not count (ties): permuted residuals compare them."
+)
+_TOO_LONG = tr("Not possible with so many queries: the time grows with the square of their number.")
+
+
 class StopPanel(Panel):
     """The p of each step or the left-out curve, a sentence, and the permutation test of the whole path.
 
@@ -55,10 +64,8 @@ class StopPanel(Panel):
         self.p_plot = named(StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot")
         self.p_plot.decimals = 2
         self.p_plot.shared = Shared("step-p", tr("Significance of the steps"))
-        self.p_plot.placeholder = tr("The p value of each step appears here.")
         self.curve = named(StepCurvesPlot(theme, tr("left-out error per query"), x), "left-out-plot")
         self.curve.shared = Shared("repeated", tr("Left-out error with repeated selection"))
-        self.curve.placeholder = tr("The left-out error with the whole selection repeated appears here.")
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
         self.tools.addWidget(self.view)
         self.keep_title()
@@ -94,7 +101,9 @@ class StopPanel(Panel):
         self.view.chosen.connect(self._show_view)
         self.clear()
 
-    def show_stop(self, found: SelectionEvidence, ids: Sequence[int], *, whole: bool, final: bool) -> None:
+    def show_stop(
+        self, found: SelectionEvidence, ids: Sequence[int], *, whole: bool, final: bool, done: bool = False
+    ) -> None:
         """Show what is known of the steps.
 
         Parameters
@@ -106,10 +115,16 @@ class StopPanel(Panel):
             Whether there is something to know: of other methods than greedy RankRLS there is not.
         final : bool
             Whether no more permutations are on their way, so that it can be said where to stop.
+        done : bool
+            Whether the steps were tested, as far as that is possible.
         """
         self.show_steps(whole)
         tests, repeated = found.significance, found.repeated
         self._path_ids = tuple(int(ids[column]) for column in found.selected)
+        neither = tests is None and repeated is None
+        self.p_plot.placeholder = (TOO_LARGE if neither else _NO_TIES) if done and tests is None else _P_HERE
+        why = TOO_LARGE if neither else _TOO_LONG
+        self.curve.placeholder = why if done and repeated is None else _CURVE_HERE
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         if tests is not None and tests.permuted.shape[0]:
@@ -143,6 +158,7 @@ class StopPanel(Panel):
 
     def clear(self) -> None:
         """Show nothing."""
+        self.p_plot.placeholder, self.curve.placeholder = _P_HERE, _CURVE_HERE
         self.p_plot.set_curves(())
         self.curve.set_curves(())
         self.advice.setText("")

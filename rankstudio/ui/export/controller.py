@@ -17,7 +17,7 @@ from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.engine.export.figures.files import FigureFile, write_figure_files
 from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.export.figure_dialog import FigureDialog
-from rankstudio.ui.export.items import export_items, plot_figures
+from rankstudio.ui.export.items import export_items, plot_figure, plot_figures
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
@@ -82,7 +82,7 @@ class ExportController(Controller):
     def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
         """Return the dialog of figures with what is shown just now, a plot's first; None without any."""
         found = plot_figures(self._models, self._sections)
-        own = [figure for one, figure in found if one is plot]
+        own = [] if plot is None or plot.is_empty() else [plot_figure(self._models, plot)]  # listed or not
         figures = [*own, *(figure for one, figure in found if one is not plot)]
         if not figures:
             return None

@@ -32,7 +32,7 @@ from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.widgets.choices import Segmented, choice_box
-from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.layout import fill, named, spaced
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 Result = TypeVar("Result")
@@ -80,11 +80,11 @@ class FigureDialog(SavingDialog):
         self._figures = tuple(figures)
         self.figure_box = named(choice_box(()), "figure-choice", tr("Figure"))
         self.width_box = named(choice_box(()), "figure-width", tr("Width"))
-        self.millimetres = named(QDoubleSpinBox(), "figure-millimetres", tr("Width in millimetres"))
-        self.font_size = named(QDoubleSpinBox(), "figure-font", tr("Text size"))
+        self.millimetres = named(spaced(QDoubleSpinBox()), "figure-millimetres", tr("Width in millimetres"))
+        self.font_size = named(spaced(QDoubleSpinBox()), "figure-font", tr("Text size"))
         self.colors = Segmented(_COLORS, tr("Colours"), wide=True)
         self.format_box = named(choice_box(()), "figure-format", tr("Format"))
-        self.dpi = named(QSpinBox(), "figure-dpi", tr("Dots per inch"))
+        self.dpi = named(spaced(QSpinBox()), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
         self._settling = single_shot(_SETTLE, self._draw, self)

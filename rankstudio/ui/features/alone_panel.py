@@ -56,13 +56,18 @@ class AlonePanel(Panel):
         self.clear()
 
     def show_features(self, shown: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
-        """Show how features rank alone; ``ids`` and ``names`` are of all columns."""
-        self.plot.set_features(shown, ids, names)
+        """Show how features rank alone; ``ids`` and ``names`` are of all columns of the data."""
+        columns = shown.columns
+        self.plot.set_features(shown, ids[columns], [names[column] for column in columns.tolist()])
         self.mark((), None)
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
         """Fill the dots of a model's columns, and mark the column of the feature that is looked at."""
-        self.plot.mark(selected, feature)
+        columns = self.plot.shown.columns if self.plot.shown is not None else np.empty(0, dtype=np.int64)
+        self.plot.mark(
+            np.flatnonzero(np.isin(columns, list(selected))).tolist(),
+            next(iter(np.flatnonzero(columns == feature).tolist()), None),
+        )
         n_shown = self.plot.shown.order.size if self.plot.shown is not None else 0
         self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
 
@@ -165,7 +170,7 @@ class AloneController(Controller):
     @Slot(int)
     def _on_picked(self, column: int) -> None:
         if self._session.dataset is not None:
-            self._inspect.show_at(int(self._session.dataset.feature_ids[column]), None)
+            self._inspect.show_at(self.panel.plot.feature_of(column), None)
 
 
 def _measured(
@@ -183,7 +188,7 @@ class AlonePlot(Plot):
     Attributes
     ----------
     picked : Signal(int)
-        Column of the feature, in the data, that was clicked or moved to by the arrow keys.
+        Position of the feature that was clicked or moved to by the arrow keys.
     """
 
     picked = Signal(int)
@@ -202,7 +207,7 @@ class AlonePlot(Plot):
         self.add_layer(self._draw_legend, 1.0, clipped=False)
 
     def set_features(self, shown: FeaturesAlone | None, ids: Ints, names: Sequence[str]) -> None:
-        """Show other features; ``ids`` and ``names`` are of all columns. None for nothing."""
+        """Show other features with their ids and names; None for nothing."""
         self.shown, self._ids, self._names = shown, ids, tuple(names)
         self._selected = np.zeros(ids.size if shown else 0, dtype=np.bool_)
         self.under_mouse = None
@@ -216,7 +221,7 @@ class AlonePlot(Plot):
         self._arrange()
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
-        """Fill the dots of a model's columns, and mark the column of the feature that is looked at."""
+        """Fill the dots of a model's features, and mark the one that is looked at, by their positions."""
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
         self._selected[[column for column in selected if column < self._order.size]] = True
         self._feature = feature

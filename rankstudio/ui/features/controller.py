@@ -15,6 +15,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.steps import Step
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.features.features_panel import NO_PATH, FeaturesPanel
 from rankstudio.ui.features.inspector_panel import InspectorPanel
@@ -110,7 +111,8 @@ class FeaturesController(Controller):
         fold, session = self._fold(), self._session
         if fold is None or self._feature is None:
             return None
-        weighed = repr(self._weighed())
+        found = self._weighed()
+        weighed = "" if found is None else repr((*found[:2], found[2].number))
         return self._feature, id(fold), session.convention, session.sealed, self._selected(), weighed
 
     def _describe(self) -> Computation | None:
@@ -174,12 +176,12 @@ class FeaturesController(Controller):
         model = self._current.model
         return model.step.selected if model is not None else ()
 
-    def _weighed(self) -> tuple[Plan, Mapping[str, Any]] | None:
-        """Return the plan and the parameters of the current model, where its method weighs features."""
+    def _weighed(self) -> tuple[Plan, Mapping[str, Any], Step] | None:
+        """Return the current model with its plan and parameters, where its method weighs features."""
         model = self._current.model
         if model is None or not model.plan.entry.weighs_features:
             return None
-        return model.plan, model.path.unit.parameters
+        return model.plan, model.path.unit.parameters, model.step
 
     @Slot()
     def _explain(self) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from heapq import nlargest
 from math import isnan, nan
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
@@ -35,11 +36,14 @@ WEIGHT = 70
 IMPORTANCE = 84
 """Pixels of that word."""
 _MEASURED_NAMES = 200
+_FEWEST_LETTERS = 56  # pixels of names, below which ids give way: large text in a small window
 _MOST_FOR_NAMES = 320  # pixels for which other columns give way; what is longer is cut
 _EDGES = 12  # pixels of the scroll bar and the frame
 _GIVING_WAY = ("gain", "bars", "weight")  # to the names, the first one first
 _GIVING_WAY_TO_WEIGHTS = ("gain", "bars", "after")  # where the weights are what the list shows
 _ROOM_FOR_MARGIN = 300
+
+_MOST_AT_ONCE = 1000  # features of one step that are shown
 
 NO_PATH = tr("Run a method or move λ to see the selected features.")
 _GIVEN = tr("Given scores have no features and no path.")
@@ -113,7 +117,7 @@ def path_rows(
     -------
     tuple of FeatureRow
         Where several features come with one step (a ranker takes all at once), the greatest weight comes
-        first, and only the last of them has a gain and a measure.
+        first, and only the last of them has a gain and a measure. Of very many, the first thousand are shown.
     """
     parameters = path.unit.parameters
     groups = groups or {}
@@ -127,8 +131,9 @@ def path_rows(
     rows: list[FeatureRow] = []
     for place, new in (arrivals or Arrivals()).of(path):
         if len(new) > 1:
-            found = path.steps[place].coef
-            new = sorted(new, key=lambda column: -abs(found[column]))  # noqa: PLW2901
+            found = np.abs(path.steps[place].coef[list(new)])
+            order = np.argsort(-found, kind="stable")[:_MOST_AT_ONCE]
+            new = np.array(new)[order].tolist()  # noqa: PLW2901
         for column in new:
             last = column == new[-1]
             rank = len(rows) + 1
@@ -257,6 +262,7 @@ _COLUMNS = (
         value=_name,
         tooltip=tr("◆ marks pinned features. Features of a group appear as “group › feature”."),
         stretch=True,
+        least=_FEWEST_LETTERS,
         tone=_tone,
         mark=lambda row: row.pinned,
         hint=_hint,
@@ -574,19 +580,26 @@ class FeaturesPanel(Panel):
         # Trees bring several features at once: a column of dashes would not say more than none.
         rounds = self._of is not None and self._of.step_kind is StepKind.ROUNDS
         out = {key for key in ("gain", "after") if not has_own_values(rows, key, most=rounds)}
-        if self.width() < _ROOM_FOR_MARGIN:
+        if self.width() < scaled(_ROOM_FOR_MARGIN):
             out.add("margin")
         widths = {column.key: scaled(column.width) for column in columns if not column.stretch}
         widths["weight"] = scaled(WEIGHT if self._linear else IMPORTANCE)
         widths["bars"] = WEIGHT_BAR + PAD
+        longest = str(max((row.feature_id for row in rows), default=0))
+        of_id = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
+        widths["feature_id"] = max(widths["feature_id"], of_id)
         room = self.width() - _EDGES - sum(width for key, width in widths.items() if key not in out)
         wanted = self._width_of_names()
         for key in _GIVING_WAY if self._stepwise else _GIVING_WAY_TO_WEIGHTS:
             if room < wanted and key not in out and key in widths:
                 out.add(key)
                 room += widths[key]
+        if room < scaled(_FEWEST_LETTERS):
+            out.add("feature_id")
         for number, column in enumerate(columns):
             self.table.setColumnHidden(number, column.key in out)
+            if column.key == "feature_id":
+                self.table.setColumnWidth(number, widths["feature_id"])
             if column.key == "weight":
                 self.table.setColumnWidth(number, widths["weight"] + (0 if "bars" in out else widths["bars"]))
 

@@ -26,6 +26,7 @@ from rankstudio.ui.widgets.panel import ColumnArea, ElidedLabel, WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, SelectedCorrelation
+    from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
 
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(
@@ -37,6 +38,10 @@ _WITH = tr(
     "which the method penalises the two, if it does"
 )
 _WEIGHED = tr("Importance by which the method penalises the weight of the feature, or of its negative (−)")
+_BOUNDS = tr(
+    "Bounds of the paper on FSMRank: how far the objective of the model is above the minimum at most, and "
+    "how much it grows at most on unseen pairs, with probability 0.95. The latter is far from tight."
+)
 _ALL_OF_THEM = tr("all of them, R²")
 _ALL = tr("Share of its variance within queries explained by a linear function of all selected features")
 _MOST_ROWS = 60  # a row takes 0.2 ms of the window, and a ranker with all features has thousands
@@ -221,6 +226,8 @@ class ProfileTables(ColumnArea):
                 (tr("importance"), _importance(profile)),
             ]
             self._tables.insert(1, (rows, _WEIGHED))
+        if profile.bounds is not None:
+            self._tables.append((_bound_rows(profile.bounds), _BOUNDS))
         self._show()
 
     def clear(self) -> None:
@@ -312,6 +319,14 @@ def _together_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
 def _similarity(one: SelectedCorrelation) -> tuple[str, ...]:
     """Return the similarity by which the method penalises a pair; nothing for one without."""
     return () if isnan(one.similarity) else (f"{one.similarity:.2f}",)
+
+
+def _bound_rows(bounds: FSMRankBounds) -> list[tuple[str, ...]]:
+    return [
+        (tr("objective of the model"), f"{bounds.objective:.4f}"),
+        (tr("above minimum, Th. 2"), f"≤ +{bounds.above_minimum:.2g}"),
+        (tr("unseen pairs, Th. 3"), f"≤ +{bounds.unseen:.2g}"),
+    ]
 
 
 def _importance(profile: FeatureProfile) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names
+from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.support.number_format import correlation_text, signed
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import either, together, tr, trn
@@ -54,6 +55,7 @@ _SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see their substitutes.")
 _LOOKING = tr("Computing substitutes …")
 _NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
+_TOO_MANY = tr("Substitutes compare all pairs of features. These data have too many.")
 
 
 @dataclass(frozen=True)
@@ -511,6 +513,8 @@ class SubstitutesController(Controller):
 
     def _model_key(self) -> Key | None:
         model, there = self._current.model, self._session.has_documents
+        if model is not None and is_wide(model.fold.train):
+            return None
         return None if model is None or not there else (model.step, model.fold)
 
     def _find(self) -> Computation | None:
@@ -559,4 +563,6 @@ class SubstitutesController(Controller):
     def _why_none(self) -> str:
         if self._session.dataset is None or self._current.model is None:
             return self._absence.fold_model(_EVERY_FOLD, NO_MODEL)
+        if is_wide(self._current.model.fold.train):
+            return _TOO_MANY
         return self._absence.documents(_NO_DOCUMENTS)

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 import rankstudio
 from rankstudio.engine.analysis.evidence.path_length import path_length
+from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.methods.catalog.rankers import RANKRLS
 from rankstudio.ui.background.simulation import BackgroundSimulation, SimulationState
 from rankstudio.ui.background.tasks import EvidenceWanted, FoldCache
@@ -607,6 +608,8 @@ class Evidence(QObject):
             return None
         plan = model.plan
         if not plan.entry.selects or not model.step.selected or model.fold.train.n_queries < 2:
+            return None
+        if is_wide(model.fold.train):
             return None
         parameters: dict[str, Any] = {**plan.parameters, **plan.combination(model.values).parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, plan.groups

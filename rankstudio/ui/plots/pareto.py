@@ -37,16 +37,18 @@ _BANDS = {
         tr("not significantly worse than the best (95 %, paired over queries)"),
         tr("not significantly worse than the best"),
     ),
-    "not significantly worse over folds": (
-        tr("not significantly worse than the best (95 %, paired over folds)"),
-        tr("not significantly worse than the best"),
-    ),
     "one standard error": (
         tr("within one standard error of the best, over the folds"),
         tr("within one standard error"),
     ),
 }
 """What the band is called by its rule, at length and in short."""
+_OVER_FOLDS = {
+    "not significantly worse": (
+        tr("not significantly worse than the best (95 %, paired over folds)"),
+        tr("not significantly worse than the best"),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -349,10 +351,9 @@ def draw_band_name(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Co
     """Write at the upper right what the band is."""
     if plot.marks is None or plot.marks.rule not in _BANDS:
         return
-    rule = f"{plot.marks.rule} over folds" if plot.over_folds else plot.marks.rule
     painter.setFont(font(SMALL))
     title = painter.fontMetrics().horizontalAdvance(plot.axes.title) + 24
-    names = _BANDS.get(rule, _BANDS[plot.marks.rule])
+    names = (_BANDS | _OVER_FOLDS if plot.over_folds else _BANDS)[plot.marks.rule]
     room = frame.outer.width() - title - 30
     text = next((name for name in names if painter.fontMetrics().horizontalAdvance(name) <= room), "")
     if not text:

@@ -211,10 +211,8 @@ class StepCurvesPlot(Plot):
         curve = self.curves[found[0]]
         value = f"{curve.y[found[1]]:.{self.decimals}f}"
         color = None if curve.number == BEHIND else self._look(curve, self.theme.colors).color
-        return [
-            Line(curve.label or self.axes.title, value, color, bold=True),
-            Line(f"k = {curve.x[found[1]]:.0f}"),
-        ]
+        said = f"{curve.label or self.axes.title} · k = {curve.x[found[1]]:.0f}"
+        return [Line(said, value, color, bold=True)]  # a low plot has no room for more
 
     def feature_of(self, found: Point) -> int:
         """Return the feature of a point."""

@@ -22,6 +22,8 @@ from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
+_MOST_BARS = 1000  # the best ones
+
 NO_STEP = tr("Run a method to see the candidates of each step.")
 _NONE = tr("This step compared no candidates.")
 
@@ -81,16 +83,23 @@ class CandidatesView(QWidget):
         if not np.isfinite(values).any():
             self._show_nothing(_NONE)
             return
-        ids = [int(i) for i in feature_ids]
-        first = {name: ids.index(members[0]) for name, members in (groups or {}).items()}
+        ids = np.asarray(feature_ids)
+        first = {name: int(np.flatnonzero(ids == members[0])[0]) for name, members in (groups or {}).items()}
         of = group_names(groups or {})
-        names = candidate_names(ids, names, groups or {})
-        bars = [first.get(of.get(i, ""), column) for column, i in enumerate(ids)]
-        known = [c for c in np.flatnonzero(np.isfinite(values)).tolist() if bars[c] == c]
+        names = candidate_names(ids.tolist() if groups else (), names, groups or {})
+
+        def bar(column: int) -> int:
+            return first.get(of.get(int(ids[column]), ""), column) if first else column
+
+        found = np.flatnonzero(np.isfinite(values))
+        if found.size > _MOST_BARS:
+            best = np.argsort(-score.gains(values[found]), kind="stable")[:_MOST_BARS]
+            found = np.union1d(found[best], margin.feature)
+        known = [c for c in found.tolist() if bar(c) == c]
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
         self.plot.set_bars(
-            [Bar(ids[c], names[c], float(values[c])) for c in known],
-            winner=ids[bars[margin.feature]],
+            [Bar(int(ids[c]), names[c], float(values[c])) for c in known],
+            winner=int(ids[bar(margin.feature)]),
         )
         self.verdict.setText(f"{step.capitalize()} {margin.number}: {verdict(score, margin, names)}")
         self.verdict.show()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
+from rankstudio.engine.experiment.plan.plan import learned_from
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.measured_runs import MeasuredRun
@@ -214,7 +214,9 @@ def _progress(record: RunRecord) -> str:
         else ""
     )
     doing = record.working.what if record.working else ""
-    return " · ".join(filter(None, (_learned_from(record), where, doing, time_text(record.seconds_left))))
+    return " · ".join(
+        filter(None, (learned_from(record.plan.preferences), where, doing, time_text(record.seconds_left)))
+    )
 
 
 def _outcome(record: RunRecord, found: RunResult | None) -> str:
@@ -236,10 +238,5 @@ def _outcome(record: RunRecord, found: RunResult | None) -> str:
         ).format(where=where, name=name, average=average, n=record.n_folds)
     )
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
-    return " · ".join(text for text in (word, _learned_from(record), part, on_disk) if text)
-
-
-def _learned_from(record: RunRecord) -> str:
-    """Return which preferences a run learns from; "" for one that learns from labels."""
-    preferences = record.plan.preferences
-    return tr("preferences: {file}").format(file=Path(preferences["path"]).name) if preferences else ""
+    learned = learned_from(record.plan.preferences)
+    return " · ".join(text for text in (word, learned, part, on_disk) if text)

@@ -63,8 +63,11 @@ _FILE = (
     ),
     Command(
         "open_preferences",
-        tr("Open pre&ferences…"),
-        tr("Learn from preferences between documents instead of labels: a table of qid, winner, loser."),
+        tr("Open pre&ferences or clicks…"),
+        tr(
+            "Learn from preferences between documents instead of labels: a table of qid, winner, loser; or "
+            "clicks: qid, docid, position, click."
+        ),
     ),
     Command(
         "import_feature_set",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
@@ -73,12 +74,16 @@ class CommandPalette(QDialog):
     entries : sequence of Entry
     parent : QWidget
         The window.
+    asked : callable, optional
+        Returns what else the typed text names.
     """
 
-    def __init__(self, entries: Sequence[Entry], parent: QWidget) -> None:
+    def __init__(
+        self, entries: Sequence[Entry], parent: QWidget, asked: Callable[[str], list[Entry]] = lambda _: []
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         named(self, "command-palette", tr("find anything"), role="palette")
-        self._entries = entries
+        self._entries, self._asked = entries, asked
         self._found: list[Entry] = []
         self.field = named(
             QLineEdit(), "palette-field", tr("find a command, setting, page, method, feature, run or query")
@@ -111,7 +116,7 @@ class CommandPalette(QDialog):
 
     @Slot(str)
     def _find(self, typed: str) -> None:
-        self._found = matching(self._entries, typed)[:_MOST]
+        self._found = [*self._asked(typed), *matching(self._entries, typed)][:_MOST]
         self.list.clear()
         for entry in self._found:
             note = f" · {entry.note}" if entry.note else ""
@@ -134,6 +139,7 @@ class CommandPalette(QDialog):
 
 
 _MOST_QUERIES = 5000
+_MOST_LISTED = 10_000  # features; others are found by their whole id or name
 
 
 def palette_entries(
@@ -160,7 +166,8 @@ def palette_entries(
             delete = tr("Delete run {key} {title}").format(key=run.key, title=run.plan.title)
             remove = partial(sections.compare.removalAsked.emit, run)
             entries.append(Entry(tr("command"), delete, remove, run.dataset.name))
-        entries += _features(models, sections, workspace)
+        listed = range(min(session.dataset.n_features, _MOST_LISTED))
+        entries += _features(models, sections, workspace, listed)
         entries += _queries(sections, workspace)
     return tuple(entries)
 
@@ -211,15 +218,31 @@ def _methods(models: Models, workspace: Workspace) -> Iterator[Entry]:
             yield Entry(tr("method"), method.label, partial(use, method.key, method.label), method.citation)
 
 
-def _features(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:
+def _features(
+    models: Models, sections: Sections, workspace: Workspace, places: Sequence[int]
+) -> Iterator[Entry]:
+    """Yield the features at some places."""
+
     def inspect(feature: int) -> None:
         workspace.show_page("features")
         sections.features.inspect(feature)
 
     dataset = models.session.dataset
     if dataset is not None:
-        for feature, name in zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True):
-            yield Entry(tr("feature"), name, partial(inspect, feature), str(feature))
+        ids = dataset.feature_ids[places].tolist()
+        for place, feature in zip(places, ids, strict=True):
+            yield Entry(tr("feature"), dataset.feature_names[place], partial(inspect, feature), str(feature))
+
+
+def feature_asked_for(models: Models, sections: Sections, workspace: Workspace, typed: str) -> list[Entry]:
+    """Return the feature with the id or the name that was typed, of those that are too many to be listed."""
+    dataset, words = models.session.dataset, typed.split()
+    if dataset is None or not words or dataset.n_features <= _MOST_LISTED:
+        return []
+    found = np.flatnonzero(dataset.feature_ids == int(words[-1])).tolist() if words[-1].isdecimal() else []
+    if not found and typed in dataset.feature_names:
+        found = [dataset.feature_names.index(typed)]
+    return list(_features(models, sections, workspace, [at for at in found if at >= _MOST_LISTED]))
 
 
 def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:

@@ -19,7 +19,7 @@ from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.formats.feature_logs import holds_logs
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
-from rankstudio.engine.errors import DatasetError, RankStudioError
+from rankstudio.engine.errors import DatasetError, ParameterError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.export.model_files import holds_models
@@ -158,11 +158,21 @@ class OpenController(Controller):
         """Ask for the judgments of feature logs, and open them with these."""
         title = tr("Judgments for {name}").format(name=Path(path).name)
         folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
-        name, _ = QFileDialog.getOpenFileName(self._window, title, folder, _JUDGMENTS)
-        if name:
-            self._open_with(path, options, replace(DataColumns.of(options.columns), judgments=(name,)))
+        names, _ = QFileDialog.getOpenFileNames(self._window, title, folder, _JUDGMENTS)
+        if names:
+            self._open_judged(path, options, names)
         else:
             self.failed.emit(problem)
+
+    def _open_judged(self, path: str, options: Plan, judgments: Sequence[str]) -> None:
+        """Open feature logs with judgments; several files are several judges."""
+        told = {**DataColumns.of(options.columns).as_dict(), "judgments": list(judgments), "label": ""}
+        try:
+            columns = DataColumns.of(told)
+        except ParameterError as error:
+            self.failed.emit(str(error))
+            return
+        self._open_with(path, options, columns)
 
     def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
         """Open data of which somebody has told the columns."""
@@ -187,9 +197,10 @@ class OpenController(Controller):
             return
         logs = [path for path in paths if holds_logs(Path(path))]
         others = [path for path in paths if path not in logs]
-        if len(logs) == len(others) == 1 and Path(others[0]).parent != Path(logs[0]).parent:
+        elsewhere = any(Path(other).parent != Path(log).parent for other in others for log in logs)
+        if len(logs) == 1 and others and (elsewhere or len(others) > 1):
             plan = self._session.plan.changed(columns={})
-            self._open_with(str(Path(logs[0]).absolute()), plan, DataColumns(judgments=(others[0],)))
+            self._open_judged(str(Path(logs[0]).absolute()), plan, others)
             return
         try:
             self.open_path(one_of(paths))

@@ -120,22 +120,36 @@ QToolButton#qt_toolbar_ext_button {
 """)
 
 _FIELDS = Template("""
-QLineEdit, QComboBox, QTextEdit {
+QLineEdit, QComboBox, QTextEdit, QAbstractSpinBox {
   background: $inset; color: $text; border: 1px solid $line; border-radius: 7px;
   selection-background-color: $accent; selection-color: $on_accent;
 }
-QLineEdit, QComboBox { padding: 0 9px; min-height: 26px; }
-QLineEdit:hover, QComboBox:hover { border-color: $line_hover; }
-QLineEdit:focus, QComboBox:focus, QTextEdit:focus { border: 2px solid $accent; background: $panel; }
-QLineEdit:focus, QComboBox:focus { padding: 0 8px; min-height: 24px; }
+QLineEdit, QComboBox, QAbstractSpinBox { padding: 0 9px; min-height: 26px; }
+QLineEdit:hover, QComboBox:hover, QAbstractSpinBox:hover { border-color: $line_hover; }
+QLineEdit:focus, QComboBox:focus, QTextEdit:focus, QAbstractSpinBox:focus {
+  border: 2px solid $accent; background: $panel;
+}
+QLineEdit:focus, QComboBox:focus, QAbstractSpinBox:focus { padding: 0 8px; min-height: 24px; }
 QLineEdit[invalid="true"], QComboBox[invalid="true"] { border-color: $error; }
-QLineEdit:disabled, QComboBox:disabled { color: $faint; background: $panel; border-color: $line_soft; }
-QComboBox QLineEdit { border: none; background: transparent; padding: 0; min-height: 0; }
+QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled {
+  color: $faint; background: $panel; border-color: $line_soft;
+}
+QComboBox QLineEdit, QAbstractSpinBox QLineEdit {
+  border: none; background: transparent; padding: 0; min-height: 0;
+}
 QComboBox { combobox-popup: 0; padding-right: 2px; }
 QComboBox:focus { padding-right: 1px; }
 QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: url("$chevron"); width: 12px; height: 12px; }
 QComboBox::down-arrow:disabled { image: url("$chevron_faint"); }
+QAbstractSpinBox { padding-right: 2px; }
+QAbstractSpinBox:focus { padding-right: 1px; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; width: 22px; }
+QAbstractSpinBox::up-button { subcontrol-position: top right; padding-top: 2px; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; padding-bottom: 2px; }
+QAbstractSpinBox::up-arrow { image: url("$chevron_up"); width: 9px; height: 9px; }
+QAbstractSpinBox::down-arrow { image: url("$chevron"); width: 9px; height: 9px; }
+QAbstractSpinBox::down-arrow:off, QAbstractSpinBox::down-arrow:disabled { image: url("$chevron_faint"); }
 QComboBox QAbstractItemView {
   background: $panel; border: 1px solid $line_hover; padding: 4px; outline: none;
   selection-background-color: $tint; selection-color: $text;

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QBoxLayout, QLayout, QScrollArea, QWidget
 
 from rankstudio.ui.style.plain_text import plain
 
 Box = TypeVar("Box", bound=QBoxLayout)
+SpinBox = TypeVar("SpinBox", bound=QAbstractSpinBox)
 Widget = TypeVar("Widget", bound=QWidget)
 Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
 
@@ -64,6 +65,12 @@ def show_in(area: QScrollArea, page: QWidget) -> None:
     area.updateGeometry()
     if before is not None:
         before.deleteLater()
+
+
+def spaced(box: SpinBox) -> SpinBox:
+    """Keep the number of a spin box off its frame, which no style sheet can, and return it."""
+    box.lineEdit().setTextMargins(9, 0, 0, 0)
+    return box
 
 
 def named(widget: Widget, name: str = "", said: str = "", tip: str = "", role: str = "") -> Widget:

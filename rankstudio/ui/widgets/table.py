@@ -152,6 +152,7 @@ ROW_HEIGHT = 29
 _WHOLE_ROW = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _WIDEST = 320
 _LEAST_STRETCHED = 72  # pixels, with which names can be told apart; below that the table scrolls
+_SEEN_DRAGGED = 200  # pixels of a row that is dragged: its id and its name
 _ROWS_MEASURED = 100  # for the width of a column that has none given
 _KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 WEIGHT_BAR = 44
@@ -419,6 +420,8 @@ class TableView(QTableView):
         if index.isValid():
             drag = QDrag(self)
             drag.setMimeData(self.dragged(index.data(ROW_ROLE)))
+            row = self.visualRect(index)
+            drag.setPixmap(self.viewport().grab(QRect(0, row.y(), scaled(_SEEN_DRAGGED), row.height())))
             drag.exec(Qt.DropAction.CopyAction)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

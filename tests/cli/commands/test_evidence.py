@@ -90,6 +90,8 @@ def test_the_selection_of_a_run_is_that_of_its_model(study: Path, answer) -> Non
     assert [row.loss.value for row in kept.rows if row.selected] == [
         row["loss"] for row in printed["features"] if row["selected"]
     ], "the window reads it there"
+    assert {"losses", "best"} <= set(kept.done), "the window goes on with five halves and 19 permutations"
+    assert not {"stability", "significance", "repeated"} & set(kept.done)
     values = [row["loss"] for row in printed["features"] if row["selected"]]
     np.testing.assert_allclose(values, [row.loss.value for row in direct.rows], rtol=1e-9)
     first = answer(["evidence", str(study), "--run", "1", "--k", "2", "--json", *FAST])
@@ -105,6 +107,7 @@ def test_evidence_that_cannot_be_stored_is_printed(study: Path, done, monkeypatc
     monkeypatch.setattr(Study, "save_evidence", refuse)
     printed = done(["evidence", str(study), "--run", "3", "--fold", "2", *FAST])
     assert "halves" in printed.out and "in use" in printed.err
+    assert "another seed" in done(["evidence", str(study), "--run", "3", "--seed", "5", *FAST]).err
 
 
 def test_other_selectors_have_what_applies(study: Path, data: Path, answer) -> None:

@@ -104,6 +104,22 @@ def test_a_comparison_over_labels_has_methods_by_judges(table: Path, tmp_path: P
     assert [name.partition("-")[0] for name in made] == ["people (ann)"] * 2 + ["people (bob)"] * 2
 
 
+def test_one_label_is_written_and_the_sample_has_one(table: Path, tmp_path: Path, capsys) -> None:
+    asked = ["convert", str(table), str(tmp_path / "bob.txt"), "--labels", "ann,bob", "--label", "bob"]
+    assert main(asked) == 0
+    assert naming("labels bob no others").search(capsys.readouterr().err)
+    written, read = (
+        open_dataset(path, columns=columns).folds[0].train
+        for path, columns in (
+            (tmp_path / "bob.txt", {}),
+            (table, {"labels": JUDGES, "label": "bob"}),
+        )
+    )
+    np.testing.assert_array_equal(written.y, read.y)
+    assert main(["run", "--sample", "--labels", "ann,bob"]) == 1
+    assert naming("sample one label").search(capsys.readouterr().err)
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

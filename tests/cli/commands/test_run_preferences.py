@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from wording import naming
 
@@ -99,3 +100,56 @@ def test_scores_of_others_learn_from_nothing(preferences: Path, refused) -> None
         ["run", "--sample", "--scores", f"x={preferences}", "--preferences", str(preferences)],
         "--preferences --scores",
     )
+
+
+@pytest.fixture
+def clicks(tmp_path: Path) -> Path:
+    """A log in which the first documents of each query of the sample are shown in two orders."""
+    lines = {}
+    for part in (part for fold in open_sample().folds for part in fold.parts.values()):
+        for q, query in enumerate(part.query_ids):
+            own = part.y[part.query_ptr[q] : part.query_ptr[q + 1]][:4]
+            order = np.argsort(-own, kind="stable")
+            shown = [(place, int(d) + 1, int(own[d] > 0 and place < 3)) for place, d in enumerate(order, 1)]
+            shown += [
+                (place, int(d) + 1, int(place in (1, own.size))) for place, d in enumerate(order[::-1], 1)
+            ]
+            lines[query] = [f"{query},{d},{place},{click}" for place, d, click in shown]
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "\n".join(["qid,docid,position,click", *(line for own in lines.values() for line in own)])
+    )
+    return path
+
+
+def test_clicks_are_learned_from_and_said_to_be_clicks(clicks: Path, tmp_path: Path, refused, capsys) -> None:
+    run = ["run", "--sample", "--method", "rankrls", *FAST, "--preferences", str(clicks)]
+    plans = {}
+    for name, options in (
+        ("usual", []),
+        ("skipped", ["--click-pairs", "skipped"]),
+        ("given", ["--eta", "0.5"]),
+    ):
+        assert main([*run, *options, "--out", str(tmp_path / name)]) == 0
+        said = capsys.readouterr().err
+        assert naming("Clicks not judgments position").search(" ".join(said.split()))
+        assert ("estimated" in said) == (name != "given")
+        plans[name] = load_plan(tmp_path / name / "plan.toml")
+    assert {n: (p.preferences["pairs"], p.preferences["eta"]) for n, p in plans.items()} == {
+        "usual": ("unclicked", "estimated"),
+        "skipped": ("skipped", "estimated"),
+        "given": ("unclicked", "0.5"),
+    }
+    again = tmp_path / "again"
+    assert main(["run", str(tmp_path / "skipped" / "plan.toml"), "--out", str(again)]) == 0
+    assert (again / "metrics.csv").read_bytes() == (tmp_path / "skipped" / "metrics.csv").read_bytes()
+    capsys.readouterr()
+    assert main(["plan", str(again / "plan.toml"), "--to", "command"]) == 0
+    assert "--click-pairs skipped --eta estimated" in capsys.readouterr().out
+    refused([*run, "--eta", "x"], "eta x")
+    refused([*run, "--eta", "given"], "propensity")
+    refused(["run", "--sample", "--eta", "1"], "--eta --preferences")
+
+
+def test_the_rule_of_clicks_is_not_for_preferences(preferences: Path, refused) -> None:
+    refused(["run", "--sample", "--preferences", str(preferences), "--eta", "1"], "clicks position")

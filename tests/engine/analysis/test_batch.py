@@ -198,6 +198,8 @@ def test_every_judge_meets_every_method_and_shares_the_data(tmp_path: Path) -> N
         ("bob", "gas"),
         ("bob", "ranksvm"),
     ]
+    path.write_text(head.replace('labels = ["ann", "bob"]', "") + 'label = ["ann", "bob"]\n')
+    assert load_comparison(path).plans("a.csv") == plans, "the label of one judge is no feature for another"
     for wrong, named in (('label = ["ann", "eve"]\n', "eve"), ("label = 3\n", "label text")):
         path.write_text(head + wrong)
         with pytest.raises(PlanError, match=naming(named)):

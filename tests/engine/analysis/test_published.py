@@ -8,6 +8,7 @@ from experiment.runs import fold, result
 from experiment.small import dataset, ended
 from wording import naming
 
+from rankstudio.engine import evaluate
 from rankstudio.engine.analysis.published import (
     Reproduction,
     cells_of,
@@ -20,7 +21,7 @@ from rankstudio.engine.analysis.published import (
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog import method
 
 FIVE = [fold(i, [0.47, 0.48]) for i in range(1, 6)]
@@ -189,3 +190,29 @@ def test_a_run_without_similarity_stands_beside_the_table_that_has_it() -> None:
 def test_no_cell_is_stored_twice() -> None:
     cells = [(p.dataset, p.method, p.ranker, p.when, p.label, p.measure, p.source) for p in everything()]
     assert len(set(cells)) == len(cells)
+
+
+def test_the_coarse_reading_takes_the_best_test_result_of_the_listed_sizes() -> None:
+    data = dataset(folds=2)
+    ran = run_plan(Plan("small", "expected-divergence", {"kde": "fast"}, measures=("NDCG@10",)), data)
+    paper = load_reproduction("fs-ed")
+    used = {"FS-ED": {"RankSVM": 3}}
+    printed = {"number": "1", "title": "t", "measure": "NDCG@10", "used": used}
+    plain = paper.table(printed, {"FS-ED, RankSVM": ran})
+    coarse = {**printed, "coarse": ["FS-ED"], "coarse_sizes": [1, 3, 50]}
+    table = paper.table(coarse, {"FS-ED, RankSVM": ran}, data)
+    assert len(table.rows) == len(plain.rows) + 1
+    label, (cell,) = table.rows[1]
+    assert "best test result" in label and "1, 3, 50" in label
+    means = {}
+    for size in (1, 3):
+        values = []
+        for own, part in zip(ran.folds, data.folds, strict=True):
+            assert part.test is not None
+            at = max(own.paths, key=lambda path: path.validation["NDCG@10"][size - 1])
+            scores = at.steps[size - 1].scores(np.ascontiguousarray(part.test.X.T))
+            found = evaluate(part.test.y, scores, part.test.qid, measures=["NDCG@10"])
+            values.append(found["NDCG@10"])
+        means[size] = np.mean(values)
+    assert cell.ours == str(max(means, key=means.__getitem__))
+    assert cell.printed == "3"

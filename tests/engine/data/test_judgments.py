@@ -19,6 +19,7 @@ from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.errors import DatasetError, ParameterError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml, with_data_beside
+from rankstudio.engine.experiment.storage.study_contents import fingerprint
 
 JUDGES = ("ann", "bob", "clicks")
 
@@ -91,7 +92,10 @@ def test_documents_that_the_judge_left_out_are_counted_and_their_values_fill_gap
     assert train.X.tolist() == [[3], [2]], "the least value of the query, judged by bob or not"
     assert any("2 documents" in note and "bob" in note for note in data.warnings)
     assert not any("without a label" in note for note in opened_two(path, "ann").warnings)
-    assert data.checksum == opened_two(path, "ann").checksum
+    other = opened_two(path, "ann")
+    assert data.checksum == other.checksum, "names and notes of features belong to both"
+    assert fingerprint(data).checksum != fingerprint(other).checksum, "runs do not"
+    assert fingerprint(data).checksum == fingerprint(opened_two(path, "bob")).checksum
 
 
 def opened_two(path: Path, judge: str) -> Any:

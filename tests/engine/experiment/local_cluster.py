@@ -22,6 +22,7 @@ class LocalCluster:
             self._tls = ["--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key, "--protocol", "tls"]
         self._stack = ExitStack()
         self.workers: list[subprocess.Popen] = []
+        self._logs: dict[int, Path] = {}
         address = folder / "scheduler.json"
         self.scheduler = self._start(
             "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)
@@ -43,12 +44,16 @@ class LocalCluster:
         """Start workers until there are so many; a test that ends one takes it out of `workers`."""
         while len(self.workers) < count:
             self.add_worker()
+        for worker in self.workers:  # on a busy machine they come later than the program waits for one
+            while worker.poll() is None and "Registered to" not in self._logs[worker.pid].read_text():
+                time.sleep(0.05)
 
     def _start(self, what: str, *options: str, cache: str | None = None) -> subprocess.Popen:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         if cache is not None:
             environment["RANKSTUDIO_CACHE_DIR"] = cache
-        log = self._stack.enter_context((self._folder / f"{what}-{time.monotonic_ns()}.log").open("w"))
+        path = self._folder / f"{what}-{time.monotonic_ns()}.log"
+        log = self._stack.enter_context(path.open("w"))
         process = subprocess.Popen(
             [
                 sys.executable,
@@ -63,6 +68,7 @@ class LocalCluster:
             stderr=log,
             env=environment,
         )
+        self._logs[process.pid] = path
         self._stack.callback(process.wait, 30)
         self._stack.callback(process.kill)
         return process

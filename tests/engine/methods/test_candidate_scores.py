@@ -260,7 +260,6 @@ def test_what_is_made_of_fsmrank_has_its_weights(key: str) -> None:
 
 
 def test_boosting_has_the_gain_of_its_splits() -> None:
-    pytest.importorskip("lightgbm")
     X, y, qid = ranking_problem()
     for step in steps(method("lambdamart"), (X, y, qid)):
         gains = step.booster.feature_importance("gain", iteration=step.number)

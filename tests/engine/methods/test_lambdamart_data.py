@@ -12,8 +12,6 @@ from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
 from rankstudio.engine.methods.two_stage import Narrowed
 from rankstudio.engine.steps import Step
 
-pytest.importorskip("lightgbm")
-
 
 @pytest.fixture(scope="module")
 def documents() -> RankingDataset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lightgbm
 import numpy as np
 import pytest
 from ordering import ranking_problem
@@ -12,8 +13,6 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.two_stage import Narrowed
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.work import WorkProgress
-
-lightgbm = pytest.importorskip("lightgbm")
 
 QUICK = {"n_rounds": 5, "min_data_in_leaf": 2, "num_leaves": 5}
 

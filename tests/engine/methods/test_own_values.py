@@ -52,6 +52,10 @@ def test_own_values_of_gas_select_as_its_own(data: FoldedDataset) -> None:
     found = GAS(c=0.2, importance=expected.importance_, similarity=similarity(whole, "kendall"))
     found.fit(train.X, train.y, qid=train.qid)
     np.testing.assert_array_equal(found.selection_order_, expected.selection_order_)
+    alike = similarity(whole, "pearson")
+    given = GAS(c=0.2, similarity=alike).fit(train.X, train.y, qid=train.qid)
+    known = GAS(c=0.2, similarity="pearson").fit(train.X, train.y, qid=train.qid)
+    np.testing.assert_array_equal(given.selection_order_, known.selection_order_)
     reverse = GAS(c=0.0, importance=np.arange(train.X.shape[1])).fit(train.X, train.y, qid=train.qid)
     varying = [c for c in range(train.X.shape[1]) if np.ptp(train.X[:, c])]
     assert reverse.selection_order_[: len(varying)].tolist() == varying[::-1]

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from waiting import wait_until
 from windows import finish, settle
 
+from rankstudio.cli import main
 from rankstudio.engine.analysis.flipped_labels import flip_steps
 from rankstudio.engine.analysis.judges import agreement, selection_by_judge
 from rankstudio.ui.data import judges_panel
@@ -97,6 +98,20 @@ def test_labels_are_named_switched_run_and_compared(empty: MainWindow, table: Pa
     settle(empty)
     assert session.plan.columns["label"] == "model" and session.plan.protocol == "4-fold"
     assert judges.panel.label.currentText() == "model"
+
+
+def test_a_study_reopens_with_the_judge_of_its_run(empty: MainWindow, table: Path, tmp_path: Path) -> None:
+    study = tmp_path / "s.rankstudio"
+    options = ["--labels", "label,model", "--label", "model", "--protocol", "4-fold", "--method", "rankrls"]
+    assert main(["run", "--data", str(table), *options, "--lambda", "1", "--study", str(study)]) == 0
+    empty.open_path(str(study))
+    wait_until(lambda: empty.session.has_documents)
+    settle(empty)
+    assert empty.session.dataset is not None and empty.session.dataset.name == "people (model)"
+    assert empty.session.plan.columns["label"] == "model"
+    assert empty.sections.judges.panel.label.currentText() == "model"
+    (elsewhere,) = empty.comparison.dialog()._pipelines.rows([empty.session.plan], ["sample"])
+    assert not elsewhere.plan.columns
 
 
 def test_labels_of_the_current_run_are_flipped_and_stopped(

@@ -157,3 +157,53 @@ def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:
     window.open_controller.open_sample()
     wait_until(lambda: window.session.plan.data == "sample")
     assert not window.session.plan.preferences
+
+
+def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    dataset = window.session.dataset
+    assert dataset is not None
+    lines = ["qid,docid,position,click"]
+    for query in dict.fromkeys(q for f in dataset.folds for part in f.parts.values() for q in part.query_ids):
+        lines += [f"{query},{d},{place},{place < 3:d}" for place, d in enumerate((1, 2, 3), 1)]
+        lines += [f"{query},{d},{place},{place == 2:d}" for place, d in enumerate((3, 1, 2), 1)]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines))
+    drop(window, path)
+    wait_until(lambda: bool(window.session.plan.preferences))
+    window.workspace.show_page("data")
+    view, session = window.sections.data.panel.preferences, window.session
+    wait_until(lambda: bool(view.rows))
+    assert session.dataset is dataset
+    shown = {fact.key: fact for fact in view.rows}
+    assert "clicks: log.csv" in view.title.text() and view.rule.isVisible()
+    assert naming("Clicks not judgments estimated").search(shown["clicks"].tooltip) and "η" in shown
+    assert naming("clicks position").search(window.sections.method.form._preferences.text())
+    before = shown["clicks"].note
+
+    view.pairs.setCurrentIndex(view.pairs.findData("skipped"))
+    view.pairs.activated.emit(view.pairs.currentIndex())
+    wait_until(lambda: session.plan.preferences["pairs"] == "skipped")
+    settle(window)
+    assert view.rows[0].note != before
+    view.eta.setText("1.5")
+    view.eta.editingFinished.emit()
+    wait_until(lambda: session.plan.preferences["eta"] == "1.5")
+    settle(window)
+    assert naming("position^1.5 given").search(view.rows[0].tooltip)
+    assert "η" not in {fact.key for fact in view.rows}
+    said: list[str] = []
+    window.preferences.failed.connect(said.append)
+    for wrong in ("-1", "given"):
+        said.clear()
+        view.eta.setText(wrong)
+        view.eta.editingFinished.emit()
+        wait_until(lambda: bool(said))
+        settle(window)
+        assert session.plan.preferences["eta"] == "1.5" and view.eta.text() == "1.5"
+    session.undo.undo()
+    assert session.plan.preferences["eta"] == "estimated" and view.eta.text() == "estimated"
+    window.session.change("quick", parameters={"n_features_to_select": 2, "regularization": 1.0})
+    finish(window)
+    assert "clicks over skipped: log.csv" in window.sections.strip._state.text()

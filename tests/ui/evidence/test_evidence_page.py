@@ -22,12 +22,13 @@ from rankstudio.engine import RankRLS, permutation_importance, set_changes
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS, SelectionEvidence
+from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
 from rankstudio.ui.background.tasks import FoldCache
-from rankstudio.ui.evidence.best_set_panel import best_of_size, gap_so_far
+from rankstudio.ui.evidence.best_set_panel import BestSetPanel, best_of_size, gap_so_far
 from rankstudio.ui.evidence.controller import EvidenceController
 from rankstudio.ui.evidence.evidence_panel import EvidenceRow, EvidenceTable
-from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE
+from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE, TOO_LARGE, StopPanel
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
@@ -83,6 +84,22 @@ def test_what_takes_a_moment_is_computed_and_shown(window: MainWindow, seen: Evi
     assert (
         seen.stop.view.value() == CURVE and seen.stop.curve.isVisible() and not seen.stop.p_plot.isVisible()
     )
+
+
+def test_what_is_not_possible_says_why(theme: Theme) -> None:
+    """Catches the promise that something appears where nothing will."""
+    tests = StepSignificance((2, 0), np.array([2.0, 1.0]), np.ones((99, 2)), 9.0)
+    panel, said = StopPanel(theme), []
+    for found, done in (({}, False), ({}, True), ({"significance": tests}, True)):
+        panel.show_stop(SelectionEvidence((2,), 9, **found), range(5), whole=True, final=True, done=done)
+        said.append((panel.p_plot.placeholder, panel.curve.placeholder))
+    assert all("appears here" in text for text in said[0])
+    assert said[1] == (TOO_LARGE, TOO_LARGE) and "square" in said[2][1]
+    best = BestSetPanel(theme)
+    best.show_best(SelectionEvidence((2,), 9), 1.0, range(5), TOO_LARGE)
+    assert best.near.text() == TOO_LARGE
+    panel.clear()
+    assert "appears here" in panel.curve.placeholder
 
 
 @pytest.mark.parametrize(("gap", "said"), [(0.2, "2 %"), (4.0, "40 %"), (9.0, "")])

@@ -112,6 +112,12 @@ def test_every_plot_of_the_window_can_be_printed(window: MainWindow, tmp_path: P
         assert not figure.empty
         assert figure.table()[1]
     validation = window.sections.select.curves.validation_plot
+    alone = window.findChild(Plot, "alone-plot")
+    window.workspace.show_page("data")
+    wait_until(lambda: not alone.is_empty())
+    alone.figureAsked.emit()
+    assert shown[-1].startswith("Single features")
+    window.workspace.show_page("select")
     validation.figureAsked.emit()
     assert shown[-1].endswith(validation.axes.title)
     button = window.sections.select.curves.findChild(QToolButton, "figure-button")

@@ -133,3 +133,20 @@ def test_without_a_model_it_says_why(window: MainWindow) -> None:
     dialog = opened(window)
     assert naming("model").search(dialog.message.text()) and not dialog._save.isEnabled()
     dialog.deleteLater()
+
+
+def test_the_figures_of_a_paper_are_written_from_the_runs(window: MainWindow, tmp_path: Path) -> None:
+    finish(window)
+    dialog = window.export_controller.dialog()
+    dialog.select("figures-greedy-rankrls")
+    if window.session.sealed:
+        assert not dialog._save.isEnabled()
+        window.session.seal(False)
+        dialog.deleteLater()
+        dialog = window.export_controller.dialog()
+        dialog.select("figures-greedy-rankrls")
+    said = save(dialog, 0, tmp_path / "figures")
+    assert said.startswith("Written to")
+    written = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"figure3.pdf", "figure3.csv", "figure3.txt"} <= written
+    dialog.deleteLater()

@@ -16,6 +16,7 @@ from wording import naming
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.methods import catalog
 from rankstudio.engine.methods.catalog import CATALOG, Kind, method
+from rankstudio.ui.select import fields
 from rankstudio.ui.select.fields import Chip, HintedLineEdit, tooltip
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.select.section import _EDITORS
@@ -569,3 +570,17 @@ def test_values_that_do_not_fit_are_cut_before_their_number_and_whole_while_edit
     other.setFocus()
     line.setText("0.01, 0.1")
     assert line.shown_text() == line.text()
+
+
+def test_own_values_come_from_a_file(form, edits, monkeypatch, tmp_path):
+    form.set_plan(Plan(data="x", method="fsmrank"))
+    field, path = form.field("importance"), str(tmp_path / "s.csv")
+    monkeypatch.setattr(fields.QFileDialog, "getOpenFileName", lambda *_: (path, ""))
+    own = field.editor.findText("own values…")
+    field.editor.setCurrentIndex(own)
+    field.editor.activated.emit(own)
+    assert field.value == edits[-1]["parameters"]["importance"] == path
+    assert field.editor.currentText() == "s.csv"
+    form.set_plan(Plan(data="x", method="fsmrank", parameters={"similarity": path}))
+    assert form.field("similarity").editor.currentText() == "s.csv"
+    assert field.value == "pearson"

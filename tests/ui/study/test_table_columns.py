@@ -206,6 +206,8 @@ def test_one_click_reads_a_table_without_queries(empty: MainWindow, tmp_path: Pa
     assert session.plan.measures == ONE_RANKING_MEASURES
     assert session.measure == session.plan.measures[0]
     assert session.plan.select_by == CRITERION
+    table = empty.sections.features.features.table  # before a run, too, its column is that of the measure
+    assert table.rows_model.columns[-1].title == "AUC"
     facts = str(fact_texts(empty.sections.data.panel._facts))
     assert "one ranking" in facts
     assert "query column" not in facts
@@ -260,8 +262,8 @@ def test_judgments_of_logs_are_asked_for(
     ]
     log.write_text(json.dumps({"qid": "1", "hits": {"hits": hits}}))
     ratings.write_text("query,docid,rating\n" + "".join(f"1,{i},{i % 3}\n" for i in range(9)))
-    chosen = "" if how == "cancelled" else str(ratings)
-    monkeypatch.setattr("rankstudio.ui.study.open.QFileDialog.getOpenFileName", lambda *_: (chosen, ""))
+    chosen = [] if how == "cancelled" else [str(ratings)]
+    monkeypatch.setattr("rankstudio.ui.study.open.QFileDialog.getOpenFileNames", lambda *_: (chosen, ""))
     said: list[str] = []
     empty.open_controller.failed.connect(said.append)
     empty.open_controller.open_paths([str(log), str(ratings)] if how == "dropped" else [str(log)])
@@ -271,3 +273,29 @@ def test_judgments_of_logs_are_asked_for(
     if not said:
         assert empty.session.plan.columns == {"judgments": str(ratings)}
         assert empty.session.dataset.folds[0].train.n_documents == 9
+
+
+def test_several_judgments_of_logs_are_judges(empty: MainWindow, tmp_path: Path) -> None:
+    hits = [
+        {"_id": str(i), "fields": {"_ltrlog": [{"log": [{"name": "bm25", "value": i / 7}]}]}}
+        for i in range(9)
+    ]
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"qid": "1", "hits": {"hits": hits}}))
+    files = [tmp_path / f"{judge}.csv" for judge in ("ann", "bob")]
+    for place, file in enumerate(files):
+        file.write_text("query,docid,rating\n" + "".join(f"1,{i},{(i + place) % 3}\n" for i in range(9)))
+    said: list[str] = []
+    empty.open_controller.failed.connect(said.append)
+    empty.open_controller.open_paths([str(log), *map(str, files)])
+    wait_until(lambda: empty.session.dataset is not None or bool(said))
+    settle(empty)
+    assert not said and empty.session.dataset is not None
+    assert empty.session.dataset.name == "log (ann)" and not empty.commands["columns"].isEnabled()
+    empty.open_controller.use_label("bob")
+    wait_until(lambda: empty.session.dataset is not None and empty.session.dataset.name == "log (bob)")
+    settle(empty)
+    assert empty.session.dataset.folds[0].train.y.tolist() == [(i + 1) % 3 for i in range(9)]
+    empty.open_controller.open_paths([str(log), str(files[0]), str(files[0])])
+    wait_until(lambda: bool(said))
+    assert empty.session.dataset.name == "log (bob)" and "\n" not in said[0]

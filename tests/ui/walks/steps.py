@@ -612,6 +612,12 @@ def chance(stage: Stage) -> None:
     trigger(stage, "chance")  # to the end it takes long
 
 
+@step(1)
+def flip_labels(stage: Stage) -> None:
+    trigger(stage, "flips")
+    trigger(stage, "flips")  # to the end it takes long
+
+
 @step(2)
 def gather_evidence(stage: Stage, which: int) -> None:
     """Begin a package of the evidence, or stop what is gathered."""

@@ -54,9 +54,9 @@ class StopAdvice:
     def sentence(self) -> str:
         """The advice."""
         if self.p_next is None:
-            return tr(
-                "All {n} tested steps are better than chance. Test more steps to find where to stop."
-            ).format(n=self.n_tested)
+            return tr("All {n} tested steps are better than chance. A larger k tests more steps.").format(
+                n=self.n_tested
+            )
         said = f"{self.p_next:.2g}"
         if not self.n_features:
             return tr("No step is better than chance: already the first has p = {p}.").format(p=said)

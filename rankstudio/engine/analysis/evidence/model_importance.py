@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.export.models import Model
 from rankstudio.engine.metrics.names import Measure
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import WorkProgress
 
 N_REPEATS = 10
@@ -98,8 +99,7 @@ def step_importance(
 
 def step_losses(step: Step, part: RankingDataset, measure: Measure, convention: str) -> Importance:
     """Measure what a model of a run loses without each feature that it uses, as :func:`model_losses` does."""
-    score, documents, used = _of_step(step, part)
-    return loss_steps(score, _documents(documents), measure, used, convention)
+    return _losses(*_of_step(step, part), measure, convention)
 
 
 def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
@@ -107,8 +107,9 @@ def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, t
     if not step.learned:
         raise ParameterError("model", type(step).__name__, "a model that was learned from features")
 
-    def score(X: Floats) -> Floats:
-        return step.scores(np.ascontiguousarray(X.T))
+    def score(X: Features) -> Floats:
+        columns: Features = X.T if isinstance(X, SparseRows) else np.ascontiguousarray(X.T)
+        return step.scores(columns)
 
     return score, part, tuple(sorted(step.selected))
 
@@ -154,8 +155,7 @@ def model_losses(model: Model, data: RankingDataset, measure: Measure, conventio
     --------
     rankstudio.engine.analysis.evidence.model_losses.loss_steps : says what "without" means.
     """
-    score, part, used = _scored(model, data)
-    return loss_steps(score, _documents(part), measure, used, convention)
+    return _losses(*_scored(model, data), measure, convention)
 
 
 def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
@@ -165,7 +165,10 @@ def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, 
     absent = np.array(sorted(model.needed - set(ids.tolist())) if data.sparse else [], dtype=ids.dtype)
     every = np.concatenate([ids, absent])
 
-    def score(X: Floats) -> Floats:
+    def score(X: Features) -> Floats:
+        if isinstance(X, SparseRows):
+            wide: Features = X.widened(every.size)
+            return model.predict(wide, every)
         return model.predict(np.column_stack([X, np.zeros((X.shape[0], absent.size))]), every)
 
     return score, data, tuple(np.flatnonzero(np.isin(ids, sorted(model.needed))).tolist())
@@ -180,8 +183,35 @@ def _importance(
     n_repeats: int,
     seed: int,
 ) -> Importance:
-    groups = [(column,) for column in used]
-    return importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
+    score, part, few = _of_few(score, part, used)
+    groups = [(column,) for column in few]
+    work = importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
+    found = yield from work
+    return replace(found, groups=tuple((column,) for column in used))
+
+
+def _losses(
+    score: Score, part: RankingDataset, used: tuple[int, ...], measure: Measure, convention: str
+) -> Importance:
+    score, part, few = _of_few(score, part, used)
+    found = yield from loss_steps(score, _documents(part), measure, few, convention)
+    return replace(found, groups=tuple((column,) for column in used))
+
+
+def _of_few(
+    score: Score, part: RankingDataset, used: tuple[int, ...]
+) -> tuple[Score, RankingDataset, tuple[int, ...]]:
+    """Return the same for sparse documents with the columns that count alone, as an array."""
+    X = part.X
+    if not isinstance(X, SparseRows):
+        return score, part, used
+    columns, n = np.array(used, dtype=np.int64), X.shape[1]
+
+    def of_few(rows: Floats) -> Floats:
+        wide: Features = SparseRows.spread(rows, columns, n)
+        return score(wide)
+
+    return of_few, part.changed(X=X[:, columns]), tuple(range(len(used)))
 
 
 def _documents(part: RankingDataset) -> MeasuredDocuments:

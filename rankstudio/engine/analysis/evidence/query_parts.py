@@ -27,11 +27,10 @@ from rankstudio.engine.methods.selection.gas import GAS, MEASURES
 from rankstudio.engine.methods.selection.l1_path import L1Path
 from rankstudio.engine.methods.selection.recursive_elimination import RecursiveElimination
 from rankstudio.engine.methods.selection.single_feature import (
-    ChiSquared,
     MutualInformation,
     SingleFeatureRanking,
-    information_by_query,
     measuring_features,
+    statistic_by_query,
 )
 from rankstudio.engine.methods.shards.sums import summed, sums_of_products
 from rankstudio.engine.methods.shards.training_data import TrainingData
@@ -74,8 +73,6 @@ Compared = Iterator[ComparedByQuery | WorkProgress]
 
 def divides_by_query(estimator: LinearRanker) -> bool:
     """Return whether it is known what each query adds to the scores by which a selector compares features."""
-    if isinstance(estimator, ChiSquared):
-        return False  # its derivative by a query's documents is not their part of the sum
     if isinstance(estimator, SingleFeatureRanking | ExpectedDivergence | MutualInformation):
         return len(estimator.groups) == 0 and estimator.costs is None  # which divide the scores
     others = GAS, FSBFS, L1Path, RecursiveElimination, FSMRank, FSMRankTop, FSMSVM
@@ -124,13 +121,13 @@ def _steps(estimator: Selector, data: TrainingData, n_features: int) -> Waiting[
 def _by_means(estimator: Selector, data: TrainingData, n_features: int) -> Compared:
     """Yield the scores of filters: means over queries or documents, but for what is the same for all of them.
 
-    The similarities of GAS, the better direction of a feature and the bins of mutual information are taken
-    not to change with the queries. Mutual information is a mean over documents of ln(p(b, l) / (p(b) p(l))),
-    which to first order does not depend on a query's documents.
+    The similarities of GAS, the better direction of a feature and the bins of mutual information and χ² are
+    taken not to change with the queries. Mutual information is a mean over documents of
+    ln(p(b, l) / (p(b) p(l))), which to first order does not depend on a query's documents.
     """
     steps = yield from _steps(estimator, data, n_features)
     if isinstance(estimator, MutualInformation):
-        parts = yield from information_by_query(data, estimator.checked("n_bins"))
+        parts = yield from statistic_by_query(estimator, data)
         counted = np.ones(parts.shape[1], dtype=np.bool_)
     else:
         values = yield from scores_by_query(estimator, data)

@@ -210,7 +210,7 @@ class _Evidence:
     ) -> None:
         if not isinstance(estimator, Selector):
             raise ParameterError("estimator", type(estimator).__name__, "a method that selects features")
-        self._data = training_data(data)
+        self._data = training_data(data).for_method(accepts_sparse=False)
         several_queries(self._data.ptr, "The evidence for a selection")
         self._estimator, self._options, self._refit = estimator, options, refit
         if known is None:

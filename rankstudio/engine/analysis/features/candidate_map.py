@@ -36,6 +36,8 @@ class CandidateGroups:
     @classmethod
     def of(cls, feature_ids: Sequence[int] | Ints, names: Sequence[str], groups: Groups) -> Self:
         """Return the candidates among features, by their ids, names and groups."""
+        if not groups:
+            return cls(tuple(names), ColumnGroups.of(len(names), ()))
         ids = [int(i) for i in feature_ids]
         place = {i: column for column, i in enumerate(ids)}
         joint = [[place[i] for i in members] for members in among(groups, ids).values()]
@@ -80,6 +82,7 @@ class CandidateGroups:
         return replace(step, selected=tuple(selected), candidates=candidates)
 
 
+_MOST_ROWS = 10_000  # of features that the path did not take
 _MOST_SCORES, _FEWEST_STEPS = 1_000_000, 60
 """A map has rows x steps scores, each held several times: 8 MB an array, whatever the number of features."""
 
@@ -91,7 +94,7 @@ class CandidateMap:
     Attributes
     ----------
     features : tuple of int
-        0-based columns of the R rows: in order of the path, then the others.
+        0-based columns of the R rows: in order of the path, then the others, or the best of very many.
     places : tuple of int
         Positions of the C steps on the path.
     numbers : tuple of int
@@ -241,16 +244,20 @@ def candidate_map(
     O(K n log n) for K steps and n features. For a path with more than a million scores, the map has fewer
     steps: the first ones of a growing path, or evenly spaced iterations and rounds.
     """
-    rows = range(path.steps[0].coef.size)
+    rows = np.arange(path.steps[0].coef.size)
     if groups is not None:
-        path, rows = groups.path(path), groups.columns.representatives.tolist()
+        path, rows = groups.path(path), groups.columns.representatives
     places = _places(path, max(_FEWEST_STEPS, _MOST_SCORES // path.steps[0].coef.size))
     every = np.array([score.of(path.steps[place], path.divisor) for place in places])
     known = np.isfinite(every)
     if not known.any():
         return None
     order = arrival_order(path, score)
-    features = [*order, *sorted(set(rows) - set(order))]
+    others = np.setdiff1d(rows, order)
+    if others.size > _MOST_ROWS:  # of which no map could show all
+        best = np.nanmax(np.where(known, score.gains(every), -np.inf)[:, others], axis=0)
+        others = np.sort(others[np.argsort(-best, kind="stable")[:_MOST_ROWS]])
+    features = [*order, *others.tolist()]
     taken = np.zeros(every.shape, dtype=bool)
     for row, new in zip(taken, _taken(path, score, places, every), strict=True):
         row[new] = True

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import centre
+from rankstudio.engine.arithmetic.sparse_correlations import SparseCorrelations
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.language import tr
@@ -18,9 +20,11 @@ from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
 from rankstudio.engine.support.file_pages import release, taken_columns
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.feature_penalties import FeaturePenalties
+    from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
 
 GRID_POINTS = 128  # a smooth line 400 px wide
 ALONE = ("MAP", "NDCG@10")
@@ -111,6 +115,8 @@ class FeatureProfile:
     importance : tuple of float
         Importance of the feature and of its negative, by which the method penalises its weight, s; () for a
         method without.
+    bounds : FSMRankBounds or None
+        Bounds of FSMRank's theorems for the model; None for other methods, or where they do not hold.
     """
 
     feature_id: int
@@ -128,13 +134,15 @@ class FeatureProfile:
     with_selected: tuple[SelectedCorrelation, ...] = ()
     explained: float = float("nan")
     importance: tuple[float, ...] = ()
+    bounds: FSMRankBounds | None = None
 
-    def penalised(self, found: FeaturePenalties) -> FeatureProfile:
+    def penalised(self, found: FeaturePenalties, bounds: FSMRankBounds | None = None) -> FeatureProfile:
         """Return the profile with importance, and similarity to the features of `with_selected`."""
         rows = zip(self.with_selected, found.similarity[0].tolist(), strict=True)
         return replace(
             self,
             importance=(float(found.importance[0]), float(found.of_negative[0])),
+            bounds=bounds,
             with_selected=tuple(replace(one, similarity=value) for one, value in rows),
         )
 
@@ -200,9 +208,14 @@ class Inspector:
         )
 
     @cached_property
-    def correlations(self) -> Floats:
-        """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature."""
+    def correlations(self) -> Any:
+        """Pearson's correlations of the query-centred columns, shape (n, n); 0 for a constant feature.
+
+        Those of sparse features are computed as they are asked for.
+        """
         data = self.dataset
+        if isinstance(data.X, SparseRows):
+            return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
         gram = np.zeros((data.n_features, data.n_features))
         for begin, end in self._query_blocks():
             first = data.query_ptr[begin]
@@ -217,8 +230,10 @@ class Inspector:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """Clusters of the features by these correlations."""
-        return clusters(self.correlations)
+        """Clusters of the features by these correlations; of no sparse ones."""
+        correlations = self.correlations
+        assert not isinstance(correlations, SparseCorrelations)
+        return clusters(correlations)
 
     def measured_by(self, convention: str) -> Inspector:
         """Return the inspector with another convention."""

@@ -18,6 +18,7 @@ from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.grades import Grading, joined
+from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
 from rankstudio.engine.support.work import finish
 
 BINS = 24
@@ -179,7 +180,12 @@ def fold_quality(
     dataset: FoldedDataset, number: int | None, summary: DatasetSummary, convention: str = DEFAULT
 ) -> QualityReport:
     """Describe every feature of the documents that `describe_fold` describes, with a given summary."""
-    return feature_quality(*described_parts(dataset, number), summary=summary, convention=convention)
+    parts = described_parts(dataset, number)
+    if len(summary.features) < dataset.n_features:
+        ids = [feature.feature_id for feature in summary.features]
+        columns = np.searchsorted(dataset.feature_ids, ids)
+        parts = tuple(part.with_features(columns) for part in parts)
+    return feature_quality(*parts, summary=summary, convention=convention)
 
 
 def _sample(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats, Ints, Grading]:
@@ -241,6 +247,8 @@ def _almost_perfect(evaluator: Evaluator, y: Floats, alone: Mapping[str, Floats]
 
 def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
     """Return for each column that repeats an earlier one, which; equal in every document of all parts."""
+    if isinstance(X, SparseRows):
+        return _sparse_duplicates(parts)
     first: dict[bytes, list[int]] = {}
     twins: dict[int, int] = {}
     for j in range(X.shape[1]):
@@ -250,6 +258,19 @@ def _duplicates(parts: tuple[RankingDataset, ...], X: Floats) -> dict[int, int]:
             alike.append(j)
         else:
             twins[j] = twin
+    return twins
+
+
+def _sparse_duplicates(parts: tuple[RankingDataset, ...]) -> dict[int, int]:
+    """Return the same of columns of which only the values other than 0 are stored."""
+    csc = concatenated([part.X for part in parts]).csc
+    first: dict[bytes, int] = {}
+    twins: dict[int, int] = {}
+    for j in range(csc.shape[1]):
+        own = slice(*csc.indptr[j : j + 2])
+        seen = first.setdefault(csc.indices[own].tobytes() + csc.data[own].tobytes(), j)
+        if seen != j:
+            twins[j] = seen
     return twins
 
 

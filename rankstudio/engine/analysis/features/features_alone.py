@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold, RankingDataset
+from rankstudio.engine.data.summary import shown_features
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.support.file_pages import in_file, taken_columns
@@ -23,7 +24,7 @@ BOTH_WAYS = np.ones(1), -np.ones(1)
 
 @dataclass(frozen=True, eq=False)
 class FeaturesAlone:
-    """Measures of ranking by each of n features alone.
+    """Measures of ranking by each of n features alone, or of very many by those that are shown.
 
     Attributes
     ----------
@@ -31,6 +32,8 @@ class FeaturesAlone:
         Name of the measure.
     parts : Mapping of str to ndarray of shape (n,)
         The measure on each part: "train", and "validation" and "test" if the fold has them.
+    columns : ndarray of shape (n,)
+        The columns of the features in the data, ascending.
     ascending : ndarray of shape (n,), bool
         Features that rank small values first: the direction with the better MAP on the training part, for all
         parts.
@@ -40,10 +43,11 @@ class FeaturesAlone:
     convention: str
     parts: Mapping[str, Floats]
     ascending: Bools
+    columns: Ints
 
     @property
     def order(self) -> Ints:
-        """Columns from the best to the worst on the training part; ties in column order."""
+        """Positions from the best to the worst on the training part; ties in column order."""
         better = 1.0 if find_measure(self.measure).higher_is_better else -1.0
         return np.argsort(-better * self.parts["train"], kind="stable").astype(np.int64)
 
@@ -68,6 +72,10 @@ def measuring_alone(
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
         return Evaluator(part.y, part.query_ptr, convention, measures, grading=part.grading)
 
+    columns = shown_features(fold.train)
+    if columns is not None:
+        shown = {name: part.with_features(columns) for name, part in fold.parts.items()}
+        fold = Fold(fold.number, **shown)
     measure = find_measure(measure).name
     both = tuple(dict.fromkeys((measure, _DIRECTION)))
     others = {
@@ -87,7 +95,8 @@ def measuring_alone(
         found = yield from measuring_columns(evaluator(part, (measure,)), part.X, signs, span)
         parts["validation" if name == "vali" else name] = found[0][measure]
         done += part.n_documents
-    return FeaturesAlone(measure, convention, parts, ascending)
+    of = np.arange(fold.train.n_features) if columns is None else columns
+    return FeaturesAlone(measure, convention, parts, ascending, of)
 
 
 def measuring_columns(

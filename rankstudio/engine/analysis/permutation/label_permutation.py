@@ -82,6 +82,8 @@ def _paths_of_labels(
     if data.several:
         return lambda labels: [learned_path(estimator, replace(data, y=row)) for row in labels]
     rows: QueryData = data.whole("The permutation test")
+    if rows.sparse:
+        return lambda labels: [_learned(estimator, rows, row) for row in labels]
     if type(estimator) is GreedyRankRLS and _greedy_shortcut(estimator, rows):
         return _greedy_paths(estimator, rows, executor, workers)
     if type(estimator) is RankRLS and _rankrls_shortcut(estimator) and rows.ptr.size > 2:
@@ -201,6 +203,8 @@ def _rankrls_paths(estimator: RankRLS, data: QueryData, executor: Executor | Non
 
 def _learned(estimator: LinearRanker, data: QueryData, labels: Floats) -> Floats:
     """Learn anew."""
+    if data.sparse:
+        return learned_path(estimator, replace(data, y=labels))
     relabelled = QueryData(data.X, labels, data.ptr, data.order)
     vars(relabelled)["centred"] = data.centred[0], centre(labels[:, None], data.ptr)[:, 0]
     return learned_path(estimator, relabelled)

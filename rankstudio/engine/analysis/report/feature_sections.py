@@ -30,6 +30,7 @@ from rankstudio.engine.analysis.selection_stability import (
     stability_table,
 )
 from rankstudio.engine.data.feature_groups import group_names
+from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.units.fold_context import make_fold_context
 from rankstudio.engine.export.tables import TextTable, range_text
 from rankstudio.engine.methods.catalog.method import CandidateScore
@@ -156,7 +157,7 @@ def _margin_text(score: CandidateScore, margin: Margin, names: Sequence[str], fo
 def _substitutes(run: ReportedRun) -> Iterator[Block]:
     first = run.result.folds[0]
     fold = next((f for f in run.data.folds if f.number == first.fold), None) if run.data is not None else None
-    if fold is None or not first.chosen.step.selected:
+    if fold is None or not first.chosen.step.selected or is_wide(fold.train):
         return
     path = chosen_path(first)
     position = path.steps.position(first.chosen.step.number)

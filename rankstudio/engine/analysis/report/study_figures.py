@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from math import isfinite, isnan
 from typing import Literal
 
@@ -27,6 +27,7 @@ from rankstudio.engine.analysis.run_curves import By, RunCurve, learning_curves,
 from rankstudio.engine.analysis.selection_stability import SelectionStability, stability_of_run
 from rankstudio.engine.analysis.significance import ComparedRun
 from rankstudio.engine.analysis.tried_models import Part
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
@@ -389,11 +390,18 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
     best = best_of(list(runs), name)
     if best.data is None:
         return None
-    convention = best.plan.convention
-    folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in best.data.folds]
-    worth = np.mean([fold.parts["train"] for fold in folds], axis=0)
+    return alone_of(best.data, best.result, run_label(best.number, best.title), name)
+
+
+def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> CurvesFigure:
+    """Return what each feature is worth alone, with those that a run selects marked."""
+    convention = run.plan.convention
+    folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
+    columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # shown in each fold
+    worth = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
     order = np.argsort(-worth if measure(name).higher_is_better else worth, kind="stable")
-    selected = np.isin(order, [column for fold in best.result.folds for column in fold.chosen.step.selected])
+    chosen = [column for fold in run.folds for column in fold.chosen.step.selected]
+    selected = np.isin(columns[order], chosen)
     places = np.arange(1, order.size + 1)
     series = [
         Series(
@@ -410,11 +418,11 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
     ]
     return CurvesFigure(
         "alone",
-        tr("{data}: training {name} of each feature alone").format(data=data, name=name),
+        tr("{data}: training {name} of each feature alone").format(data=data.name, name=name),
         tr(
             "{data}: {name} of ranking by each feature alone on the training part, mean over folds. Features "
             "are in order of this value; {run} selected the marked ones."
-        ).format(data=data, name=name, run=run_label(best.number, best.title)),
+        ).format(data=data.name, name=name, run=called),
         FigureAxis(tr("features, best first"), whole=True),
         FigureAxis(tr("training {name}").format(name=name)),
         tuple(series),

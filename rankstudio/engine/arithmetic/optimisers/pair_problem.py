@@ -12,6 +12,7 @@ import numpy as np
 from rankstudio.engine.arithmetic._rows_kernel import dot
 from rankstudio.engine.arithmetic.linear_scores import Tangent
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
+from rankstudio.engine.arithmetic.sparse_pairs import SparseLinearPairs
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting, WorkProgress
@@ -214,6 +215,8 @@ class LocalPairs:
         """Return the estimate from a random sample of documents; see :class:`PairProblem`."""
         yield from ()
         m, n = self._problem.X.shape
+        if n > DENSE and isinstance(self._problem, SparseLinearPairs):
+            return self._problem.centred_squares(self._pairs.degrees)
         size = min(m, max(_SAMPLE, 8 * n))
         rows = np.sort(np.random.default_rng(0).choice(m, size, replace=False))
         sample = self._problem.centred(rows) * np.sqrt((m / size) * self._pairs.degrees[rows])[:, None]

@@ -18,6 +18,7 @@ from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.support.blocks import VALUES
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from rankstudio.engine.data.preferences.preferences import Preferences
@@ -297,8 +298,8 @@ def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQuery
     sizes = np.diff(row_ptr)
     of_row = np.repeat(np.arange(sizes.size), sizes)
     order = np.argsort(np.append(of_row, of_row), kind="stable")
-    rows: Any = csr_array(matrix @ csr_array(data.X)) * np.sqrt(0.5)
+    rows: Any = csr_array(matrix @ data.X.csr) * np.sqrt(0.5)
     both = csc_array(vstack((rows, -rows)).tocsr()[order])
     labels = np.append(targets, -targets)[order] * np.sqrt(0.5)
     both.sort_indices()
-    return SparseQueryData(both, labels, 2 * row_ptr)
+    return SparseQueryData(SparseRows(both), labels, 2 * row_ptr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
+from rankstudio.engine.arrays import Bools, Bytes, Floats, Int32s, Ints
 from rankstudio.engine.data.formats._decimal import (
     HARD,
     NOT_A_NUMBER,
@@ -232,6 +232,9 @@ def _read_features(
     X: Floats,
     missing: Ints,
     seen: Ints,
+    ids: Int32s,
+    values: Floats,
+    lengths: Ints,
     hard: Ints,
     tally: Ints,
 ) -> int:
@@ -266,6 +269,11 @@ def _read_features(
         if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
         if number > n:
+            if ids.shape[0]:
+                at = tally[VALUES] + count - 1
+                ids[at], values[at] = number, value
+                if status == HARD:
+                    _note_hard(hard, tally, row, n + 1 + at, begin - base, i - base)
             continue
         X[row, number - 1] = value
         if status == ABSENT:
@@ -273,6 +281,8 @@ def _read_features(
         elif status == HARD:
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
     tally[VALUES] += count
+    if lengths.shape[0]:
+        lengths[row] = count
     tally[GREATEST_ID] = greatest if greatest > tally[GREATEST_ID] else tally[GREATEST_ID]
     if problem != FINE:
         tally[ERROR], tally[ERROR_AT] = problem, place - base
@@ -310,6 +320,9 @@ def parse(
     new_query: Bools,
     missing: Ints,
     seen: Ints,
+    ids: Int32s,
+    values: Floats,
+    lengths: Ints,
     hard: Ints,
     tally: Ints,
 ) -> None:
@@ -330,8 +343,8 @@ def parse(
     with_query : bool
         Whether the query stands behind the label; if not, all spans of ids are empty.
     X : float64 array of shape (rows, n)
-        Zeros. A feature with an id over n (and not over ``most_features``) is not stored, but shows in the
-        tally; NaN stands for a missing value.
+        Zeros. A feature with an id over n (and not over ``most_features``) is not stored here, but shows in
+        the tally; NaN stands for a missing value.
     y : float64 array of shape (rows,)
         Labels.
     spans : int64 array of shape (rows, 4)
@@ -342,8 +355,13 @@ def parse(
         Number of missing values, added to.
     seen : int64 array of shape (n + 1,)
         Filled with -1; in which row an id was last seen, where ids do not ascend.
+    ids, values : int32 and float64 arrays of shape (values of these lines,), or (0,)
+        Receive the features with ids over n and their values one after the other; with n = 0, all of them.
+    lengths : int64 array of shape (rows,), or (0,)
+        Receives how many features each row has.
     hard : int64 array of shape (capacity, 4)
-        Filled with the tokens left to ``float()``: row, column (n for the label), begin, end.
+        Filled with the tokens left to ``float()``: row, column (n for the label, n + 1 + i for number i of
+        ``values``), begin, end.
     tally : int64 array of shape (TALLY_SIZE,)
         Zeros; filled with what was counted and with the first error. ``HARD_TOKENS`` may exceed the
         capacity: then the caller must come again with a larger table.
@@ -368,7 +386,9 @@ def parse(
         else:
             spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
         new_query[row] = row == first_row or not _same_query(base, row, spans)
-        i = _read_features(i, base, row, most_features, shift, X, missing, seen, hard, tally)
+        i = _read_features(
+            i, base, row, most_features, shift, X, missing, seen, ids, values, lengths, hard, tally
+        )
         if i == FAILED:
             break
         i = next_document(_read_comment(i, base, row, spans), stop)

@@ -24,6 +24,7 @@ from rankstudio.engine.errors import OutputError
 from rankstudio.engine.support.escaping import guarded
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces, write_text
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 _PIECE = 4096  # documents
 _RESERVED = frozenset((*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME, ""))
@@ -191,16 +192,18 @@ def letor_pieces(dataset: RankingDataset, *, comments: bool = True, queries: boo
 
 def _lines(dataset: RankingDataset, begin: int, end: int, comments: bool, queries: bool) -> bytes:
     """Return the lines of the documents from ``begin`` to ``end``."""
-    ids = [f"{i}:" for i in dataset.feature_ids.tolist()]
-    lines = []
+    ids, lines = dataset.feature_ids.tolist(), []
     for row in range(begin, end):
         query_id = dataset.query_ids[dataset.query_index[row]]
-        values = dataset.X[row]
-        if dataset.sparse:
+        if isinstance(dataset.X, SparseRows):
+            columns, values = dataset.X.entries(row)
+            features = [f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)]
+        elif dataset.sparse:
+            values = dataset.X[row]
             kept = _kept(values, first=row == 0)
-            features = [f"{ids[j]}{shortest(values[j].item())}" for j in kept]
+            features = [f"{ids[j]}:{shortest(values[j].item())}" for j in kept]
         else:
-            features = [i + shortest(v) for i, v in zip(ids, values.tolist(), strict=True)]
+            features = [f"{i}:{shortest(v)}" for i, v in zip(ids, dataset.X[row].tolist(), strict=True)]
         line = " ".join(
             [shortest(dataset.y[row].item()), *([f"qid:{query_id}"] if queries else []), *features]
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bools, Bytes, Floats, Ints
+from rankstudio.engine.arrays import Bools, Bytes, Floats, Int32s, Ints
 from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.file_access import PADDING
 from rankstudio.engine.data.formats import _line_kernel as kernels
@@ -30,7 +30,7 @@ from rankstudio.engine.data.formats._line_kernel import (
 )
 from rankstudio.engine.data.read_progress import ReadProgress
 from rankstudio.engine.data.source_file import SourceFile, text_chunks
-from rankstudio.engine.data.table import MOST_FEATURES
+from rankstudio.engine.data.sparse_values import Entries, sorted_rows
 from rankstudio.engine.data.table_builder import (
     DocumentPiece,
     PartFiles,
@@ -42,6 +42,7 @@ from rankstudio.engine.data.table_builder import (
 from rankstudio.engine.errors import FormatError, MissingValueError, NoQueriesError, ZeroIdError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support import memory, threads
+from rankstudio.engine.support.sparse_rows import MOST_ID, worth_it
 
 _PIECE = 1 << 20  # bytes: a few milliseconds of parsing, so that Cancel is felt at once
 _WINDOW = 1 << 12  # 4 KiB: most lines are shorter
@@ -49,6 +50,7 @@ _PEEK = 1 << 16  # 64 KiB, enough for some lines
 _FEW_HARD = 64  # numbers that the fast path leaves to Python; room grows where there are more
 _HIDDEN = re.compile(rb"\r[ \t]*[^\s:#]+[ \t]+qid:")  # a document in the comment of the one before it
 _BESIDE = 41  # bytes of a row beside its features
+_BYTES_OF_VALUE = 4  # of text, at least: " 1:0"
 
 
 _SHOWN = 40
@@ -77,34 +79,43 @@ _EXPECTED = {
 class _How:
     """What may stand on a line: the greatest id, missing values, ids from 0 (a shift of 1), the query."""
 
-    most_features: int = MOST_FEATURES
+    most_features: int = MOST_ID
     refuse: bool = False
     shift: int = 0
     with_query: bool = True
 
     @classmethod
     def of(cls, part: PartFiles) -> _How:
-        most = MOST_FEATURES if part.most_features is None else min(part.most_features, MOST_FEATURES)
+        most = MOST_ID if part.most_features is None else min(part.most_features, MOST_ID)
         return cls(most, part.refuse, 1 - part.first_id, part.form != "sizes")
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The arrays that the kernel writes to; as many rows as there are lines."""
+    """The arrays that the kernel writes to; as many rows as there are lines.
+
+    Rows of mostly zeros have no columns, but lengths: what they hold comes with the outcome of each piece.
+    """
 
     X: Floats
     y: Floats
     spans: Ints
     new_query: Bools
+    lengths: Ints
 
     @classmethod
-    def empty(cls, rows: int, width: int) -> _Rows:
+    def empty(cls, rows: int, width: int, *, sparse: bool = False) -> _Rows:
         return cls(
-            np.zeros((rows, width)), np.empty(rows), np.empty((rows, 4), np.int64), np.empty(rows, np.bool_)
+            np.zeros((rows, 0 if sparse else width)),
+            np.empty(rows),
+            np.empty((rows, 4), np.int64),
+            np.empty(rows, np.bool_),
+            np.zeros(rows if sparse else 0, np.int64),
         )
 
     def at(self, rows: Ints) -> _Rows:
-        return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows])
+        lengths = self.lengths[rows] if self.lengths.size else self.lengths
+        return _Rows(self.X[rows], self.y[rows], self.spans[rows], self.new_query[rows], lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +123,7 @@ class _ParsedLines:
     """The documents of some lines, in their order, and how many values the lines give."""
 
     rows: _Rows
+    X: Floats | Entries
     missing: Ints
     n_values: int
     comments: TextComments
@@ -123,6 +135,8 @@ class _Outcome:
 
     tally: Ints
     missing: Ints
+    ids: Int32s
+    values: Floats
     problems: list[tuple[int, int]]  # position and code, in no order
 
 
@@ -143,8 +157,8 @@ def read_letor(
 
     Notes
     -----
-    Time O(b / p) for b bytes on p processors, doubled for sparse text of unknown width; memory O(m n) for m
-    documents and n features of a chunk of text.
+    Time O(b / p) for b bytes on p processors, doubled for text whose first lines do not show its width;
+    memory O(m n) for m documents and n features of a chunk of text, O(b) where nearly all values are 0.
     """
     with ThreadPoolExecutor(threads.available(), thread_name_prefix="letor") as pool:
         reading = _LetorText(part, builder, pool, progress)
@@ -203,8 +217,17 @@ class _LetorText:
             raise wrong or hidden  # type: ignore[misc]
 
     def _parse(self, path: Path, text: Bytes, progress: ReadProgress, *, begins: bool) -> _ParsedLines:
-        lines = _parse_lines(path, text, self._pool, progress, self._how, begins=begins, width=self.width)
-        self.width = lines.rows.X.shape[1]
+        lines = _parse_lines(
+            path,
+            text,
+            self._pool,
+            progress,
+            self._how,
+            begins=begins,
+            width=self.width,
+            may_be_sparse=self._builder.takes_entries,
+        )
+        self.width = max(self.width, lines.X.shape[1])
         self.n_values += lines.n_values
         return lines
 
@@ -213,7 +236,7 @@ class _LetorText:
         rows = lines.rows
         if self._one_ranking:
             runs = one_run(len(rows.y))
-            return DocumentPiece(rows.X, rows.y, lines.comments, lines.missing, runs, lambda _: before)
+            return DocumentPiece(lines.X, rows.y, lines.comments, lines.missing, runs, lambda _: before)
         starts = np.flatnonzero(rows.new_query)
         places = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -222,7 +245,7 @@ class _LetorText:
             for begin, end in places.tolist()
         )
         return DocumentPiece(
-            rows.X,
+            lines.X,
             rows.y,
             lines.comments,
             lines.missing,
@@ -252,6 +275,7 @@ def _parse_lines(
     *,
     begins: bool,
     width: int = 0,
+    may_be_sparse: bool = False,
 ) -> _ParsedLines:
     """Parse some lines of a file, of which there may be none; see `read_letor` for what is raised.
 
@@ -270,15 +294,22 @@ def _parse_lines(
         Whether these are the first lines of the file.
     width : int
         Least number of columns.
+    may_be_sparse : bool
+        Whether values may be stored without their zeros, where there are many.
     """
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
-    width = max(width, _peek_width(text, pieces, how))
+    n_lines = sum(p.lines for p in pieces)
+    first = _peek(text, pieces, how)
+    width = max(width, int(first[kernels.GREATEST_ID]))
+    n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))
     while True:
-        rows = _allocate(path, sum(p.lines for p in pieces), width)
+        sparse = may_be_sparse and worth_it(n_lines, width, n_values)
+        rows = _Rows.empty(n_lines, 0, sparse=True) if sparse else _allocate(path, n_lines, width)
         outcomes = _outcomes(text, pieces, rows, how, pool, progress)
         greatest = max((int(o.tally[kernels.GREATEST_ID]) for o in outcomes), default=0)
-        if greatest <= width:
+        n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
+        if sparse or greatest <= width:
             break
         width = greatest
     problems = next((o.problems for o in outcomes if o.problems), None)
@@ -288,9 +319,30 @@ def _parse_lines(
     if counts != [p.lines for p in pieces]:  # there were blank lines
         kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
         rows = rows.at(np.concatenate(kept))
+    comments = _copied_comments(text, rows.spans)
+    if sparse:
+        X = _entries(path, text, rows, outcomes, how, max(width, greatest))
+        return _ParsedLines(rows, X, np.zeros(0, dtype=np.int64), n_values, comments)
     missing = sum((o.missing for o in outcomes), np.zeros(width, dtype=np.int64))
-    n_values = sum(int(o.tally[kernels.VALUES]) for o in outcomes)
-    return _ParsedLines(rows, missing, n_values, _copied_comments(text, rows.spans))
+    return _ParsedLines(rows, rows.X, missing, n_values, comments)
+
+
+def _entries(
+    path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], how: _How, width: int
+) -> Entries:
+    """Return what rows hold besides zeros; FormatError where one has a feature twice."""
+    ids = np.concatenate([np.zeros(0, dtype=np.int32), *(o.ids for o in outcomes)])
+    values = np.concatenate([np.zeros(0), *(o.values for o in outcomes)])
+    entries, twice = sorted_rows(Entries(ids, values, rows.lengths, width))
+    if twice < 0:
+        return entries
+    seen: set[int] = set()
+    at, end = rows.spans[twice, [kernels.QID_END, kernels.COMMENT_BEGIN]].tolist()
+    for token in re.finditer(rb"(\d+):\S*", text[at:end].tobytes()):
+        if int(token[1]) in seen:
+            break
+        seen.add(int(token[1]))
+    raise format_error(path, text, at + token.start(), ID_REPEATED, how.most_features)
 
 
 def _outcomes(
@@ -319,17 +371,17 @@ def warm_up() -> None:
         _parse_lines(Path("warm-up"), text, pool, ReadProgress(), _How(), begins=True)
 
 
-def _peek_width(text: Bytes, pieces: list[TextPiece], how: _How) -> int:
-    """Return the greatest feature id in the first lines: the width, nearly always."""
+def _peek(text: Bytes, pieces: list[TextPiece], how: _How) -> Ints:
+    """Return the tally of the first lines: their greatest feature id is the width, nearly always."""
     if not pieces:
-        return 0
+        return np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
     first = pieces[0]
     end = line_end(text, min(first.begin + _PEEK, first.end) - 1, first.end)
     lines = count_lines(text[first.begin : end])[0] + 1
     outcome = _parse_piece(
         text, TextPiece(first.begin, end, 0, lines), _Rows.empty(lines, 0), replace(how, refuse=False)
     )
-    return int(outcome.tally[kernels.GREATEST_ID])
+    return outcome.tally
 
 
 def _allocate(path: Path, rows: int, width: int) -> _Rows:
@@ -348,7 +400,9 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outc
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FEW_HARD
+    room = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if rows.lengths.size else 0
     while True:
+        ids, values = np.empty(room, dtype=np.int32), np.empty(room)
         tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
         missing = np.zeros(width, dtype=np.int64)
         hard = np.empty((capacity, 4), dtype=np.int64)
@@ -366,6 +420,9 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outc
             rows.new_query,
             missing,
             np.full(width + 1, -1, dtype=np.int64),
+            ids,
+            values,
+            rows.lengths,
             hard,
             tally,
         )
@@ -373,24 +430,29 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, how: _How) -> _Outc
         if n_hard <= capacity:
             break
         capacity = n_hard
-    problems = list(_convert_hard(text, hard[:n_hard], rows))
+    n_values = int(tally[kernels.VALUES]) if room else 0
+    ids, values = ids[:n_values].copy(), values[:n_values].copy()
+    problems = list(_convert_hard(text, hard[:n_hard], rows, values))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
     if how.refuse and tally[kernels.FIRST_MISSING] >= 0:
         problems.append((int(tally[kernels.FIRST_MISSING]), MISSING))
-    return _Outcome(tally, missing, problems)
+    return _Outcome(tally, missing, ids, values, problems)
 
 
-def _convert_hard(text: Bytes, hard: Ints, rows: _Rows) -> Iterator[tuple[int, int]]:
+def _convert_hard(text: Bytes, hard: Ints, rows: _Rows, values: Floats) -> Iterator[tuple[int, int]]:
     """Convert the numbers that the kernel left to ``float()``; yield where one is too large."""
+    width = rows.X.shape[1]
     for row, column, begin, end in hard.tolist():
         value = float(text[begin:end].tobytes())
         if not np.isfinite(value):
             yield begin, OVERFLOW
-        elif column == rows.X.shape[1]:
+        elif column == width:
             rows.y[row] = value
-        else:
+        elif column < width:
             rows.X[row, column] = value
+        elif column - width - 1 < values.size:  # the rest of a line with an error
+            values[column - width - 1] = value
 
 
 def _document_in_comment(path: Path, text: Bytes, lines: _ParsedLines, before: int) -> FormatError | None:
@@ -527,8 +589,6 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     token = token_at(text, position)
     feature = before.decode("utf-8", errors="replace").rpartition(" ")[2].rpartition("\t")[2].rstrip(":")
     expected = tr(_EXPECTED[problem]).format(feature=feature, most=most_features)
-    if problem == ID_TOO_LARGE and most_features == MOST_FEATURES:
-        expected = tr("{expected} (every feature becomes a column in memory)").format(expected=expected)
     kinds = {MISSING: MissingValueError, ID_ZERO: ZeroIdError, NO_QID: NoQueriesError}
     kind = kinds.get(problem, FormatError)
     return kind(

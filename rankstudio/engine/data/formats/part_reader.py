@@ -55,6 +55,7 @@ from rankstudio.engine.errors import DatasetError, ZeroIdError, shown_path
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.sparse_rows import worth_it
 
 SHARE = 0.5
 """Of the memory budget, what data may take; the rest is for what is computed of them."""
@@ -63,7 +64,7 @@ _LITTLE = 1 << 27  # bytes of files that always fit
 _LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
 _PACKED = 6  # times the size, which the text in a packed file has, about
 _PER_DOCUMENT = 60  # bytes beside its features
-_ID = re.compile(rb"[ \t](\d{1,7}):")
+_ID = re.compile(rb"[ \t](\d{1,10}):")
 
 Files = tuple[Path, ...]
 
@@ -174,7 +175,7 @@ class PartReader:
             notes = table.notes(str(found.source.path)) + self._unjudged(
                 found, len(table.y) - data.n_documents
             )
-            made[own] = replace(data, source=found.source, warnings=notes)
+            made[own] = replace(data, source=self._source(found), warnings=notes)
         return made
 
     def dataset(self, found: FileContents, width: int) -> RankingDataset:
@@ -187,7 +188,7 @@ class PartReader:
         labels, place = table.y, judges.index(self._told.label) if judges else 0
         made = RankingDataset.of_table(
             replace(table, y=np.nan_to_num(labels[:, place])) if judges else table,
-            found.source,
+            self._source(found),
             missing="refuse" if found.treated else self._treatment.missing,
             n_features=width,
             normalize=not found.treated and self._treatment.normalize,
@@ -204,6 +205,13 @@ class PartReader:
         data = made if judged.size == len(labels) else select_documents(made, judged)
         self._judgments[id(data.y)] = Judgments(judges, labels, made.query_ptr, made.query_ids)
         return data
+
+    def _source(self, found: FileContents) -> Source:
+        """Return the source of documents: the same file with the labels of two judges are two."""
+        if not self._told.judges:
+            return found.source
+        checksum = _derived(found.source.checksum, f"label {self._told.label}")
+        return replace(found.source, checksum=checksum)
 
     def judgments(self, part: RankingDataset) -> Judgments:
         """Return what all judges say of the documents of a part that was made here."""
@@ -290,12 +298,15 @@ def _need(path: Path, told: DataColumns) -> tuple[float, float]:
     head = read_beginning(path, HEAD)
     text = size if without_ending(path.name) == path.name else _PACKED * size
     lines = max(head.count(b"\n"), 1)
-    width = max(map(int, set(_ID.findall(head))), default=1)
+    ids = _ID.findall(head)
+    width, n_lines = max(map(int, set(ids)), default=1), text * lines / max(len(head), 1)
     if form == "csv":
         from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - as above
 
         width = csv_width(head)
-    return text * lines / max(len(head), 1) * (8 * width + _PER_DOCUMENT), text
+    elif worth_it(int(n_lines), width, n_lines * len(ids) / lines):
+        width = 2 * len(ids) // lines  # a value and its column
+    return n_lines * (8 * width + _PER_DOCUMENT), text
 
 
 def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> None:
@@ -315,7 +326,7 @@ def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> N
 TABLES_VERSION = 3
 """Of the readers of tables: to be raised when they would give other values."""
 
-_MAPPED_VERSION = 2  # to be raised whenever the same files would give other mapped arrays
+_MAPPED_VERSION = 3  # to be raised whenever the same files would give other mapped arrays
 _JOINED = ("trec", "logs")  # forms whose documents are found in several files, in memory
 _SEVERAL = ("letor", "arrow")  # forms of which several files may be one part
 
@@ -552,7 +563,8 @@ def _recalled(key: str, progress: ReadProgress, part: PartFiles) -> Table | None
     if table is None or (part.refuse and table.missing.any()):
         return None
     most = part.most_features
-    return None if most is not None and table.X.shape[1] > most else table
+    greatest = table.feature_ids[-1] if table.feature_ids.size else table.X.shape[1]
+    return None if most is not None and greatest > most else table
 
 
 def _streamed(

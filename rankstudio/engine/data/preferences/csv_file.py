@@ -6,7 +6,7 @@ import csv
 import os
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,14 +16,68 @@ from numpy.typing import NDArray
 from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import read_beginning, without_ending
+from rankstudio.engine.data.preferences.clicks import (
+    ESTIMATED,
+    GIVEN,
+    ClickRule,
+    PositionBias,
+    click_pairs,
+    is_click_header,
+    read_clicks,
+)
 from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST, Preferences
 from rankstudio.engine.data.source_file import TextLines, line_error, number, quoted, read_text
 from rankstudio.engine.errors import DatasetError, FormatError, RankStudioError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
 
 _BEGINNING = 1 << 12  # bytes in which a header stands
 _NOWHERE, _ELSEWHERE = -1, -2
 """In place of the number of a query: no part has it, or another one."""
+
+
+@dataclass(frozen=True)
+class ClickFacts:
+    """The clicks of a log, and how they became preferences.
+
+    Attributes
+    ----------
+    rule : ClickRule
+    bias : PositionBias or None
+        None for given propensities.
+    n_clicks, n_lists, n_pairs : int
+        Numbers of clicks, result lists and distinct pairs.
+    """
+
+    rule: ClickRule
+    bias: PositionBias | None
+    n_clicks: int
+    n_lists: int
+    n_pairs: int
+
+    @property
+    def sentence(self) -> str:
+        """What was made of the clicks, as a sentence."""
+        bias = self.bias
+        if bias is None:
+            text = tr(
+                "Clicks, not judgments: {clicks:,} clicks in {lists:,} result lists give {pairs:,} pairs, "
+                "weighted by the inverse of the given propensities."
+            )
+        elif not bias.n_documents:
+            text = tr(
+                "Clicks, not judgments: {clicks:,} clicks in {lists:,} result lists give {pairs:,} pairs, "
+                "weighted by position^{eta:g} as given."
+            )
+        else:
+            text = tr(
+                "Clicks, not judgments: {clicks:,} clicks in {lists:,} result lists give {pairs:,} pairs, "
+                "weighted by position^η. η = {eta:.3f} ± {error:.3f} is estimated from {n:,} documents shown "
+                "at several positions."
+            )
+        eta, error, n = (0.0, 0.0, 0) if bias is None else (bias.eta, bias.error, bias.n_documents)
+        counts = {"clicks": self.n_clicks, "lists": self.n_lists, "pairs": self.n_pairs}
+        return text.format(**counts, eta=eta, error=error, n=n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +91,15 @@ class PreferenceFile:
         SHA-256 of its bytes.
     queries : frozenset of str
         Ids of its queries.
+    clicks : ClickFacts or None
+        What is known of the clicks; None for preferences that are no clicks.
     """
 
     path: Path
     checksum: str
     queries: frozenset[str]
     _columns: PreferenceColumns
+    clicks: ClickFacts | None = None
 
     def of_part(self, data: RankingDataset, elsewhere: Container[str] = frozenset()) -> Preferences:
         """Return the preferences between documents of some data.
@@ -107,22 +164,32 @@ def holds_preferences(path: Path) -> bool:
     if Path(without_ending(path.name)).suffix.lower() not in (".csv", ".tsv"):
         return False
     try:
-        beginning = read_beginning(path, _BEGINNING).decode("utf-8-sig", errors="replace")
+        cells = _header(read_beginning(path, _BEGINNING))
     except RankStudioError:
         return False  # whoever opens it says why
-    header = next((line for line in beginning.splitlines() if line.strip()), "")
-    cells = re.split("[,;\t]", header.lower().replace('"', ""))
-    return tuple(cell.strip() for cell in cells[:3]) == COLUMNS[:3]
+    return tuple(cells[:3]) == COLUMNS[:3] or is_click_header(cells)
 
 
-def read_preference_file(path: str | os.PathLike[str]) -> PreferenceFile:
-    """Read a preference file without its data.
+def _header(beginning: bytes) -> list[str]:
+    """Return the cells of the first line, in small letters."""
+    lines = beginning.decode("utf-8-sig", errors="replace").splitlines()
+    header = next((line for line in lines if line.strip()), "")
+    return [cell.strip() for cell in re.split("[,;\t]", header.lower().replace('"', ""))]
+
+
+def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = None) -> PreferenceFile:
+    """Read a preference file, or a log of clicks with positions, without its data.
 
     Parameters
     ----------
     path : str or path-like
         Lines of three to five cells, ``qid,winner,loser[,magnitude[,weight]]``, with or without a header of
-        these names, separated by commas, semicolons or tabs. May be compressed; empty lines are ignored.
+        these names, separated by commas, semicolons or tabs. May be compressed; empty lines are ignored. A
+        click log has a header with the columns qid, docid, position and click, and optionally session and
+        propensity; see `rankstudio.engine.data.preferences.clicks`.
+    rule : ClickRule, optional
+        How clicks become preferences; by default each clicked document is preferred to the unclicked ones of
+        its list, with the propensities of the log, or else those of the power law with η estimated.
 
     Returns
     -------
@@ -135,18 +202,52 @@ def read_preference_file(path: str | os.PathLike[str]) -> PreferenceFile:
     FormatError
         At the first invalid line.
     DatasetError
-        If the file has no preferences.
+        If the file has no preferences, η cannot be estimated, or the rule is for clicks and there are none.
     """
     file = read_text(Path(path))
-    return _parsed(file.path, file.checksum)
+    return _parsed(file.path, file.checksum, rule)
 
 
 @lru_cache(maxsize=2)
-def _parsed(path: Path, checksum: str) -> PreferenceFile:
+def _parsed(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
     """Read a file whose bytes have this checksum; every fold of a run asks for it."""
     file = read_text(path)
+    if is_click_header(_header(file.content[:_BEGINNING].tobytes())):
+        return _of_clicks(file.checksum, file.in_lines(), rule)
+    if rule is not None:
+        raise DatasetError(
+            tr(
+                "{path}: found preferences, expected clicks with columns qid, docid, position and click."
+            ).format(path=path)
+        )
     columns = columns_of_bytes(file.content) or columns_of_lines(file.in_lines())
     return PreferenceFile(path, file.checksum, frozenset(columns.queries), columns)
+
+
+def _of_clicks(checksum: str, text: TextLines, rule: ClickRule | None) -> PreferenceFile:
+    """Return the preferences of a click log."""
+    log = read_clicks(text)
+    rule = rule or ClickRule()
+    if not rule.eta:
+        rule = replace(rule, eta=ESTIMATED if log.propensity is None else GIVEN)
+    try:
+        bias = log.bias(rule.eta)
+        pairs = click_pairs(log, rule.pairs, bias)
+    except DatasetError as error:
+        raise DatasetError(f"{text.path}: {error}") from None
+    columns = PreferenceColumns(
+        pairs.line,
+        pairs.query,
+        pairs.winner,
+        pairs.loser,
+        np.ones(pairs.weight.size),
+        pairs.weight,
+        log.queries,
+        log.documents,
+    )
+    n_lists = int(np.unique(log.lists).size)
+    facts = ClickFacts(rule, bias, int(log.clicked.sum()), n_lists, pairs.weight.size)
+    return PreferenceFile(text.path, checksum, frozenset(log.queries), columns, facts)
 
 
 def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Preferences:

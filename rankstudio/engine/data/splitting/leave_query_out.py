@@ -14,6 +14,7 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.splitting.part_of_whole import Kept, PartOfWhole
+from rankstudio.engine.support.sparse_rows import concatenated
 
 
 def leave_query_out_folds(data: RankingDataset) -> tuple[Fold, ...]:
@@ -94,7 +95,7 @@ class LeftOut(PartOfWhole):
 
     def _taken(self, values: Floats) -> Floats:
         begin, end = self._left_out
-        array = np.concatenate([values[:begin], values[end:]])
+        array: Floats = concatenated([values[:begin], values[end:]])
         array.flags.writeable = False
         return array
 

@@ -18,6 +18,7 @@ from rankstudio.engine.data.comments import TextComments
 from rankstudio.engine.data.dataset import Fold, RankingDataset, read_only
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -43,7 +44,7 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     O(mn) to compare the rows, and to copy the shared ones.
     """
     parts = [part for fold in folds for part in fold.parts.values()]
-    if len(folds) < 2 or any(in_file(part.X) for part in parts):
+    if len(folds) < 2 or any(in_file(part.X) or isinstance(part.X, SparseRows) for part in parts):
         return list(folds)
     pieces = _Pieces(part.X for fold in folds for part in (fold.vali, fold.test) if part is not None)
     sequences = [found for part in parts if (found := pieces.sequence(part.X)) is not None]

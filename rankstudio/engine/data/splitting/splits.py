@@ -25,7 +25,8 @@ from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_fol
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
-from rankstudio.engine.support.file_pages import chosen_columns, in_file, joined_rows, taken_rows
+from rankstudio.engine.support.file_pages import in_file, joined_rows, taken_rows
+from rankstudio.engine.support.sparse_rows import concatenated
 
 PERCENT = 100
 _OF_DISK = 0.9  # that is free, which folds may take
@@ -360,7 +361,8 @@ def _joined(features: Sequence[Floats]) -> Floats:
     """Return matrices one behind the other; in a file, where one of them is in a file."""
     if any(in_file(X) for X in features):
         return joined_rows(features, store.scratch_folder())
-    return np.concatenate(features)
+    joined: Floats = concatenated(features)
+    return joined
 
 
 def _missing_together(counts: Sequence[Ints]) -> Ints:
@@ -489,22 +491,13 @@ def select_features(dataset: RankingDataset, ids: Collection[int]) -> RankingDat
     ParameterError
         For an id without a feature.
     """
-    there = dataset.feature_ids.tolist()
+    there = dataset.feature_ids
     unknown = [i for i in ids if i not in there]
     if unknown:
         expected = f"ids of existing features, {there[0]} to {there[-1]}"
         raise ParameterError("--features", unknown[0], expected)
-    columns = [column for column, i in enumerate(there) if i in ids]
-    if in_file(dataset.X):
-        X = chosen_columns(dataset.X, columns, store.scratch_folder())
-    else:
-        X = np.ascontiguousarray(dataset.X[:, columns])
-    return dataset.changed(
-        X=X,
-        feature_ids=dataset.feature_ids[columns],
-        feature_names=tuple(dataset.feature_names[column] for column in columns),
-        missing=dataset.missing[columns] if dataset.missing.size else dataset.missing,
-    )
+    columns = np.flatnonzero(np.isin(there, list(ids)))
+    return dataset.with_features(columns)
 
 
 def _fold(number: int, data: RankingDataset, train: Ints, vali: Ints, test: Ints) -> Fold:
@@ -603,8 +596,7 @@ def for_inner_folds(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedData
                 else tr("{name}: {k} inner folds need {k} training queries, found {n} in fold {number}.")
             )
             raise DatasetError(text.format(name=dataset.name, k=k, n=n, number=fold.number))
-    largest = max(fold.train.n_documents for fold in folds)
-    check_memory(dataset, 8 * k * largest * dataset.n_features)
+    check_memory(dataset, k * max(fold.train.X.nbytes for fold in folds))
     outer = f"{dataset.divided_by.partition(',')[0]}, " if dataset.divided_by else ""
     return replace(dataset, folds=folds, divided_by=f"{outer}nested {k}-fold, seed {seed}")
 

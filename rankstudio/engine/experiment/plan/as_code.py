@@ -125,6 +125,9 @@ def group_words(plan: Plan) -> Iterator[str]:
         yield from option_words("--costs", plan.feature_costs.text())
     if plan.preferences:
         yield from option_words("--preferences", plan.preferences["path"])
+    if "pairs" in plan.preferences:
+        yield from option_words("--click-pairs", plan.preferences["pairs"])
+        yield from option_words("--eta", plan.preferences["eta"])
 
 
 def as_python(plan: Plan, out: str = "", computed_with: Mapping[str, str] = UNKNOWN) -> str:

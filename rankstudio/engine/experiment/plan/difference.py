@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.feature_groups import groups_in_words
-from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, learned_from
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention
@@ -59,8 +59,20 @@ def parameter_texts(plan: Plan) -> dict[str, str]:
         ]
     values = {label: p.said(value) for label, p, value in named}
     values |= {tr("groups"): groups_in_words(plan.groups)} if plan.groups else {}
-    values |= {tr("preferences"): _preferences(plan)} if plan.preferences else {}
+    values |= _preferences(plan)
     return values | ({tr("rule"): plan.rule} if plan.rule != "best" else {})
+
+
+def _preferences(plan: Plan) -> dict[str, str]:
+    """Return what the plan learns from instead of labels, by its label; {} for labels."""
+    told = plan.preferences
+    if not told:
+        return {}
+    name = Path(told["path"]).name
+    if "pairs" not in told:
+        return {tr("preferences"): name}
+    text = tr("{file}: over {pairs}, η {eta}")
+    return {tr("clicks"): text.format(file=name, pairs=told["pairs"], eta=told["eta"])}
 
 
 def changed_parameters(plan: Plan) -> dict[str, str]:
@@ -148,16 +160,11 @@ def _protocol(plan: Plan, reference: Plan) -> tuple[str, ...]:
         "seed": tr("seed {seed}").format(seed=plan.seed),
         "columns": tr("other columns"),
         "scores": tr("other files"),
-        "preferences": tr("preferences: {file}").format(file=_preferences(plan) or tr("none")),
+        "preferences": learned_from(plan.preferences) or tr("preferences: {file}").format(file=tr("none")),
         "groups": tr("groups: {groups}").format(groups=groups_in_words(plan.groups)),
         "costs": tr("other costs of features"),
     }
     return tuple(text for name, text in told.items() if getattr(plan, name) != getattr(reference, name))
-
-
-def _preferences(plan: Plan) -> str:
-    """Return the name of the file of preferences, "" without one."""
-    return Path(plan.preferences["path"]).name if plan.preferences else ""
 
 
 def _chooser(plan: Plan) -> str:

@@ -50,6 +50,7 @@ from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES, measure
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
 if TYPE_CHECKING:
+    from rankstudio.engine.data.preferences.clicks import ClickRule
     from rankstudio.engine.methods.base import LinearRanker
 
 Missing = Literal["query_min", "zero", "refuse"]
@@ -120,14 +121,16 @@ class Plan:
         then an error.
     columns : Mapping of str to object
         Columns of tables, if their names are not recognised: ``qid``, ``label`` and ``part``, names as
-        ``features`` and ``ignore``, and ``ids_from`` 0 or 1; see `rankstudio.engine.data.columns`.
+        ``features`` and ``ignore``, and ``ids_from`` 0 or 1; of several judges all ``labels``, or several
+        files of ``judgments``, and in ``label`` the one in use; see `rankstudio.engine.data.columns`.
     scores : Mapping of str to object
         Scores or models of the methods "given-scores" and "given-model": their ``name``, the ``path`` of a
         file or a folder, and ``files``, the SHA-256 of each file by its path in the folder. If checksums are
         present, files with other contents are rejected.
     preferences : Mapping of str to str
         ``path`` of a CSV file of preferences between documents, which replace the labels in training, and
-        ``checksum``, its SHA-256; if present, a file with other contents is rejected. Measures still use the
+        ``checksum``, its SHA-256; if present, a file with other contents is rejected. For clicks, ``pairs``
+        and ``eta`` as in `ClickRule` of `rankstudio.engine.data.preferences.clicks`. Measures still use the
         labels. Running it with a method that does not support preferences is an error.
     costs : Mapping of str to object
         Milliseconds that features cost: ``documents``, the mean number per query, and ``features``, tuples of
@@ -440,8 +443,14 @@ def longest_path(plan: Plan, n_features: int) -> int:
     return greatest_size(n_features, plan.groups if plan.entry.groups else {}, most)
 
 
-def named_preferences(path: Path) -> dict[str, str]:
-    """Return the plan's entry of a preference file: its path and checksum.
+def named_preferences(path: Path, rule: ClickRule | None = None) -> dict[str, str]:
+    """Return the plan's entry of a preference file: its path and checksum, and the rule of clicks.
+
+    Parameters
+    ----------
+    path : Path
+    rule : ClickRule, optional
+        For clicks; see :func:`~rankstudio.engine.data.preferences.csv_file.read_preference_file`.
 
     Raises
     ------
@@ -451,7 +460,10 @@ def named_preferences(path: Path) -> dict[str, str]:
     from rankstudio.engine.data.preferences.csv_file import read_preference_file  # noqa: PLC0415 - numpy, where it is needed
 
     path = path.absolute()
-    return {"path": str(path), "checksum": read_preference_file(path).checksum}
+    file = read_preference_file(path, rule)
+    named = {"path": str(path), "checksum": file.checksum}
+    clicks = file.clicks
+    return named if clicks is None else {**named, "pairs": clicks.rule.pairs, "eta": clicks.rule.eta}
 
 
 def refusal_of_preferences(entry: Method) -> str:
@@ -468,7 +480,31 @@ def preferences_in_words(preferences: Mapping[str, str], entries: Iterable[Metho
     if refused is not None:
         return refusal_of_preferences(refused)
     text = tr("Learns from the preferences in {file} instead of labels; measures use the labels.")
+    if "pairs" in preferences:
+        text = tr(
+            "Learns from the clicks in {file}, weighted by position, instead of labels; measures use the "
+            "labels."
+        )
     return text.format(file=Path(preferences["path"]).name)
+
+
+def learned_from(preferences: Mapping[str, str]) -> str:
+    """Return what a plan learns from instead of labels, for a title: "clicks: log.csv"; "" for labels."""
+    if not preferences:
+        return ""
+    text = tr("preferences: {file}")
+    if "pairs" in preferences:
+        skipped = preferences["pairs"] == "skipped"
+        text = (
+            tr("clicks over skipped: {file}, {eta}")
+            if skipped
+            else tr("clicks over unclicked: {file}, {eta}")
+        )
+    eta = preferences.get("eta", "")
+    weights = {"": "", "estimated": tr("η estimated"), "given": tr("given propensities")}.get(
+        eta, f"η = {eta}"
+    )
+    return text.format(file=Path(preferences["path"]).name, eta=weights)
 
 
 def refusal(plan: Plan, entry: Method, *, selects: bool) -> str:
@@ -523,7 +559,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)
     parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
-    columns = {int(i): column for column, i in enumerate(feature_ids)}
+    columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
     groups = tuple(
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
     )
@@ -633,10 +669,17 @@ def _checked_preferences(values: Any) -> FrozenMapping[str, str]:
     _check("preferences", values, expected, isinstance(values, Mapping))
     if not values:
         return FrozenMapping({})
-    known = {"path"} <= set(values) <= {"path", "checksum"}
+    known = {"path"} <= set(values) <= {"path", "checksum", "pairs", "eta"}
+    values = {**values, "eta": str(values["eta"])} if "eta" in values else values
     texts = all(isinstance(text, str) for text in values.values())
     _check("preferences", values, expected, known and texts and bool(values["path"].strip()))
-    return FrozenMapping({name: values[name] for name in ("path", "checksum") if values.get(name)})
+    kept = {name: values[name] for name in ("path", "checksum") if values.get(name)}
+    if "pairs" in values or "eta" in values:
+        from rankstudio.engine.data.preferences.clicks import ClickRule  # noqa: PLC0415 - for clicks alone
+
+        rule = ClickRule(**{name: values[name] for name in ("pairs", "eta") if name in values})
+        kept |= {"pairs": rule.pairs, "eta": rule.eta}
+    return FrozenMapping(kept)
 
 
 def _check(name: str, value: object, expected: str, met: bool) -> None:

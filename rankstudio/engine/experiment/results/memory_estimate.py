@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from rankstudio.engine.arrays import Ints
@@ -19,6 +19,7 @@ from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed,
 from rankstudio.engine.support import memory, threads
 from rankstudio.engine.support.file_pages import in_file
 from rankstudio.engine.support.shard import DOCUMENTS, shards_of
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from rankstudio.engine.methods.base import LinearRanker
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _MEASURED = 80.0  # bytes a document of a part that is measured: labels, orders, scores and rankings
 _LITTLE = float(1 << 25)  # bytes that are never refused: a program with its libraries takes more
 _FILES = float(1 << 27)  # bytes on the disk that are worth a word
+_STEPS = 100  # of a path whose weights are counted
 _NAMES = 4  # of methods that a sentence names
 
 
@@ -49,6 +51,8 @@ class MemoryEstimate:
         Maximum memory for shards in bytes: the limit if specified, otherwise the free memory.
     threads : int
         Number of threads or processes that work on shards at a time; fewer threads under a small limit.
+    sparse : bool
+        Whether the documents are sparse.
     """
 
     label: str
@@ -59,6 +63,7 @@ class MemoryEstimate:
     budget: float
     limit: float
     threads: int
+    sparse: bool = False
 
     @property
     def least(self) -> float:
@@ -154,7 +159,13 @@ class MemoryEstimate:
         if self.need.fits:
             found.append(self.need.fits)
         found.append(tr("fewer documents or features"))
-        if self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
+        if self.sparse:
+            able = [
+                one.label for one in methods() if not (one.lacking or one.given) and one.load().accepts_sparse
+            ]
+            text = tr("a method that takes sparse data, such as {methods}")
+            found.append(text.format(methods=", ".join(able[:_NAMES])))
+        elif self.need.reading is Reading.WHOLE and self.m > DOCUMENTS:
             shape = DataShape(self.m, self.n, self.m, DOCUMENTS)
             present = [one for one in methods() if not (one.lacking or one.given)]
             needs = [(one.label, one.load()().memory_need(shape)) for one in present]
@@ -229,10 +240,10 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
     # Inner folds hold their documents; parts of a whole are copied, to a file where that is in one.
     copies = plan.inner + (part_of is not None and not part_of.from_disk)
-    besides = copies * NUMBER * train.n_documents * train.n_features
+    besides = float(copies * train.X.nbytes)
     besides += sum(_of_part(part) for name, part in fold.parts.items() if name != "train")
     limit = budget if memory.is_asked() else free
-    largest = max(shard.n_documents for shard in shards_of(train.query_ptr))
+    largest = _largest_shard(train)
     count = workers.count if workers.share_shards else threads.available()
     while True:
         shape = DataShape(
@@ -244,19 +255,29 @@ def _of_fold(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
             on_disk,
             budget - besides,
         )
-        label, need = _of_plan(plan, shape, train.feature_ids)
+        stored = float(train.X.nbytes) if isinstance(train.X, SparseRows) else 0.0
+        label, need = _of_plan(plan, shape, train.feature_ids, stored)
         if need.reading is not Reading.SHARED:
             need = need.times(min(workers.count, len(plan.combinations)))
-        found = MemoryEstimate(label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count)
+        found = MemoryEstimate(
+            label, shape.m, shape.n, on_disk, need.plus(besides), budget, limit, count, bool(stored)
+        )
         # Fewer threads hold fewer shards at a time and change no bit. Processes are as many as asked for.
         if workers.share_shards or count == 1 or need.reading is Reading.WHOLE or found.least <= budget:
             return found
         count //= 2
 
 
+def _largest_shard(train: RankingDataset) -> int:
+    """Return the documents of the largest shard; sparse data are one."""
+    if isinstance(train.X, SparseRows):
+        return train.n_documents
+    return max(shard.n_documents for shard in shards_of(train.query_ptr))
+
+
 def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
     """Return whether all training of a plan consists of sums over shards, which workers can share."""
-    largest = max(shard.n_documents for shard in shards_of(train.query_ptr))
+    largest = _largest_shard(train)
     shape = DataShape(train.n_documents, train.n_features, train.n_queries, largest)
     return shape.sharded and all(
         estimator(plan, plan.entry, one.parameters, train.feature_ids).memory_need(shape).reading
@@ -265,14 +286,23 @@ def shards_are_shared(plan: Plan, train: RankingDataset) -> bool:
     )
 
 
-def _of_plan(plan: Plan, shape: DataShape, ids: Ints) -> tuple[str, MemoryNeed]:
+def _of_method(method: LinearRanker, shape: DataShape, stored: float) -> MemoryNeed:
+    """Return what a method needs, of sparse data with so many bytes of values if these are not 0."""
+    if not stored:
+        return method.memory_need(shape)
+    if method.accepts_sparse:  # by rows, by columns, and those shifted; weights and candidates of the steps
+        return MemoryNeed(3 * stored + 2 * NUMBER * shape.n * min(method.n_steps(shape.n), _STEPS))
+    return method.memory_need(replace(shape, free=inf)).plus(shape.documents)
+
+
+def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[str, MemoryNeed]:
     """Return what needs most of what learns, and what it needs."""
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
     found = []
     for combination in plan.combinations:
         learned = selector = estimator(plan, plan.entry, combination.parameters, ids)
-        found.append((plan.entry.label, selector.memory_need(shape)))
+        found.append((plan.entry.label, _of_method(selector, shape, stored)))
         if plan.ranker_entry is not None:
             learned = estimator(plan, plan.ranker_entry, combination.ranker, ids)
             growing = plan.entry.step_kind is StepKind.FEATURES and not plan.groups
@@ -297,4 +327,6 @@ def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int) -> MemoryNeed:
 def _of_part(part: RankingDataset) -> float:
     """Return what it takes to measure models on a part; one of one shard is kept with a row a feature."""
     whole = part.n_documents <= DOCUMENTS
+    if isinstance(part.X, SparseRows):
+        return _MEASURED * part.n_documents + part.X.nbytes
     return (_MEASURED + (NUMBER * part.n_features if whole else 0.0)) * part.n_documents

@@ -18,6 +18,7 @@ from rankstudio.engine.data.feature_sets import FeatureSet
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.support.file_pages import release
+from rankstudio.engine.support.sparse_rows import features_apart
 
 _ROWS = 1 << 15  # of data that are hashed at a time
 _TIMES = {1: "once", 2: "twice"}
@@ -214,7 +215,7 @@ def _of_some(part: PartOfWhole, known: dict[int, str]) -> str:
 
 def _of_arrays(part: RankingDataset) -> str:
     digest = hashlib.sha256()
-    for array in (part.X, part.y, part.query_ptr, part.feature_ids):
+    for array in (*features_apart(part.X).values(), part.y, part.query_ptr, part.feature_ids):
         digest.update(f"{array.dtype.str} {array.shape}".encode())
         for first in range(0, len(array), _ROWS):
             rows = np.ascontiguousarray(array[first : first + _ROWS])

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.magnitude import check_rows
 from rankstudio.engine.arithmetic.query_data import QueryData, check_labels
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.data.splitting.splits import inner_folds
@@ -35,7 +36,12 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.selection.base import best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns
-from rankstudio.engine.methods.shards.training_data import IN_PROCESS, ShardExecutor, TrainingData
+from rankstudio.engine.methods.shards.training_data import (
+    IN_PROCESS,
+    ShardExecutor,
+    TrainingData,
+    training_data,
+)
 from rankstudio.engine.methods.two_stage import (
     Columns,
     combined_steps,
@@ -50,6 +56,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.packed_rows import Rows, packed_rows
+from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.threads import STEADY, steadily
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish, followed
 
@@ -90,6 +97,12 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     """
     train, vali = fold.train, fold.vali
     check_labels(train.X.shape, train.y)
+    if isinstance(train.X, SparseRows):
+        parts = [part for part in (train, vali) if part is not None]
+        rows = [SparseQueryData(part.X, part.y, part.query_ptr, part_of=part.grading) for part in parts]
+        for part in rows:
+            part.check(train.name_of)
+        return training_data(rows[0])
     check_rows(train.X, train.query_ptr, train.name_of)
     if vali is not None:
         check_rows(vali.X, vali.query_ptr, vali.name_of)
@@ -147,7 +160,7 @@ class FoldContext:
         OutOfMemoryError
             If they exceed the memory limit.
         """
-        whole: QueryData = self.train.whole(self.plan.entry.label)
+        whole: QueryData = self.train.for_method(False).whole(self.plan.entry.label)
         return whole
 
     @property
@@ -356,14 +369,15 @@ class FoldContext:
         entry, ids = self.plan.ranker_entry, self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
         if entry is None:
-            yield from _until_constant(selector.work(self.train), self.plan, unit.parameters, self.train, ids)
+            steps = selector.work(self.train.for_method(selector.accepts_sparse))
+            yield from _until_constant(steps, self.plan, unit.parameters, self.train, ids)
             return
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         sets, compared, combinations = yield from self._select(selector, unit)
         if combinations is None:
             ranked = two_stage_steps(ranker, self.train, sets)
         else:
-            ranked = combined_steps(ranker, self.train, sets, combinations)
+            ranked = combined_steps(ranker, self.train.for_method(accepts_sparse=False), sets, combinations)
         for told in ranked:
             yield replace(told, candidates=compared.row(told.number - 1)) if isinstance(told, Step) else told
 
@@ -375,7 +389,7 @@ class FoldContext:
         entry, key, ids = self.plan.entry, self._selecting(unit), self.fold.train.feature_ids
         if key not in self._selected:
             steps: list[Step] = []
-            selecting = selector.work(self.train)
+            selecting = selector.work(self.train.for_method(selector.accepts_sparse))
             for told in _until_constant(selecting, self.plan, unit.parameters, self.train, ids):
                 if isinstance(told, Step):
                     steps.append(told)

@@ -73,7 +73,8 @@ class MeasuredPart(ScoredPart):
     def _tables(self, steps: Sequence[Step]) -> Iterator[dict[str, Floats]]:
         """Yield the measures of some steps at a time in each query."""
         if all(step.linear for step in steps):
-            at_once = max(1, min(_SCORES // self._data.n_documents, _VALUES // self._values))
+            most = max(self._data.n_documents, self._data.n_features)
+            at_once = max(1, min(_SCORES // most, _VALUES // self._values))
             for first in range(0, len(steps), at_once):
                 coefs = np.array([step.coef for step in steps[first : first + at_once]])
                 yield self._evaluator.per_query_many(self.linear_scores(coefs))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.dataset import Fold, FoldedDataset
-from rankstudio.engine.data.preferences.csv_file import PreferenceFile, read_preference_file
+from rankstudio.engine.data.preferences.clicks import ClickRule, PairRule
+from rankstudio.engine.data.preferences.csv_file import (
+    ClickFacts,
+    PreferenceFile,
+    read_preference_file,
+)
 from rankstudio.engine.data.preferences.preferences import (
     NO_PREFERENCES,
     Preferences,
@@ -30,22 +36,37 @@ def preference_file(plan: Plan) -> PreferenceFile:
     DataError
         If it cannot be read, or differs from that of the plan.
     """
-    file = read_preference_file(Path(plan.preferences["path"]))
+    told = plan.preferences
+    rule = ClickRule(cast(PairRule, told["pairs"]), told["eta"]) if "pairs" in told else None
+    file = read_preference_file(Path(told["path"]), rule)
     if plan.preferences.get("checksum", file.checksum) != file.checksum:
         text = tr("{file}: the preferences have changed since the plan was made. Add the file again.")
         raise DatasetError(text.format(file=file.path))
     return file
 
 
-def named_for(plan: Plan, dataset: FoldedDataset, path: Path) -> dict[str, str]:
-    """Return the plan's entry of a preference file that fits the data.
+def click_facts(plan: Plan) -> ClickFacts | None:
+    """Return what is known of the clicks of a plan; None where it learns from labels or other preferences.
+
+    Raises
+    ------
+    DataError
+        As in :func:`preference_file`.
+    """
+    return preference_file(plan).clicks if plan.preferences else None
+
+
+def named_for(
+    plan: Plan, dataset: FoldedDataset, path: Path, rule: ClickRule | None = None
+) -> dict[str, str]:
+    """Return the plan's entry of a preference file that fits the data; clicks are made preferences by a rule.
 
     Raises
     ------
     DataError
         As in :func:`check_preferences`.
     """
-    named = named_preferences(path)
+    named = named_preferences(path, rule)
     check_preferences(plan.changed(preferences=named), dataset)
     return named
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.shard import shards_of
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 PIECE = 1 << 18
 """Values of a part's documents that a thread looks at together: two megabytes, which caches hold."""
@@ -25,7 +27,7 @@ class ScoredPart:
     The documents of a part with one shard are stored with a row per feature, for all models. Larger parts are
     read again for each model, or for several at once, `PIECE` values at a time, and only features with
     weights: each thread holds a piece and a copy of it, regardless of the memory limit. The scores have the
-    same bits.
+    same bits. Sparse features are never written out, but for a nonlinear model of all of them.
 
     Parameters
     ----------
@@ -43,6 +45,9 @@ class ScoredPart:
         """Return a model's scores, shape (m,); ``known`` are those of the previous step."""
         if not step.learned:  # what was given is found by the whole part
             return step.scores(self._data.X.T)
+        if self._sparse and not step.linear:
+            columns = self._data.X.T
+            return step.scores(columns if step.narrow else np.ascontiguousarray(columns), known)
         if not self._large:
             return step.scores(self._columns, known)
         if step.linear:
@@ -77,11 +82,15 @@ class ScoredPart:
 
     @cached_property
     def _large(self) -> bool:
-        return len(shards_of(self._data.query_ptr)) > 1
+        return not self._sparse and len(shards_of(self._data.query_ptr)) > 1
+
+    @property
+    def _sparse(self) -> bool:
+        return isinstance(self._data.X, SparseRows)
 
     @cached_property
-    def _columns(self) -> Floats:
-        return np.ascontiguousarray(self._data.X.T)
+    def _columns(self) -> Any:
+        return self._data.X.T if self._sparse else np.ascontiguousarray(self._data.X.T)
 
     def _spread(self, score: Callable[[slice], None]) -> None:
         m, n = self._data.X.shape

@@ -417,6 +417,10 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, one: RowSeries, place: int
     middles = [at - _BAR / 2 + (place + 0.5) * high for at in range(len(figure.rows))]
     lengths = [value if isfinite(value) else nan for value in one.values]
     page.area.barh(middles, lengths, high, color=colors, linewidth=0)
+    for middle, length, mark in zip(middles, lengths, one.marks, strict=False):
+        if mark and isfinite(length):
+            look: Look = {"ha": "left", "va": "center", "color": style.text}
+            page.area.annotate(f" {mark}", (length, middle), **look)
     if len(figure.series) > 1:
         page.entries.append((Patch(color=style.category(one.number), linewidth=0), one.label))
 

@@ -184,6 +184,8 @@ class RowSeries:
         Ends of an interval around each value; empty for none.
     number : int
         Style number, from 0.
+    marks : tuple of str
+        Marks beside the values, such as "*" for significance; empty for none.
     """
 
     label: str
@@ -191,6 +193,7 @@ class RowSeries:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     number: int = 0
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -269,6 +272,8 @@ class RowsFigure:
             called = one.label or self.axis.text
             header += [called, *([f"{called}, low", f"{called}, high"] if one.low else [])]
             columns += [one.values, *((one.low, one.high) if one.low else ())]
+            header += [f"{called}, marks"] if one.marks else []
+            columns += [one.marks] if one.marks else []
         if self.strong:
             header.append(self.strong_label or "marked")
             columns.append(tuple("yes" if at in self.strong else "no" for at in range(len(self.rows))))

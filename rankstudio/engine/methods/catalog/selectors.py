@@ -425,22 +425,6 @@ GAS = _order(
             own_file=True,
         ),
         Parameter(
-            name="similarity",
-            label="similarity",
-            kind=Kind.CHOICE,
-            default="kendall",
-            help=(
-                "Similarity of two features: that of their rankings, or own numbers from a CSV file with a "
-                "row and a column for each feature."
-            ),
-            symbol="e",
-            source="Geng et al. 2007, section 3.3",
-            basic=False,
-            offers_several=False,
-            choices=(("kendall", "Kendall's τ"),),
-            own_file=True,
-        ),
-        Parameter(
             name="c",
             label="penalty c",
             kind=Kind.NUMBER,
@@ -449,6 +433,20 @@ GAS = _order(
             symbol="c",
             source="Geng et al. 2007, eq. (3)",
             low=0.0,
+        ),
+        Parameter(
+            name="similarity",
+            label="similarity",
+            kind=Kind.CHOICE,
+            default="kendall",
+            help=(
+                "Similarity of two features: that of their rankings (Kendall's τ), their correlation, or own "
+                "numbers from a CSV file with a row and a column for each feature."
+            ),
+            symbol="e",
+            source="Geng et al. 2007, section 3.3",
+            choices=(("kendall", "Kendall's τ"), ("pearson", "Pearson")),
+            own_file=True,
         ),
     ),
 )

@@ -229,8 +229,8 @@ class LambdaMART(TreeRanker):
             For labels or queries beyond LightGBM's limits.
         """
         n_rounds = self.checked("n_rounds")
-        parameters = self._parameters() | {"num_threads": threads_for(data.X)}
         data = training_data(data)
+        parameters = self._parameters() | {"num_threads": threads_for(data.X)}
         if self.costs is not None:
             parameters["cegb_penalty_feature_coupled"] = prices_of(self.costs, data.X.shape[1]).tolist()
         check_labels(self.entry, data)

@@ -15,7 +15,7 @@ from rankstudio.engine.arithmetic.pair_cost.global_pairs import global_statistic
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows, losses_inside
 from rankstudio.engine.arithmetic.query_data import QueryData, QueryStatistics, several_queries
 from rankstudio.engine.arithmetic.scoring import linear_scores
-from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dense, is_sparse
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, is_sparse
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
@@ -177,10 +177,10 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization = self.checked("regularization")
         data = training_data(data)
         found = self._steps(data, regularization)
-        if not data.one_ranking or self.solver == "cg" or isinstance(data.given, SparseQueryData):
+        if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from found
             return
-        whole = dense(data.whole("RankRLS"))
+        whole = data.whole("RankRLS")
         kept = data.shared.of(_OneRanking)
         for told in found:
             if isinstance(told, Step):
@@ -193,7 +193,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
         """Yield the steps, their criterion for several queries."""
         gradients, pairs = self._gradients, self.checked("pairs")
-        if pairs == "query" and not (gradients.serve(data) or isinstance(data.given, SparseQueryData)):
+        if pairs == "query" and not gradients.serve(data):
             yield from model_steps(data, regularization, self.pair_cost())
             return
         yield from self._at_once(data.whole("RankRLS"), regularization)
@@ -202,12 +202,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         """Yield the steps from all documents at once."""
         gradients, pairs = self._gradients, self.checked("pairs")
         ranked, data = data, pair_rows(data, self.pair_cost())
-        if gradients.serve(data) or isinstance(data, SparseQueryData):
+        if gradients.serve(data):
             if pairs != "query":
                 raise ParameterError("pairs", pairs, "query with the conjugate gradient solver")
             yield from gradients.iterations(data, centred_labels(data), regularization)
             return
-        coef, _, errors = self._global_models(dense(ranked), regularization)
+        coef, _, errors = self._global_models(ranked.dense(), regularization)
         yield Step(1, tuple(range(coef.size)), coef, float(errors.sum()), np.empty(0))
 
     def fit(
@@ -411,7 +411,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         own = [self.checked("regularization")]
         grid = own if regularization is None else [LAMBDA.check(value) for value in regularization]
         if outputs is None:
-            found = self._left_out(dense(data), grid)
+            found = self._left_out(data.dense(), grid)
             return found[0] if regularization is None else found
         self._refuse_several_outputs()
         several = (left_out_outputs(data, outputs, value) for value in grid)
@@ -422,6 +422,8 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     def left_out(self, data: GivenData, columns: Sequence[int]) -> Floats:  # noqa: D102 - inherited
         several_queries(data.ptr, "The leave-query-out predictions of RankRLS")
         data = training_data(data)
+        if data.sparse:
+            data, columns = data.narrowed(sorted(columns)), range(len(columns))
         scorer = finish(self.left_out_scorer(data, columns))
         if scorer is not None:
             return left_out_of_shards(data, scorer)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.gram_product import DenseGramProduct, GramProduct, SparseGramProduct
+from rankstudio.engine.arithmetic.gram_product import gram_product
 from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import minimise
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import between
+from rankstudio.engine.methods.base import between, is_told
 from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support.threads import pool, worthwhile
@@ -54,15 +54,14 @@ class ConjugateGradients:
 
     def serve(self, data: GivenData) -> bool:
         """Return whether gradients are used for such data; ParameterError for "direct" with sparse X."""
-        sparse = isinstance(data, SparseQueryData)
-        if sparse and self.solver == "direct":
+        if data.sparse and self.solver == "direct":
             raise ParameterError("solver", self.solver, "auto or cg where X is sparse")
-        return sparse or self.solver == "cg"
+        return data.sparse or self.solver == "cg"
 
     def iterations(
         self, data: QueryData | SparseQueryData, labels: Floats, regularization: float
     ) -> Iterator[Iteration]:
-        """Minimise ||y^ - X^w||² + λ||w||², with one :class:`Iteration` per step.
+        """Minimise ||y^ - X^w||² + λ||w||², with one :class:`Iteration` per step; few of very many weights.
 
         Parameters
         ----------
@@ -82,18 +81,22 @@ class ConjugateGradients:
         O(entries of X + n) time per iteration, and memory.
         """
         everything = tuple(range(data.X.shape[1]))
-        large = isinstance(data, SparseQueryData) and worthwhile(6.0 * data.X.nnz)  # an iteration
+        large = worthwhile(6.0 * data.X.nnz) if data.sparse else False  # an iteration
         with pool(large) as (executor, workers):
-            product: GramProduct
-            if isinstance(data, SparseQueryData):
-                product = SparseGramProduct(data, executor, workers)
-            else:
-                product = DenseGramProduct(data)
+            product = gram_product(data, executor, workers)
             right, constant = product.right(labels), float(labels @ labels)
             limits = self.tol, self.max_iter
             states = minimise(product, product.squares, right, constant, regularization, *limits)
+            held: Iteration | None = None  # until it is known whether it is the last one
             for number, now in enumerate(states, start=1):
-                yield Iteration(number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged)
+                held = Iteration(
+                    number, everything, now.w, now.objective, np.empty(0), now.gap, now.converged
+                )
+                if is_told(number, len(everything)):
+                    yield held
+                    held = None
+            if held is not None:
+                yield held
 
     def warn_unless_converged(self, last: Iteration) -> None:
         """Issue a ConvergenceWarning if the last iteration is not close enough to the minimum."""

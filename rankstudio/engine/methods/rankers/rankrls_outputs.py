@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.nested_rankrls import factorise
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, check_labels
-from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, dense
+from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradients
@@ -107,7 +107,7 @@ def centred_labels(data: QueryData | SparseQueryData, outputs: Floats | None = N
         Labels in the order of the rows of X; by default those of ``data``.
     """
     if outputs is None:
-        return data.centred_labels if isinstance(data, SparseQueryData) else data.centred[1]
+        return data.centred_labels
     for column in outputs.T:
         check_labels(data.X.shape, column)
     return centre(outputs if data.order is None else outputs[data.order], data.ptr)
@@ -124,7 +124,7 @@ def fit_outputs(
         The last two are 1 and the sums of the products, or the maximum number of gradients and None.
     """
     labels = centred_labels(data, outputs)
-    if gradients.serve(data) or isinstance(data, SparseQueryData):
+    if gradients.serve(data):
         ends = []
         for column in np.ascontiguousarray(labels.T):
             *_, last = gradients.iterations(data, column, regularization)
@@ -132,6 +132,7 @@ def fit_outputs(
             ends.append(last)
         criteria = np.array([end.criterion for end in ends])
         return np.stack([end.coef for end in ends]), criteria, max(end.number for end in ends), None
+    data = data.dense()
     models = OutputModels(data, regularization)
     criteria = np.einsum("mv,mv->v", *2 * (models.residuals(labels),))
     sums = data.centred[0].T @ data.centred[0], data.centred[0].T @ labels
@@ -141,8 +142,8 @@ def fit_outputs(
 def left_out_outputs(data: QueryData | SparseQueryData, outputs: Floats, regularization: float) -> Floats:
     """Predict each document by the models trained without its query, shape (m, v), centred."""
     labels = centred_labels(data, outputs)
-    rest = OutputModels(dense(data), regularization).residuals(labels)
-    return dense(data).in_original_order(labels - rest)
+    rest = OutputModels(data.dense(), regularization).residuals(labels)
+    return data.dense().in_original_order(labels - rest)
 
 
 def added(

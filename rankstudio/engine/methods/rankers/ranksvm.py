@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.sparse_query_data import is_sparse
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
@@ -28,6 +29,7 @@ from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, 
 from rankstudio.engine.methods.pair_learners import PreferenceLearner
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
+from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.work import Note, WorkProgress
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     """
 
     entry = RANKSVM
+    accepts_sparse: ClassVar[bool] = True
 
     dual_coef_: Floats = field(init=False)
     basis_: Ints = field(init=False)
@@ -129,7 +132,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         if kernel.function == "linear":
             yield from super().work(data)
             return
-        rows = training_data(data).whole("RankSVM with a kernel")
+        rows = training_data(data).for_method(accepts_sparse=False).whole("RankSVM with a kernel")
         features, said = kernel_features(rows, kernel, *settings)
         if said:
             yield Note(said, kind=DependentBasisWarning)
@@ -156,7 +159,8 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
         kernel = kernel_of(self)
         if kernel.function == "linear":
             return super()._score(X)
-        return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(np.ascontiguousarray(X))
+        rows = np.ascontiguousarray(SparseRows(X).dense() if is_sparse(X) else X)
+        return KernelModel(kernel, self.basis_vectors_, self.dual_coef_).scores(rows)
 
     def _minimise(
         self, data: TrainingData, C: float, tol: float, max_iter: int

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints, unwritable
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.steps import Step
 
@@ -39,6 +40,8 @@ class ColumnGroups:
         ParameterError
             For an empty group, or an invalid or repeated column.
         """
+        if not groups:
+            return cls(*_alone(n))
         given = [tuple(sorted(int(column) for column in group)) for group in groups]
         every = [column for group in given for column in group]
         if not all(given) or len(set(every)) < len(every) or any(not 0 <= column < n for column in every):
@@ -64,6 +67,8 @@ class ColumnGroups:
     @property
     def representatives(self) -> Ints:
         """First column of each group, shape (g,)."""
+        if self.trivial:
+            return self.of_column
         return np.array([group[0] for group in self.groups], dtype=np.int64)
 
     def containing(self, columns: Iterable[int]) -> Columns:
@@ -92,3 +97,9 @@ class ColumnGroups:
         candidates = step.candidates[self.of_column] if step.candidates.size else step.candidates
         coef = step.coef if step.selected else np.zeros(self.of_column.size)
         return replace(step, selected=self.columns(step.selected), candidates=candidates, coef=coef)
+
+
+@lru_cache(maxsize=4)
+def _alone(n: int) -> tuple[tuple[Columns, ...], Ints]:
+    """Return each of n features as a group, and the position of each; many plans ask for them."""
+    return tuple((column,) for column in range(n)), unwritable(np.arange(n))

@@ -13,7 +13,8 @@ from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
-from rankstudio.engine.methods.selection.kendall import Between, comparing_rankings, kendall_similarity
+from rankstudio.engine.methods.selection.fsmrank import comparing_features
+from rankstudio.engine.methods.selection.kendall import Between, kendall_similarity
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData
@@ -44,8 +45,9 @@ class GAS(PathSelector):
         of different labels that the feature orders correctly, 1 minus the disagreement error. Or own numbers
         from 0 up, of shape (n,), or a function of X, y and the query of each document that returns them; the
         direction is then that of the better MAP.
-    similarity : {"kendall"}, array-like or callable, default "kendall"
-        e: |Kendall's τ-b|, or an own symmetric matrix of shape (n, n), or a function that returns it.
+    similarity : {"kendall", "pearson"}, array-like or callable, default "kendall"
+        e: |Kendall's τ-b|; |Pearson's correlation| over all documents; or an own symmetric matrix of shape
+        (n, n), or a function that returns it.
     c : float, default 0.1
         Weight of similarity relative to importance, from 0 up; with 0 the features are ordered by importance.
     convention : str, default "letor4"
@@ -109,14 +111,15 @@ class GAS(PathSelector):
         kind = self.checked("similarity")
         if not isinstance(kind, str):
             return own_similarity(kind, data)
-        return (yield from comparing_rankings(data))
+        return (yield from comparing_features(data, kind))
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
     ) -> Waiting[Ordering]:
         c, kind = self.checked("c"), self.checked("similarity")
         importance, directions = yield from self.weights(data)
-        own = None if isinstance(kind, str) else own_similarity(kind, data)
+        # Kendall's τ is computed for the pairs that are asked for: all of them would take long.
+        own = None if isinstance(kind, str) and kind == "kendall" else (yield from self.similarities(data))
         yield WorkProgress("ranking features", 0.0)
         scores, varies = importance.copy(), (yield from informative_columns(data))
         left = np.ones(scores.size, dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.catalog.selectors import CHI_SQUARED, MUTUAL_INFORMATION, SINGLE_FEATURE
+from rankstudio.engine.methods.selection import sparse_columns
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
@@ -69,6 +71,7 @@ class SingleFeatureRanking(PathSelector):
     """
 
     entry = SINGLE_FEATURE
+    accepts_sparse: ClassVar[bool] = True
 
     scores_: Floats = field(init=False)
     directions_: Floats = field(init=False)
@@ -152,6 +155,8 @@ def _measure_sums(
     """Return the sums over queries of some features' measure, and how many have one, each (signs, c)."""
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
+    if data.sparse:
+        return sparse_columns.measure_sums(data, columns, measure, convention, signs)
     evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
     total, count = np.empty((2, len(signs), columns.stop - columns.start))
     for part in column_portions(len(data.X), columns):
@@ -207,6 +212,7 @@ class MutualInformation(PathSelector):
     """
 
     entry = MUTUAL_INFORMATION
+    accepts_sparse: ClassVar[bool] = True
 
     scores_: Floats = field(init=False)
 
@@ -220,6 +226,17 @@ class MutualInformation(PathSelector):
     def statistic(self, counts: Floats) -> float:
         """Return the statistic of a feature from the documents of each bin and label (bins, labels)."""
         return _information(counts)
+
+    def gains(self, counts: Floats) -> Floats:
+        """Return what a document of each bin and label adds to the statistic, to first order: (bins, labels).
+
+        The statistic divided by the number of documents, or a constant for all documents, is the mean of it.
+        """
+        p = counts / counts.sum()
+        independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
+        there = counts > 0
+        ratios: Floats = np.log(np.where(there, p, 1.0) / np.where(there, independent, 1.0)) / counts.sum()
+        return ratios
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
@@ -261,24 +278,34 @@ class ChiSquared(MutualInformation):
         there = expected > 0
         return float(np.sum((counts[there] - expected[there]) ** 2 / expected[there]))
 
+    def gains(self, counts: Floats) -> Floats:  # noqa: D102 - inherited
+        p = counts / counts.sum()
+        bins, labels = p.sum(axis=1, keepdims=True), p.sum(axis=0, keepdims=True)
+        # The derivatives of sum p² / (bins labels), which is χ² per document, and 1.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.nan_to_num(p / (bins * labels))
+        of_bins, of_labels = ratios**2 * labels, ratios**2 * bins
+        derivatives: Floats = 2 * ratios - of_bins.sum(axis=1, keepdims=True) - of_labels.sum(axis=0)
+        return derivatives
+
 
 _COUNTING = "comparing features with labels"
 
 
-def information_by_query(data: TrainingData, n_bins: int) -> Waiting[Floats]:
-    """Return the part of each query in the mutual information of each feature with the labels, (n, Q).
+def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Waiting[Floats]:
+    """Return the part of each query in the statistic of each feature, shape (n, Q).
 
-    It is the sum over the query's documents of ln(p(b, l) / (p(b) p(l))) / m, for the bin b and label l of a
-    document and m documents in all: the sum over all queries is the mutual information.
+    It is the sum over the query's documents of :meth:`MutualInformation.gains`.
     """
-    edges, labels = yield from _edges(data, n_bins)
+    edges, labels = yield from _edges(data, estimator.checked("n_bins"))
     n = edges.shape[0]
     parts = np.empty((n, data.ptr.size - 1))
     for columns in data.portions():
         yield WorkProgress(_COUNTING, columns.start / n)
         message = columns, edges[columns], labels
         (counts,) = yield from summed(data, _COUNTING, _joint_counts, *message)
-        (parts[columns],) = yield from summed(data, _COUNTING, _information_parts, *message, counts)
+        gains = np.array([estimator.gains(joint) for joint in counts])
+        (parts[columns],) = yield from summed(data, _COUNTING, _gained, *message, gains)
     return parts
 
 
@@ -288,16 +315,11 @@ def _edges(data: TrainingData, n_bins: int) -> Waiting[tuple[Floats, Floats]]:
     return (yield from order_statistics(data, ranks, _COUNTING)), labels_of(data)
 
 
-def _information_parts(
-    data: QueryData, columns: slice, edges: Floats, labels: Floats, counts: Floats
-) -> tuple[Joined]:
-    """Return the part of each query, of some features with the documents of each bin and label in all."""
+def _gained(data: QueryData, columns: slice, edges: Floats, labels: Floats, gains: Floats) -> tuple[Joined]:
+    """Return the part of each query, of some features with the gain of each bin and label."""
     number = np.searchsorted(labels, data.y)
     out = np.empty((edges.shape[0], data.ptr.size - 1))
-    for row, joint, own, values in zip(out, counts, edges, data.X[:, columns].T, strict=True):
-        p = joint / joint.sum()
-        independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0, keepdims=True)
-        gain = np.log(np.where(joint > 0, p, 1.0) / np.where(joint > 0, independent, 1.0)) / joint.sum()
+    for row, gain, own, values in zip(out, gains, edges, data.X[:, columns].T, strict=True):
         bins = np.searchsorted(np.unique(own), values, side="left")
         row[:] = np.add.reduceat(gain[bins, number], data.ptr[:-1])
     return (Joined(out),)
@@ -309,6 +331,8 @@ def _joint_counts(data: QueryData, columns: slice, edges: Floats, labels: Floats
     Bins are those up to edges that are values themselves.
     """
     number = np.searchsorted(labels, data.y)
+    if data.sparse:
+        return (sparse_columns.joint_counts(data, columns, edges, number, labels.size),)
     out = np.zeros((edges.shape[0], edges.shape[1] + 1, labels.size))
     for joint, own, values in zip(out, edges, data.X[:, columns].T, strict=True):
         bins = np.searchsorted(np.unique(own), values, side="left")

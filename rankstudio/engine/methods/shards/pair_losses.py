@@ -21,6 +21,7 @@ from rankstudio.engine.arithmetic.optimisers.pair_problem import (
 from rankstudio.engine.arithmetic.pair_losses import LinearPairs, PairLoss, Smooth
 from rankstudio.engine.arithmetic.pairs import Hinge, Pairs, PairWeighting, PreferencePairs
 from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.sparse_pairs import SparseLinearPairs
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.methods.memory_need import PAIRS
 from rankstudio.engine.methods.shards.scratch import Scratch
@@ -375,4 +376,4 @@ def pairs_of(data: TrainingData, weighting: PairWeighting | None = None) -> Iter
             pairs = Pairs(rows.y, rows.ptr, executor, workers, weighting)
         else:
             pairs = PreferencePairs(rows.preferences, rows.ptr, executor, workers)
-        yield LocalPairs(LinearPairs(rows.X, pairs))
+        yield LocalPairs(SparseLinearPairs(rows, pairs) if rows.sparse else LinearPairs(rows.X, pairs))

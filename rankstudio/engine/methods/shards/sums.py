@@ -103,6 +103,8 @@ def informative_columns(data: TrainingData) -> Waiting[Bools]:
 
     Ranked by one of the others, documents keep the order of the file, which may be a good order.
     """
+    if data.sparse:
+        return data.whole("").informative  # type: ignore[no-any-return]
     squares, _ = yield from sums_of_products(data)
     # A feature that is constant inside a query is exactly 0 there, and no square of another one is.
     varies: Bools = np.diag(squares) > 0
@@ -120,6 +122,12 @@ def models_in_order(data: TrainingData, order: Ints, regularization: float) -> W
 
     See :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`; it needs two passes over the data.
     """
+    if data.sparse:  # the products of all features have no room
+        few = data.narrowed(order.tolist())
+        own, errors = yield from models_in_order(few, np.arange(order.size), regularization)
+        coefs = np.zeros((order.size, data.X.shape[1]))
+        coefs[:, order] = own
+        return coefs, errors
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(squares, right, order, regularization)
     message = order, factor, along, regularization

@@ -33,9 +33,11 @@ from rankstudio.engine.support.file_pages import empty_in_file, in_file, release
 from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.memory import budget, size
 from rankstudio.engine.support.shard import DOCUMENTS, Shard, shards_of
+from rankstudio.engine.support.sparse_rows import Features, SparseRows
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 _UNASKED = 1e8  # bytes of one shard's states: to ask what is free takes longer than a short path
+_ENTRIES_AT_ONCE = 1 << 22  # of sparse columns
 _VALUES_AT_ONCE = 1_000_000  # of a few columns: what is done with them takes some tenths of a second
 
 
@@ -162,7 +164,7 @@ class TrainingData:
     Attributes
     ----------
     X : ndarray of shape (m, n), C order
-        Features in memory, or mapped from a file; or a sparse matrix.
+        Features in memory, or mapped from a file; or SparseRows.
     y : ndarray of shape (m,)
     ptr : ndarray of shape (Q + 1,)
         Query q has the rows ``ptr[q]:ptr[q + 1]``.
@@ -184,7 +186,7 @@ class TrainingData:
         As in :class:`QueryData`; shared with the original object.
     """
 
-    X: Floats
+    X: Features
     y: Floats
     ptr: Ints
     executor: ShardExecutor = IN_PROCESS
@@ -227,6 +229,11 @@ class TrainingData:
     def one_ranking(self) -> bool:
         """Whether all documents are of one query, so that no query can be left out; labels order them."""
         return self.ptr.size == 2 and not self.preferring
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X stores values other than 0 only."""
+        return isinstance(self.X, SparseRows)
 
     @property
     def several(self) -> bool:
@@ -295,6 +302,21 @@ class TrainingData:
             )
         return self._all
 
+    def for_method(self, accepts_sparse: bool) -> TrainingData:
+        """Return the data, or an array of sparse data for a method that takes no others.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If memory has no room for it.
+        """
+        if accepts_sparse or not self.sparse:
+            return self
+        kept = self.shared.of(_AsArray)
+        if kept.data is None:
+            kept.data = self.narrowed(range(self.X.shape[1]))
+        return kept.data
+
     def narrowed(self, columns: Sequence[int]) -> TrainingData:
         """Return the same documents with some of their features.
 
@@ -355,6 +377,9 @@ class TrainingData:
         With several shards, each gives a progress event and would be read again, so all columns come at once.
         """
         columns = slice(0, self.X.shape[1])
+        if self.sparse:
+            portions: Iterator[slice] = self.X.portions(_ENTRIES_AT_ONCE)
+            return portions
         return iter((columns,)) if self.several else column_portions(len(self.X), columns)
 
     def _rows(self, index: int) -> Floats:
@@ -397,6 +422,13 @@ class TrainingData:
         return (self.executor if self.several else IN_PROCESS).session(self, work)
 
 
+@dataclass
+class _AsArray:
+    """Sparse data as an array, for all methods that need it."""
+
+    data: TrainingData | None = None
+
+
 def column_portions(m: int, columns: slice) -> Iterator[slice]:
     """Yield slices of some columns of m documents, of a few megabytes each."""
     step = max(1, _VALUES_AT_ONCE // m)
@@ -417,7 +449,7 @@ def training_data(data: GivenData) -> TrainingData:
     if isinstance(data, TrainingData):
         return data
     if type(data) is not QueryData:
-        return TrainingData(data.X, data.y, data.ptr, given=data, sharing=data.shared)
+        return TrainingData(data.X, data.y, data.ptr, given=data, part_of=data.part_of, sharing=data.shared)
     one = data.preferences is not None or len(shards_of(data.ptr)) == 1
     return TrainingData(
         data.X,

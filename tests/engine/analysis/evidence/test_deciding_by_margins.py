@@ -17,6 +17,7 @@ from rankstudio.engine import (
     FSBFS,
     FSMSVM,
     GAS,
+    ChiSquared,
     ExpectedDivergence,
     FSMRank,
     FSMRankTop,
@@ -51,6 +52,7 @@ SELECTORS = [
         MutualInformation(3),
         0.6,
     ),  # of eight seeds 0.58: the bins shift, with which the estimate does not reckon
+    (ChiSquared(3), 0.6),  # the same
     (L1Path(4), 0.9),
     (L1Path(4, scaling="none"), 0.9),
     (RecursiveElimination(4), 0.9),
@@ -275,3 +277,25 @@ def test_other_methods_have_none() -> None:
         assert not divides_by_query(method)
     with pytest.raises(ParameterError, match="divided among the queries"):
         finish(margin_steps(GreedyRankRLS(2), group(X, y, qid)))
+
+
+@pytest.mark.parametrize("method", [MutualInformation(), ChiSquared()], ids=repr)
+def test_the_part_of_a_document_is_the_derivative_of_the_statistic(method: MutualInformation) -> None:
+    """Per document, the statistic changes by what a document gains more than the mean."""
+    counts = np.random.default_rng(0).integers(0, 20, (4, 3)).astype(float)
+    counts[1, 2] = 0.0
+    m, h = counts.sum(), 1e-6
+    chi = isinstance(method, ChiSquared)
+
+    def per_document(counts: np.ndarray) -> float:
+        return method.statistic(counts) / (counts.sum() if chi else 1.0)
+
+    gains = method.gains(counts) * (1.0 if chi else m)
+    there = counts > 0
+    numeric = np.zeros_like(counts)
+    for at in zip(*np.nonzero(there), strict=True):
+        more = counts.copy()
+        more[at] += h
+        numeric[at] = (per_document(more) - per_document(counts)) / h * m
+    expected = gains - np.sum(counts / m * gains)
+    np.testing.assert_allclose(numeric[there], expected[there], atol=1e-3)

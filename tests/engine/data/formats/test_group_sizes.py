@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import lightgbm
 import numpy as np
 import pytest
 from wording import naming
@@ -116,7 +117,6 @@ def test_sizes_are_opened_with_their_data(tmp_path: Path) -> None:
 
 def test_lightgbm_reads_what_is_written_for_it(tmp_path: Path) -> None:
     """An independent reader: labels, sizes of queries and values are the same."""
-    lightgbm = pytest.importorskip("lightgbm")
     data = make_ranking(n_queries=20, seed=1).folds[0].train
     save_dataset(data, tmp_path / "rank.train", BY_KEY["lightgbm"])
     quiet = {

@@ -26,6 +26,7 @@ from rankstudio.engine.data.source_file import LoadedFile
 from rankstudio.engine.data.table import Table
 from rankstudio.engine.data.table_builder import PartFiles, TableInMemory
 from rankstudio.engine.errors import DataError, FormatError, OutputError
+from rankstudio.engine.support.sparse_rows import SparseRows
 
 many = settings(suppress_health_check=[HealthCheck.too_slow])
 pieces = st.sampled_from([1, 7, 40, 1 << 20])
@@ -149,10 +150,11 @@ def test_a_wide_file_whose_beginning_is_narrow() -> None:
     assert not table.dense
 
 
-def test_what_does_not_fit_into_memory_is_refused() -> None:
-    content = b"1 qid:1 1000000:1\n" + b"1 qid:1\n" * 3_000_000
-    with pytest.raises(DataError, match=naming("3000001 1000000 24000.1 GB")):
-        parsed(content, 1 << 20)
+def test_zeros_of_a_wide_file_take_no_memory() -> None:
+    table = parsed(b"1 qid:1 1000000:1\n" + b"1 qid:1\n" * 3_000_000, 1 << 20)
+    assert isinstance(table.X, SparseRows)
+    assert table.X.shape == (3_000_001, 1)
+    assert table.feature_ids.tolist() == [1_000_000]
 
 
 @given(texts())

@@ -38,7 +38,7 @@ CASES = {
     "feature 0": (b"1 qid:1 0:2", 1, 9, '"0:2"', "at least 1"),
     "a repeated feature": (b"1 qid:1 1:2 1:2", 1, 13, "feature 1 again", "at most once in a line"),
     "a feature repeated later": (b"1 qid:1 7:2 3:1 7:5", 1, 17, "feature 7 again", "at most once"),
-    "an enormous id": (b"1 qid:1 1000001:2", 1, 9, '"1000001:2"', "at most 1000000 (every feature"),
+    "an enormous id": (b"1 qid:1 2147483648:2", 1, 9, '"2147483648:2"', "at most 2147483647"),
     "a zero byte": (GOOD + b"PK\x03\x04\x00", 2, 5, "binary data", "text"),
     "UTF-16": ("1 qid:1 1:1".encode("utf-16"), 1, 1, "text in UTF-16", "UTF-8"),
     "an empty file": (b"", 0, 0, "an empty file", "at least one line"),

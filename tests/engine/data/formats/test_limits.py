@@ -92,9 +92,11 @@ def test_lines_and_columns_that_do_not_fit_are_refused_before_they_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "wide.txt"
-    path.write_bytes(b"1 qid:1 1000000:1\n" * 500)
-    monkeypatch.setattr(memory, "available", lambda: 2e9)
-    needed = r"500 documents with 1000000 features need 4\.0 GB of memory, but 2\.0 GB are free"
+    path.write_bytes(
+        b"1 qid:1" + b"".join(b" %d:1" % i for i in range(1, 1001)) + b"\n" + b"1 qid:1 1:1\n" * 499
+    )
+    monkeypatch.setattr(memory, "available", lambda: 2e6)
+    needed = r"500 documents with 1000 features need 0\.0 GB of memory, but 2\.0 MB are free"
     with pytest.raises(DatasetError, match=needed):
         load_letor(path)
 

@@ -130,7 +130,6 @@ def test_queries_are_left_out_shard_by_shard_where_the_ranker_can(hollow: Folded
 
 @pytest.mark.parametrize("key", ["lambdamart", "lambdamart-top"])
 def test_bins_of_all_documents_have_to_fit_into_the_budget(hollow: FoldedDataset, key: str) -> None:
-    pytest.importorskip("lightgbm")
     with memory.within(2e9):
         found = estimated(hollow, key)
     assert found.runs

@@ -15,8 +15,6 @@ from rankstudio.engine.methods.rankers.lambdamart import _SAMPLE, LambdaMART, Tr
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 
-pytest.importorskip("lightgbm")
-
 QUICK = LambdaMART(n_rounds=6, num_leaves=5, min_data_in_leaf=3, feature_fraction=0.7)
 
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
-from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.catalog.selectors import GREEDY_RANKRLS
@@ -221,10 +220,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     ) -> Iterator[Step | WorkProgress]:
         """Return the steps of a path in which groups stand for features."""
         shape = Shape.of(data.X.shape, data.ptr, groups.greatest(rules.k))
-        sparse, asked = isinstance(data.given, SparseQueryData), (data, regularization, groups, rules, cost)
-        if sparse and self.search == "best":
+        asked = data, regularization, groups, rules, cost
+        if data.sparse and self.search == "best":
             raise ParameterError("search", self.search, "forward, floating or swap where X is sparse")
-        way = "columns" if sparse else self._way(shape, groups, data.several)
+        way = "columns" if data.sparse else self._way(shape, groups, data.several)
         if way == "forward":
             from rankstudio.engine.methods.selection.greedy_rankrls.forward_path import forward_path  # noqa: PLC0415 - numba
 
@@ -249,7 +248,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         pointwise = self.pairs == "pointwise"
         self._check_one_ranking(data, cost)
         rows = data.whole("Greedy RankRLS")
-        if isinstance(rows, SparseQueryData):
+        if data.sparse:
             raise DatasetError("Greedy RankRLS without queries: expected a dense X, got a sparse one.")
         found = (LeaveOneOutSearch if pointwise else LeavePairOutSearch)(rows, regularization)
         return search_path(found, groups, rules, self.search)

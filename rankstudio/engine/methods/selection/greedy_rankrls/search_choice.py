@@ -198,7 +198,7 @@ def whole_path(
         If there is not enough memory for it.
     """
     k = groups.greatest(rules.k)
-    if isinstance(data, SparseQueryData):
+    if data.sparse:
         if algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns where X is sparse")
     elif algorithm == "algorithm1":
@@ -235,7 +235,7 @@ def whole_search(
 
     With ``back`` a candidate is evaluated by its own weight, with all others unchanged.
     """
-    if not isinstance(data, SparseQueryData):
+    if not data.sparse:
         kept = data.shared.of(KeptColumns)
         if kept.columns is None:
             Shape.of(data.X.shape, data.ptr, k).check("columns")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from rankstudio.engine.analysis.features.feature_penalties import feature_penalties
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import count_pairs
 from rankstudio.engine.steps import Step
 
@@ -89,3 +94,29 @@ def fsmrank_bounds(
         float(2.0 * lipschitz * (size @ size) / (step.number + 1) ** 2),
         float(2.0 * lipschitz * complexity + tail),
     )
+
+
+def bounds_of(
+    plan: Plan, parameters: Mapping[str, Any], step: Step, data: TrainingData, train: RankingDataset
+) -> FSMRankBounds | None:
+    """Return the bounds of a run's model; None for other methods, or where the bounds do not hold.
+
+    Parameters
+    ----------
+    plan : Plan
+    parameters : Mapping
+        Those of the model's combination.
+    step : Step
+        The model.
+    data, train : TrainingData, RankingDataset
+        Training part of the fold, in both forms.
+    """
+    if plan.method != "fsmrank" or plan.ranker:
+        return None
+    ids = train.feature_ids
+    found = feature_penalties(plan, parameters, data, ids, range(ids.size), ())
+    try:
+        both = np.concatenate((found.importance, found.of_negative))
+        return fsmrank_bounds(train, step, both, parameters["lambda1"])
+    except PlanError:
+        return None

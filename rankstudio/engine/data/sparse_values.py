@@ -1,0 +1,175 @@
+"""Values without their zeros: from the entries of text to a matrix, and the policies for its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankstudio.engine.arrays import Bools, Floats, Indices, Int32s, Ints
+from rankstudio.engine.support.sparse_rows import SparseRows
+
+_SPREAD = 8  # numbers of a table of ids, at most, for each value
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What documents hold besides zeros, before it is known which ids there are.
+
+    Attributes
+    ----------
+    ids : int32 array of shape (N,)
+        Feature ids, document by document.
+    values : ndarray of shape (N,)
+        NaN for missing values.
+    lengths : ndarray of shape (m,)
+        Number of entries of each document.
+    width : int
+        Greatest id.
+    """
+
+    ids: Int32s
+    values: Floats
+    lengths: Ints
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents, and the greatest id."""
+        return self.lengths.size, self.width
+
+    @classmethod
+    def of_array(cls, X: Floats) -> Entries:
+        """Return what a matrix of the features 1 … n holds besides zeros."""
+        rows, columns = np.nonzero(X)
+        ids = (columns + 1).astype(np.int32)
+        return cls(ids, X[rows, columns], np.bincount(rows, minlength=len(X)), X.shape[1])
+
+    @classmethod
+    def joined(cls, pieces: Sequence[Entries]) -> Entries:
+        """Return the entries of documents one after the other."""
+        width = max(piece.width for piece in pieces)
+        of = ((piece.ids, piece.values, piece.lengths) for piece in pieces)
+        ids, values, lengths = (np.concatenate(arrays) for arrays in zip(*of, strict=True))
+        return cls(ids, values, lengths, width)
+
+    def matrix(self) -> tuple[SparseRows, Ints]:
+        """Return the documents as a matrix with a column for each id that occurs, and these ids."""
+        columns: Indices
+        if self.width <= _SPREAD * self.ids.size:
+            there = np.zeros(self.width + 1, dtype=np.bool_)
+            there[self.ids] = True
+            places = (np.cumsum(there) - 1).astype(np.int32)
+            ids, columns = np.flatnonzero(there), places[self.ids]
+        else:
+            ids, columns = np.unique(self.ids, return_inverse=True)
+        starts = np.append(0, np.cumsum(self.lengths))
+        columns = columns.astype(np.int32, copy=False)
+        X = SparseRows.of_parts(self.values, columns, starts, ids.size)
+        if not self.values.all():  # zeros that the text has
+            X.csr.eliminate_zeros()
+        return X, ids.astype(np.int64)
+
+
+def sorted_rows(entries: Entries) -> tuple[Entries, int]:
+    """Return entries with ascending ids in each document, and the first document with an id twice, or -1."""
+    ids, ends = entries.ids, np.cumsum(entries.lengths)
+    falls = np.flatnonzero(ids[1:] <= ids[:-1])
+    if np.isin(falls + 1, ends).all():  # only from the last of a document to the first of the next one
+        return entries, -1
+    row = np.repeat(np.arange(entries.lengths.size), entries.lengths)
+    key = (row << 32) | ids
+    order = np.argsort(key, kind="stable")
+    same = np.flatnonzero(np.diff(key[order]) == 0)
+    twice = int(row[order[same[0]]]) if same.size else -1
+    return Entries(ids[order], entries.values[order], entries.lengths, entries.width), twice
+
+
+def placed(X: SparseRows, own: Ints, ids: Ints) -> SparseRows:
+    """Return a matrix with columns of some ids as one with columns of more, both ascending."""
+    places, csr = np.searchsorted(ids, own).astype(np.int32), X.csr
+    return SparseRows.of_parts(csr.data, places[csr.indices], csr.indptr, ids.size)
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """The entries of each feature in each query, which are runs of those of a matrix by columns.
+
+    Attributes
+    ----------
+    values : ndarray of shape (N,)
+    starts, sizes : ndarray of shape (R,)
+        First entry of each run, and their number.
+    whole : ndarray of shape (R,), bool
+        Whether all documents of the query have one; the others are 0.
+    """
+
+    values: Floats
+    starts: Ints
+    sizes: Ints
+    whole: Bools
+
+    @classmethod
+    def of(cls, X: SparseRows, query_ptr: Ints) -> _Runs:
+        csc = X.csc
+        query = np.searchsorted(query_ptr, csc.indices, side="right") - 1
+        begins = np.zeros(csc.nnz + 1, dtype=np.bool_)
+        begins[csc.indptr] = True
+        begins[1:-1] |= query[1:] != query[:-1]
+        begins[-1] = False
+        starts = np.flatnonzero(begins)
+        sizes = np.diff(starts, append=csc.nnz)
+        return cls(csc.data, starts, sizes, sizes == np.diff(query_ptr)[query[starts]])
+
+    def least(self) -> Floats:
+        """Return the least value of each feature in each query, of those that are not missing; else NaN."""
+        low = np.fmin.reduceat(self.values, self.starts)
+        return np.where(self.whole, low, np.fmin(low, 0.0))
+
+    def greatest(self) -> Floats:
+        """Return the greatest value of each feature in each query."""
+        high = np.maximum.reduceat(self.values, self.starts)
+        return np.where(self.whole, high, np.maximum(high, 0.0))
+
+
+def constant_columns(X: SparseRows, query_ptr: Ints) -> Bools:
+    """Return which features are constant within each query, shape (n,): O(values)."""
+    runs, constant = _Runs.of(X, query_ptr), np.ones(X.shape[1], dtype=np.bool_)
+    varies = runs.least() != runs.greatest()
+    constant[np.searchsorted(X.csc.indptr, runs.starts[varies], side="right") - 1] = False
+    return constant
+
+
+def fill_missing(X: SparseRows, query_ptr: Ints, policy: str) -> SparseRows:
+    """Replace NaN by the least value of the feature in the query, or by 0: as in dense data.
+
+    O(values).
+    """
+    runs = _Runs.of(X, query_ptr)
+    absent = np.isnan(runs.values)
+    filling = np.zeros(runs.starts.size)
+    if policy == "query_min":
+        least = runs.least()
+        filling = np.where(np.isnan(least), 0.0, least)
+    values = np.where(absent, np.repeat(filling, runs.sizes), runs.values)
+    return X.with_values(values)
+
+
+def normalize_queries(X: SparseRows, query_ptr: Ints) -> SparseRows:
+    """Scale every feature within every query to a span of 1: O(values).
+
+    The result is that of dense data where a feature is never negative, or is there in all documents of the
+    query. Elsewhere documents without it keep 0, and the others are divided by the span without a shift: no
+    difference between documents, and so no ranking, changes by a shift.
+    """
+    runs = _Runs.of(X, query_ptr)
+    values, low, high = runs.values, runs.least(), runs.greatest()
+    with np.errstate(over="ignore"):
+        huge = ~np.isfinite(high - low)
+    half = np.where(huge, 0.5, 1.0)  # the difference of two huge numbers
+    low, high = low * half, high * half
+    span, shift = high - low, np.where(runs.whole, low, 0.0)
+    span[span == 0.0] = 1.0
+    half, shift, span = (np.repeat(of_run, runs.sizes) for of_run in (half, shift, span))
+    return X.with_values((values * half - shift) / span)
