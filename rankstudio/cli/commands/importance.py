@@ -26,7 +26,7 @@ from rankstudio.engine.support.work import finish
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.model_importance import Importance
     from rankstudio.engine.analysis.evidence.permutation_importance import PermutationImportance
-    from rankstudio.engine.analysis.fsmrank_bounds import FSMRankBounds
+    from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
     from rankstudio.engine.data.dataset import Fold, RankingDataset
     from rankstudio.engine.experiment.results.results import FoldResult
     from rankstudio.engine.support.work import WorkProgress
@@ -156,7 +156,7 @@ def _weighed(run: OpenedRun, result: FoldResult, fold: Fold) -> list[Weighed]:
 
 def _bounds(run: OpenedRun, result: FoldResult, fold: Fold) -> FSMRankBounds | None:
     """Return the bounds of the theorems on FSMRank; None for other methods, or where they do not hold."""
-    from rankstudio.engine.analysis.fsmrank_bounds import bounds_of
+    from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of
     from rankstudio.engine.experiment.units.fold_context import group_training
 
     chosen = result.chosen

@@ -266,7 +266,7 @@ class FoldCache:
         if weighed is None:
             return profile
         from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
-        from rankstudio.engine.analysis.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
+        from rankstudio.engine.analysis.features.fsmrank_bounds import bounds_of  # noqa: PLC0415 - on the worker only
 
         plan, parameters, step = weighed
         data, others = self._fold(plan, fold).train, [other for other in selected if other != column]

@@ -26,7 +26,7 @@ from rankstudio.ui.widgets.panel import ColumnArea, ElidedLabel, WrappedLabel
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.choice_explanation import ChoiceExplanation
     from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, SelectedCorrelation
-    from rankstudio.engine.analysis.fsmrank_bounds import FSMRankBounds
+    from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
 
 _STAYS = "\N{NO-BREAK SPACE}"  # a number stays beside its sign where the line breaks
 _ALONE = tr(

@@ -206,6 +206,8 @@ def test_one_click_reads_a_table_without_queries(empty: MainWindow, tmp_path: Pa
     assert session.plan.measures == ONE_RANKING_MEASURES
     assert session.measure == session.plan.measures[0]
     assert session.plan.select_by == CRITERION
+    table = empty.sections.features.features.table  # before a run, too, its column is that of the measure
+    assert table.rows_model.columns[-1].title == "AUC"
     facts = str(fact_texts(empty.sections.data.panel._facts))
     assert "one ranking" in facts
     assert "query column" not in facts

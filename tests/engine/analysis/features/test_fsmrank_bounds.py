@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import FSMRank
-from rankstudio.engine.analysis.fsmrank_bounds import fsmrank_bounds
+from rankstudio.engine.analysis.features.fsmrank_bounds import fsmrank_bounds
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
