@@ -32,6 +32,9 @@ _SHORT: dict[str, dict[str, object]] = {
     "lambdamart": {"n_rounds": 30},
     "lambdamart-top": {"n_features_to_select": 3, "n_rounds": 5},
     "rankboost": {"n_rounds": 30},
+    "xgboost": {"n_rounds": 30},
+    "catboost": {"n_rounds": 30},
+    "catboost-select": {"n_rounds": 30, "n_stages": 2},
     "adarank": {"n_rounds": 20},
 }
 """Parameters of methods that would take minutes."""

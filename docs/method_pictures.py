@@ -38,6 +38,9 @@ SHORT: dict[str, dict[str, Any]] = {
     "lambdamart": {"n_rounds": 30},
     "lambdamart-top": {"n_features_to_select": 8, "n_rounds": 10},
     "rankboost": {"n_rounds": 60},
+    "xgboost": {"n_rounds": 30},
+    "catboost": {"n_rounds": 30},
+    "catboost-select": {"n_rounds": 30},
 }
 INTRODUCTION = """\
 # Every method in the window
@@ -46,7 +49,7 @@ INTRODUCTION = """\
 
 *Select* and *Features* after a run on the bundled sample, first fold. Panels that a method does not support
 are hidden: the map of λ and k needs a path with one model per size; *Why* and *Candidates* need candidate
-scores. Both LambdaMART methods and RankBoost run fewer rounds than by default, and *LambdaMART, first k*
+scores. The methods of boosted trees run fewer rounds than by default, and *LambdaMART, first k*
 selects up to eight features.
 """
 

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 # Threads of libraries that have nothing to do sleep: to wait for the next sum they would turn in circles, and
 # several test processes have them on the same processors. Read when numpy and LightGBM are loaded.
@@ -177,11 +178,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             found[item.path] = [marker for place, marker in MARKERS.items() if place in places]
         for marker in found[item.path]:
             item.add_marker(marker)
+        if reason := _lacking(item):
+            item.add_marker(pytest.mark.skip(reason))
     everything = {Path(place).resolve() for place in config.args} <= {TESTS, TESTS.parent}
     if everything and not config.option.markexpr:
         thorough = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=thorough)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+def _lacking(item: pytest.Item) -> str:
+    """Return which extra is not installed of the method of a case; "" for a case that can run."""
+    from rankstudio.engine.methods.catalog import methods  # noqa: PLC0415 - not before options are read
+    from rankstudio.engine.methods.catalog.method import Method  # noqa: PLC0415
+
+    entries = {entry.key: entry for entry in methods() if entry.extra}
+    case: Any = getattr(item, "callspec", None)
+    for value in case.params.values() if case else ():
+        entry = entries.get(value) if isinstance(value, str) else getattr(value, "entry", value)
+        if isinstance(entry, Method) and entry.lacking:
+            return entry.lacking
+    return ""
 
 
 def pytest_collection_finish() -> None:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.models import load_model as load_model
     from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop as LambdaMARTTop
     from rankstudio.engine.methods.rankers.adarank import AdaRank as AdaRank
+    from rankstudio.engine.methods.rankers.converted_trees import CatBoostTrees as CatBoostTrees
+    from rankstudio.engine.methods.rankers.converted_trees import XGBoostTrees as XGBoostTrees
     from rankstudio.engine.methods.rankers.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS as KernelRankRLS
     from rankstudio.engine.methods.rankers.lambdamart import LambdaMART as LambdaMART
@@ -56,6 +58,9 @@ if TYPE_CHECKING:
     from rankstudio.engine.methods.rankers.rankrls import RankRLS as RankRLS
     from rankstudio.engine.methods.rankers.ranksvm import RankSVM as RankSVM
     from rankstudio.engine.methods.rankers.svm_map import SVMMAP as SVMMAP
+    from rankstudio.engine.methods.selection.catboost_selection import (
+        CatBoostSelection as CatBoostSelection,
+    )
     from rankstudio.engine.methods.selection.expected_divergence import (
         ExpectedDivergence as ExpectedDivergence,
     )

@@ -53,7 +53,7 @@ LIKELY_REFUSED = 0.05
 
 def drawn_plan(rng: Random, data: DrawnData) -> dict[str, Any]:
     """Draw the values of a plan, as TOML has them; about one in five is refused."""
-    entry = rng.choice(methods())
+    entry = rng.choice([m for m in methods() if not m.lacking])
     values: dict[str, Any] = {"data": str(data.place), "method": entry.key}
     measures = rng.sample(MEASURES, rng.randint(1, 3))
     values["measures"] = list(dict.fromkeys(measures))
@@ -72,7 +72,7 @@ def drawn_plan(rng: Random, data: DrawnData) -> dict[str, Any]:
         values["costs"] = {"documents": 8.5, "features": times}
         if "costs" in values["parameters"]:
             values["parameters"]["costs"] = "milliseconds"
-    rankers = [m for m in methods() if not m.selects]
+    rankers = [m for m in methods() if not (m.selects or m.lacking)]
     if entry.selects and rng.random() < 0.35:
         ranker = rng.choice(rankers)
         values["ranker"] = ranker.key

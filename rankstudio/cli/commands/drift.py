@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.study_file_option import add_run_number, opened_run
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.support.number_format import NOTHING
 from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
+    from rankstudio.engine.analysis.transfer import Transfer
     from rankstudio.engine.data.dataset import RankingDataset
 
-HELP = "compare the features of two parts or datasets"
+HELP = "compare the features of two parts or datasets, and a selection made elsewhere with one made here"
 DESCRIPTION = """\
 Compare the features of two parts of a dataset, or of two datasets, side by side: the Kolmogorov-Smirnov
 distance of their values, the shift of the mean in standard deviations, the ratio of the standard deviations,
 the share of queries in which a feature is constant, and Kendall's tau of feature and label. The largest
 distance comes first.
 
+With --study, measure on DATA the model of a run on other data (learned from all of its documents with what
+its folds chose), run the same plan on DATA, and compare the two query by query.
+
   rankstudio drift MQ2008/Fold1
   rankstudio drift MQ2008 --fold 2 --parts train,vali
-  rankstudio drift train.txt test.txt --json"""
+  rankstudio drift train.txt test.txt --json
+  rankstudio drift MQ2007 --study MQ2008.rankstudio --run 1"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +47,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "other", metavar="OTHER", nargs="?", type=Path, help="other data; by default two parts of DATA"
     )
+    parser.add_argument(
+        "--study",
+        metavar="STUDY",
+        type=Path,
+        help="study with a run on other data, whose selection is compared",
+    )
+    add_run_number(parser, "--run")
     parser.add_argument(
         "--parts",
         metavar="A,B",
@@ -55,6 +72,10 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.features.drift import feature_drift
 
+    if args.study is not None:
+        return _transfer(args)
+    if args.number is not None:
+        raise PlanError("--run: expected --study with the study of the run, got none.")
     wanted = args.parts or ("train,test" if args.other is None else "train,train")
     parts = tuple(name.strip() for name in wanted.split(","))
     if len(parts) != 2 or not set(parts) <= {"train", "vali", "test"}:
@@ -82,6 +103,64 @@ def run(args: argparse.Namespace) -> int:
     ]
     print(as_text(header, rows, left=(0,)))
     return 0
+
+
+def _transfer(args: argparse.Namespace) -> int:
+    """Compare the selection of a run with one made on other data by the same plan."""
+    from rankstudio.engine.analysis.transfer import transfer
+
+    for option, value in (("OTHER", args.other), ("--parts", args.parts), ("--fold", args.fold)):
+        if value is not None:
+            raise PlanError(
+                f"{option}: not allowed with --study, which compares DATA with the data of the run."
+            )
+    opened = opened_run(args.study, args.number)
+    found = transfer(opened.result, opened.dataset, str(args.data.absolute()))
+    folds, n = found.folds_of_features(), len(found.own.folds)
+    measures = {name: _means(found, name) | asdict(found.compared(name)) for name in found.own.plan.evaluated}
+    features = {i: i in found.features for i in (*found.features, *(i for i, _ in folds.most_common()))}
+    if found.n_seen:
+        n_measured = found.own.per_query(found.own.plan.evaluated[0]).size
+        seen = f"{found.n_seen} of the {n_measured}"
+        print(
+            f"Note: A's model was trained on {seen} queries of B, so its result is optimistic.",
+            file=sys.stderr,
+        )
+    if args.json:
+        rows = [{"feature": i, "model": there, "folds": folds[i]} for i, there in features.items()]
+        ends = {"from": opened.result.data_name, "to": found.own.data_name, "seen": found.n_seen}
+        print(as_json(ends | {"measures": measures, "features": rows}))
+        return 0
+    print(f"A: {opened.result.plan.title} on {opened.result.data_name}, one model of all documents")
+    print(f"B: the same plan on {found.own.data_name}")
+    print("Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's")
+    print("randomisation test\n")
+    header = ["measure", "A", "B", "difference", "low", "high", "p", "wins", "ties", "losses"]
+    table = [
+        [
+            name,
+            *(f"{v[key]:.4f}" for key in ("given", "own")),
+            *(f"{v[key]:+.4f}" for key in ("mean_difference", "low", "high")),
+            p_text(v["p_randomisation"]),
+            *(str(v[key]) for key in ("wins", "ties", "losses")),
+        ]
+        for name, v in measures.items()
+    ]
+    print(as_text(header, table))
+    names = dict(zip(found.own.feature_ids.tolist(), found.own.feature_names, strict=True))
+    cells = [
+        [f"{i} {names[i]}".removesuffix(f" feature {i}"), "yes" if there else "no", f"{folds[i]} of {n}"]
+        for i, there in features.items()
+    ]
+    print("\n" + as_text(["feature", "in A's model", "folds of B that select it"], cells))
+    return 0
+
+
+def _means(found: Transfer, name: str) -> dict[str, float]:
+    """Return a measure of both over the same queries, those where both have one."""
+    values = found.given.per_query(name), found.own.per_query(name)
+    both = ~(np.isnan(values[0]) | np.isnan(values[1]))
+    return {key: float(v[both].mean()) for key, v in zip(("given", "own"), values, strict=True)}
 
 
 def _part(args: argparse.Namespace, place: Path, name: str) -> RankingDataset:

@@ -57,6 +57,9 @@ TYPICAL = {
     "rankboost": Cost(0.0, 0.27, 5.3),
     "svm-map": Cost(0.0, 0.05, 1.3),
     "lambdamart": Cost(0.0, 25.0, 50.0),
+    "xgboost": Cost(0.0, 7.0, 14.0),
+    "catboost": Cost(0.0, 8.0, 16.0),
+    "catboost-select": Cost(4.0, 0.015),
 }
 """By key of the method, with default parameters."""
 

@@ -77,6 +77,32 @@ class ScoreTree:
         column, threshold, below, above = self.splits[node]
         return column, threshold, self.nested(below), self.nested(above)
 
+    def text(self, place: Mapping[int, int] | None = None, counts: Sequence[int] = ()) -> str:
+        """Return the tree in LightGBM's text.
+
+        Parameters
+        ----------
+        place : Mapping of int to int, optional
+            New numbers of the columns.
+        counts : sequence of int, optional
+            Documents of each leaf, by which contributions are weighted.
+        """
+        columns, thresholds, left, right = zip(*self.splits, strict=True) if self.splits else ((), (), (), ())
+        rows: dict[str, Sequence[object]] = {
+            "split_feature": [c if place is None else place[c] for c in columns],
+            "threshold": list(map(repr, thresholds)),
+            "decision_type": [2] * len(columns),  # up to the threshold to the left, nothing is missing
+            "left_child": left,
+            "right_child": right,
+            "leaf_value": list(map(repr, self.leaves)),
+        }
+        if len(counts):
+            inner = [0] * len(columns)
+            for node in reversed(range(len(columns))):  # a child comes after its parent
+                inner[node] = sum(counts[-1 - c] if c < 0 else inner[c] for c in (left[node], right[node]))
+            rows |= {"leaf_count": counts, "internal_count": inner}
+        return tree_text(rows)
+
 
 @dataclass(frozen=True)
 class Trees:

@@ -281,9 +281,10 @@ def measure_all(
                 elif kind == _MEAN_NDCG:
                     value = _mean_ndcg(dcg, ideal, first, rules, n)
                 elif kind == _F:
-                    value = _harmonic_mean(
-                        _precision(cut, hits, rules, n), hits[min(cut, n) - 1], n_relevant[q]
-                    )
+                    found = hits[min(cut, n) - 1]  # 2pr / (p + r) with r = found / n_relevant
+                    value = 0.0
+                    if found > 0.0:
+                        value = 2.0 * found / (found / _precision(cut, hits, rules, n) + n_relevant[q])
                 elif kind == _R_PRECISION:
                     value = hits[n_relevant[q] - 1] / n_relevant[q] if n_relevant[q] else 0.0
                 elif tree is not None:
@@ -414,15 +415,6 @@ def _precision(cut: int, hits: Floats, rules: Rules, n: int) -> float:
     if rules.short_precision == Short.ZERO:
         return 0.0
     return float(hits[n - 1] / (n if rules.short_precision == Short.SHRINK else cut))
-
-
-@subroutine
-def _harmonic_mean(precision: float, found: float, n_relevant: int) -> float:
-    """Return F of a precision and the recall found / n_relevant; 0 without a relevant document found."""
-    if n_relevant == 0 or precision == 0.0:
-        return 0.0
-    recall = found / n_relevant
-    return float(2.0 * precision * recall / (precision + recall))
 
 
 @subroutine

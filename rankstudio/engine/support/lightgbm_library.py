@@ -1,7 +1,8 @@
-"""LightGBM, imported where it is first needed: that takes a second, and needs a library of the system."""
+"""LightGBM, XGBoost and CatBoost, imported where they are first needed: that takes a second each."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from rankstudio.engine.errors import MissingExtraError
@@ -9,28 +10,37 @@ from rankstudio.engine.language import tr
 
 
 def lightgbm_library(needed_by: str) -> Any:
-    """Return LightGBM's package.
+    """Return LightGBM's package; see :func:`boosting_library`."""
+    return boosting_library("LightGBM", needed_by, extra="")
+
+
+def boosting_library(name: str, needed_by: str, extra: str | None = None) -> Any:
+    """Return the package of a library.
 
     Parameters
     ----------
+    name : str
+        "LightGBM", "XGBoost" or "CatBoost".
     needed_by : str
         Name of the method that needs it.
+    extra : str, optional
+        Extra that installs it, by default the package's name; "" if every installation contains it.
 
     Raises
     ------
     MissingExtraError
         If it is not installed, or its compiled part cannot be loaded; the message states what to install.
     """
+    extra = name.lower() if extra is None else extra
     try:
-        import lightgbm  # noqa: PLC0415 - it takes a second
+        return import_module(name.lower())
     except ImportError as error:
-        raise MissingExtraError(needed_by, "LightGBM", "") from error
-    except OSError as error:
-        raise MissingExtraError(needed_by, "LightGBM", "", _reason(error)) from error
-    return lightgbm
+        raise MissingExtraError(needed_by, name, extra) from error
+    except (OSError, ValueError) as error:  # the latter is XGBoost's, of a library that it did not find
+        raise MissingExtraError(needed_by, name, extra, _reason(error)) from error
 
 
-def _reason(error: OSError) -> str:
+def _reason(error: Exception) -> str:
     """Return why the compiled part cannot be loaded: nearly always, OpenMP is missing."""
     if "omp" not in str(error):
         return str(error)

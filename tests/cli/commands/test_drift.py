@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from letor_folder import save_folds
 
+from rankstudio.cli.study_file_option import opened_run
 from rankstudio.engine import open_dataset
 from rankstudio.engine.analysis.features.drift import feature_drift
+from rankstudio.engine.analysis.transfer import transfer
 from rankstudio.engine.support.work import finish
 
 
@@ -44,7 +46,39 @@ def test_two_files_are_compared(made: Path, answer) -> None:
         (["--parts", "train,x"], "--parts train,x"),
         (["--fold", "9"], "--fold 9"),
         (["nowhere.txt"], "nowhere.txt"),
+        (["--run", "1"], "--study"),
+        (["--study", "x.rankstudio", "--fold", "1"], "--fold"),
     ],
 )
 def test_what_cannot_be_compared_is_said(made: Path, refused, more: list[str], said: str) -> None:
     refused(["drift", str(made), *more], said)
+
+
+def test_a_selection_made_elsewhere_is_compared_with_one_made_here(
+    made: Path, tmp_path: Path, answer, done
+) -> None:
+    other, study = save_folds(tmp_path / "Other", 2, n_queries=15, seed=9), tmp_path / "x.rankstudio"
+    done(
+        [
+            "run",
+            "--data",
+            str(made / "Fold1"),
+            "--method",
+            "greedy-rankrls",
+            "--features",
+            "3",
+            "--study",
+            str(study),
+        ]
+    )
+    values = answer(["drift", str(other), "--study", str(study), "--json"])
+    opened = opened_run(study, None)
+    found = transfer(opened.result, opened.dataset, str(other))
+    test = found.compared("MAP")
+    assert values["measures"]["MAP"]["p_randomisation"] == test.p_randomisation
+    told = values["measures"]["MAP"]
+    assert told["given"] - told["own"] == pytest.approx(test.mean_difference)
+    assert (values["from"], values["to"]) == ("Made Fold1", "Other")
+    assert [row["feature"] for row in values["features"] if row["model"]] == list(found.features)
+    lines = done(["drift", str(other), "--study", str(study)]).out.splitlines()
+    assert lines[0].startswith("A:") and any(line.startswith("MAP") for line in lines)

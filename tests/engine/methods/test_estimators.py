@@ -36,6 +36,8 @@ METHODS = [
 # Parameters that make a method quick; the others are quick as they are.
 QUICK: dict[str, dict[str, Any]] = {
     "AdaRank": {"n_rounds": 5},
+    "CatBoostSelection": {"n_rounds": 2, "depth": 2, "n_stages": 2},
+    "CatBoostTrees": {"n_rounds": 4, "depth": 2},
     "CoordinateAscent": {"n_restarts": 1, "max_iter": 2},
     "FSBFS": {"max_iter": 2, "subset_size": 2},
     "FSMRank": {"max_iter": 30},
@@ -45,6 +47,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "LambdaMARTTop": {"n_rounds": 3, "min_data_in_leaf": 2},
     "ListNet": {"max_iter": 20},
     "RankBoost": {"n_rounds": 5},
+    "XGBoostTrees": {"n_rounds": 4, "min_child_weight": 0.01, "feature_fraction": 0.8},
 }
 
 

@@ -85,6 +85,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "subsets": {"method": "fs-bfs", "parameters": {**_SUBSETS, "regularization": (1.0, 4.0)}},
     "trees": {"method": "lambdamart", "parameters": _TREES},
     "trees, first k": {"method": "lambdamart-top", "parameters": {**_TREES, "n_features_to_select": 3}},
+    "trees of XGBoost": {"method": "xgboost", "parameters": {"n_rounds": 4, "max_depth": 3}},
     "adarank": {"method": "adarank", "parameters": {"n_rounds": 5, "measure": "MAP"}},
     "rankboost": {"method": "rankboost", "parameters": {"n_rounds": (5, 9)}},
     "ascent": {

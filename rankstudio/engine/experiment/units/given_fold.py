@@ -252,7 +252,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             key = id(model), number
             if key not in known:
                 known[key] = _learned_from(number, dataset)
-            n = _n_shared(part, known[key])
+            n = n_shared(part, known[key])
         seen += n
         folds += [fold.number] if n else []
     return _sentence(plan.scores["name"], dataset.name, (seen, measured), folds, unclear)
@@ -304,8 +304,13 @@ def _learned_from(number: object, dataset: FoldedDataset) -> _Queries:
     return found
 
 
-def _n_shared(part: RankingDataset, queries: _Queries) -> int:
-    """Return how many queries of a part are among others."""
+def queries_of(data: RankingDataset) -> _Queries:
+    """Return the documents of each query, by its id."""
+    return {name: [_documents(data, query)] for query, name in enumerate(data.query_ids)}
+
+
+def n_shared(part: RankingDataset, queries: _Queries) -> int:
+    """Return how many queries of a part are among others, with the same id and documents."""
     return sum(
         any(np.array_equal(_documents(part, query), other) for other in queries.get(name, ()))
         for query, name in enumerate(part.query_ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from rankstudio.engine.export.foreign.tree_libraries import (
     xgboost_model,
 )
 from rankstudio.engine.export.models import Model, Weight
-from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, parsed_trees, tree_text
+from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text, parsed_trees
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import read_text
 
@@ -163,21 +163,9 @@ def _lightgbm_trees(parsed: ParsedModel) -> tuple[tuple[ScoreTree, ...], str]:
         return (), ""
     used = sorted({column for tree in trees for column, *_ in tree.splits})
     place = {column: number for number, column in enumerate(used)}
-    written = [f"Tree={i}\n{tree_text(_rows(tree, place))}\n\n" for i, tree in enumerate(trees)]
+    written = [f"Tree={i}\n{tree.text(place)}\n\n" for i, tree in enumerate(trees)]
     text = model_text(written, [f"Column_{c}" for c in range(len(used) + 1)], "none")
     return trees, checked_trees(text, len(used) + 1).text
-
-
-def _rows(tree: ScoreTree, place: Mapping[int, int]) -> dict[str, list[object]]:
-    columns, thresholds, left, right = zip(*tree.splits, strict=True)
-    return {
-        "split_feature": [place[column] for column in columns],
-        "threshold": list(map(repr, thresholds)),
-        "decision_type": [2] * len(columns),  # up to the threshold to the left, nothing is missing
-        "left_child": list(left),
-        "right_child": list(right),
-        "leaf_value": list(map(repr, tree.leaves)),
-    }
 
 
 def _found_features(

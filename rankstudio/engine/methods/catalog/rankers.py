@@ -385,6 +385,122 @@ SVM_MAP = Method(
     ),
 )
 
+_TREES, _LEARNING_RATE, _, _, _NDCG_AT, _FEATURE_SHARE = LAMBDAMART.parameters
+
+XGBOOST = Method(
+    key="xgboost",
+    label="XGBoost",
+    family="ranker",
+    citation="Chen and Guestrin 2016",
+    title="XGBoost: a scalable tree boosting system",
+    summary=(
+        "A sum of regression trees that maximise NDCG, by XGBoost (objective rank:ndcg). The model is not "
+        "linear."
+    ),
+    formula=LAMBDAMART.formula,
+    criterion=LAMBDAMART.criterion,
+    measured=True,
+    step_kind=StepKind.ROUNDS,
+    takes=("seed",),
+    module="xgboost",
+    extra="xgboost",
+    greatest_label=31,  # XGBoost refuses more with its gain of 2^l - 1
+    candidate_score=CandidateScore(
+        "loss reduction by its splits", "over all trees so far", ScoreSource.WEIGHT
+    ),
+    drops_features=True,
+    estimator="rankstudio.engine.methods.rankers.converted_trees:XGBoostTrees",
+    parameters=(
+        replace(_TREES, source="XGBoost, num_boost_round"),
+        replace(_LEARNING_RATE, source="XGBoost, eta"),
+        Parameter(
+            name="max_depth",
+            label="depth",
+            kind=Kind.INTEGER,
+            default=6,
+            help="Maximum depth of a tree; use less for small data.",
+            source="XGBoost, max_depth",
+            option="--depth",
+            low=1,
+            high=16,
+        ),
+        Parameter(
+            name="min_child_weight",
+            label="leaf weight",
+            kind=Kind.NUMBER,
+            default=1.0,
+            help="Minimum sum of second derivatives per leaf.",
+            source="XGBoost, min_child_weight",
+            option="--leaf-weight",
+            basic=False,
+            low=0.0,
+        ),
+        replace(
+            _NDCG_AT,
+            help=(
+                "k of the NDCG@k to maximise: only pairs with a document among the first k of the ranking "
+                "count."
+            ),
+            source="XGBoost, lambdarank_num_pair_per_sample",
+        ),
+        replace(_FEATURE_SHARE, source="XGBoost, colsample_bytree"),
+    ),
+)
+
+CATBOOST = Method(
+    key="catboost",
+    label="CatBoost",
+    family="ranker",
+    citation="Prokhorenkova et al. 2018",
+    title="CatBoost: unbiased boosting with categorical features",
+    summary=(
+        "A sum of symmetric regression trees, by CatBoost: every level of a tree has one split. The model is "
+        "not linear."
+    ),
+    criterion="NDCG of the training documents",
+    measured=True,
+    step_kind=StepKind.ROUNDS,
+    takes=("seed",),
+    module="catboost",
+    extra="catboost",
+    candidate_score=CandidateScore(
+        "change of scores by its splits", "over all trees so far", ScoreSource.WEIGHT
+    ),
+    drops_features=True,
+    estimator="rankstudio.engine.methods.rankers.converted_trees:CatBoostTrees",
+    parameters=(
+        replace(_TREES, source="CatBoost, iterations"),
+        replace(_LEARNING_RATE, source="CatBoost, learning_rate"),
+        Parameter(
+            name="depth",
+            label="depth",
+            kind=Kind.INTEGER,
+            default=6,
+            help="Depth of a tree; use less for small data.",
+            source="CatBoost, depth",
+            low=1,
+            high=16,
+        ),
+        Parameter(
+            name="loss",
+            label="loss",
+            kind=Kind.CHOICE,
+            default="YetiRank",
+            help=(
+                "YetiRank weights pairs near the top of perturbed rankings; PairLogit counts all pairs "
+                "alike; QueryRMSE fits the labels within queries."
+            ),
+            source="Gulin et al. 2011; CatBoost, loss_function",
+            basic=False,
+            choices=(
+                ("YetiRank", "YetiRank"),
+                ("PairLogit", "PairLogit"),
+                ("QueryRMSE", "QueryRMSE"),
+            ),
+        ),
+    ),
+)
+
 RANKERS: tuple[Method, ...] = (
     RANKRLS,
     RANKSVM,
@@ -395,4 +511,6 @@ RANKERS: tuple[Method, ...] = (
     RANKBOOST,
     SVM_MAP,
     LAMBDAMART,
+    XGBOOST,
+    CATBOOST,
 )

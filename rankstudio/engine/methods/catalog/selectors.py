@@ -7,7 +7,7 @@ from typing import Any
 
 from rankstudio.engine.methods.catalog.method import CandidateScore, Method, ScoreSource, StepKind
 from rankstudio.engine.methods.catalog.parameter import Kind, Parameter
-from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
+from rankstudio.engine.methods.catalog.rankers import CATBOOST, LAMBDAMART
 from rankstudio.engine.methods.catalog.shared import (
     BUDGET,
     COST,
@@ -727,6 +727,56 @@ LAMBDAMART_TOP = Method(
     ),
 )
 
+CATBOOST_SELECTION = _order(
+    key="catboost-select",
+    label="CatBoost selection",
+    citation="Prokhorenkova et al. 2018",
+    title="CatBoost: unbiased boosting with categorical features",
+    summary=(
+        "CatBoost's select_features: trains CatBoost, drops the least important features, and repeats. The "
+        "last remaining feature comes first on the path. RankRLS ranks with the features."
+    ),
+    takes=("seed",),
+    module="catboost",
+    extra="catboost",
+    slow=True,
+    estimator="rankstudio.engine.methods.selection.catboost_selection:CatBoostSelection",
+    parameters=(
+        RANKING_LAMBDA,
+        replace(SIZE, source="CatBoost, num_features_to_select"),
+        Parameter(
+            name="importance",
+            label="importance",
+            kind=Kind.CHOICE,
+            default="loss",
+            help=(
+                "Criterion for dropping a feature: the change of the loss without it, its Shapley values, or "
+                "the change of the scores by its splits (fastest)."
+            ),
+            source="CatBoost, EFeaturesSelectionAlgorithm",
+            choices=(
+                ("loss", "change of the loss"),
+                ("shap", "Shapley values"),
+                ("scores", "change of scores"),
+            ),
+        ),
+        Parameter(
+            name="n_stages",
+            label="stages",
+            kind=Kind.INTEGER,
+            default=5,
+            help="How often CatBoost is trained; each stage keeps the same share of the features.",
+            source="CatBoost, steps",
+            option="--stages",
+            low=1,
+            high=1000,
+        ),
+        replace(CATBOOST.parameters[0], default=100, help="Number of trees in each stage."),
+        replace(CATBOOST.parameters[1], kind=Kind.NUMBER, default=0.1),
+        *CATBOOST.parameters[2:],
+    ),
+)
+
 SELECTORS: tuple[Method, ...] = (
     GREEDY_RANKRLS,
     FSMRANK,
@@ -741,4 +791,5 @@ SELECTORS: tuple[Method, ...] = (
     MUTUAL_INFORMATION,
     CHI_SQUARED,
     LAMBDAMART_TOP,
+    CATBOOST_SELECTION,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.base import LinearRanker, between, prices_of
+from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
@@ -50,11 +51,19 @@ def defined(text: str) -> str:
     return _SIZES.sub(f"tree_sizes={sizes}", head) + "".join(trees) + ending + after
 
 
-class _Grown:
+class GrownTrees:
     """The trees of a run, and the training data while these are needed."""
 
     def __init__(self, booster: Any) -> None:
         self.booster = booster
+
+    def scores(self, X: Floats, first: int, count: int) -> Floats:
+        """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
+        return _scores(self.booster, X, first, count)
+
+    def text(self, count: int) -> str:
+        """Return the first trees as LightGBM writes them."""
+        return defined(str(self.booster.model_to_string(num_iteration=count)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +81,7 @@ class TreeStep(Step):
 
     linear: ClassVar[bool] = False
 
-    grown: _Grown
+    grown: GrownTrees
 
     @property
     def booster(self) -> Any:
@@ -82,8 +91,8 @@ class TreeStep(Step):
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
         if known is None:
-            return _scores(self.booster, columns.T, 0, self.number)
-        return known + _scores(self.booster, columns.T, self.number - 1, 1)
+            return self.grown.scores(columns.T, 0, self.number)
+        return known + self.grown.scores(columns.T, self.number - 1, 1)
 
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the trees; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
@@ -91,15 +100,50 @@ class TreeStep(Step):
 
     def model_text(self) -> str:
         """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
-        return defined(str(self.booster.model_to_string(num_iteration=self.number)))
+        return self.grown.text(self.number)
 
     def detached(self) -> Any:
         """Return the model up to this round as a booster without the training data."""
-        return _without_data(self.model_text())
+        return without_data(self.model_text())
+
+
+class TreeRanker(LinearRanker):
+    """Base class of rankers with :class:`TreeStep` steps, whose parameters include ``n_rounds``.
+
+    Attributes
+    ----------
+    booster_ : lightgbm.Booster
+        Model without the training data.
+    coef_ : ndarray of shape (n,)
+        Total gain of the splits on each feature, not normalised: its importance. The model is not linear.
+    feature_importances_ : ndarray of shape (n,)
+        ``coef_`` divided by its sum; all 0 for a model without a split.
+    n_iter_ : int
+        Trees grown.
+    """
+
+    n_rounds: int
+
+    booster_: Any
+    feature_importances_: Floats
+    n_iter_: int
+
+    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
+        return self.n_rounds
+
+    def _finish(self, data: QueryData, taken: list[Step]) -> None:
+        last = taken[-1]
+        assert isinstance(last, TreeStep)
+        self.booster_ = last.detached()  # the step's own would keep the training data alive
+        self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
+        self.n_iter_ = last.number
+
+    def _score(self, X: Floats) -> Floats:
+        return _scores(self.booster_, X, 0, self.n_iter_)
 
 
 @dataclass(eq=False, repr=False)
-class LambdaMART(LinearRanker):
+class LambdaMART(TreeRanker):
     """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
     Every round grows one tree on the paper's λ_i: the sum over the pairs of document i with those of its
@@ -130,25 +174,14 @@ class LambdaMART(LinearRanker):
         ``cegb_penalty_feature_coupled``, Peter et al. 2017). Features are then used only if their gain is
         greater than their cost.
 
-    Attributes
-    ----------
-    booster_ : lightgbm.Booster
-        Model without the training data.
-    coef_ : ndarray of shape (n,)
-        Total gain of the splits on each feature, not normalised: its importance. The model is not linear.
-    feature_importances_ : ndarray of shape (n,)
-        ``coef_`` divided by its sum; all 0 for a model without a split.
-    n_iter_ : int
-        Trees grown.
-
     Notes
     -----
-    At most O(mnd) per round for m documents, n features and trees of depth d, and O(k) pairs per document for
-    the derivatives. Equal data, parameters and seeds give the same bits with any number of threads: each
-    feature's histogram is summed by one thread, in row order (``force_col_wise``; LightGBM's row-wise sums
-    depend on the number of threads, ``deterministic`` or not). It stops early if no split has a gain, unless
-    the next tree may draw other features. Data with several shards are binned shard by shard, at one byte per
-    value, and the model is that of all documents at once.
+    The attributes are those of :class:`TreeRanker`. At most O(mnd) per round for m documents, n features and
+    trees of depth d, and O(k) pairs per document for the derivatives. Equal data, parameters and seeds give
+    the same bits with any number of threads: each feature's histogram is summed by one thread, in row order
+    (``force_col_wise``; LightGBM's row-wise sums depend on the number of threads, ``deterministic`` or not).
+    It stops early if no split has a gain, unless the next tree may draw other features. Data with several
+    shards are binned shard by shard, at one byte per value, and the model is that of all documents at once.
 
     Labels are whole numbers from 0 to 30, and queries have at most 10,000 documents: these are limits of
     LightGBM.
@@ -163,10 +196,6 @@ class LambdaMART(LinearRanker):
 
     entry = LAMBDAMART
 
-    booster_: Any = field(init=False)
-    feature_importances_: Floats = field(init=False)
-    n_iter_: int = field(init=False)
-
     n_rounds: int = 300
     learning_rate: float = 0.1
     num_leaves: int = 31
@@ -175,9 +204,6 @@ class LambdaMART(LinearRanker):
     feature_fraction: float = 1.0
     seed: int = 0
     costs: ArrayLike | None = None
-
-    def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
-        return self.n_rounds
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         bins = float(shape.m) * shape.n  # a byte each
@@ -204,10 +230,15 @@ class LambdaMART(LinearRanker):
         """
         n_rounds = self.checked("n_rounds")
         data = training_data(data)
-        parameters = self._parameters() | {"num_threads": _threads(data.X)}
+        parameters = self._parameters() | {"num_threads": threads_for(data.X)}
         if self.costs is not None:
             parameters["cegb_penalty_feature_coupled"] = prices_of(self.costs, data.X.shape[1]).tolist()
-        _check(data)
+        check_labels(self.entry, data)
+        longest = int(np.diff(data.ptr).max())
+        if longest > LONGEST_QUERY:
+            raise DatasetError(
+                f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
+            )
         lightgbm = lightgbm_library(LAMBDAMART.label)
         rows: Any = data.X
         if data.several:
@@ -216,8 +247,8 @@ class LambdaMART(LinearRanker):
             parameters["data_random_seed"] = _sample_seed(parameters["seed"])
         training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)
         booster = lightgbm.Booster(parameters, training)
-        grown = _Grown(booster)
-        loss = _Loss(data, parameters["lambdarank_truncation_level"])
+        grown = GrownTrees(booster)
+        loss = TrainingLoss(data, parameters["lambdarank_truncation_level"])
         features, number = dict[int, None](), 0
         coef = np.zeros(data.X.shape[1])
         try:
@@ -233,7 +264,7 @@ class LambdaMART(LinearRanker):
                     break
         finally:  # also where nobody asks for more: the bins and histograms of a run are megabytes
             if number:
-                grown.booster = _without_data(booster.model_to_string())
+                grown.booster = without_data(booster.model_to_string())
 
     def _parameters(self) -> dict[str, Any]:
         """Return what LightGBM is told."""
@@ -251,19 +282,9 @@ class LambdaMART(LinearRanker):
             "verbosity": -1,
         }
 
-    def _finish(self, data: QueryData, taken: list[Step]) -> None:
-        last = taken[-1]
-        assert isinstance(last, TreeStep)
-        self.booster_ = last.detached()  # the step's own would keep the training data alive
-        self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
-        self.n_iter_ = last.number
 
-    def _score(self, X: Floats) -> Floats:
-        return _scores(self.booster_, X, 0, self.n_iter_)
-
-
-class _Loss:
-    """Minus NDCG@k of the training documents, from the scores that LightGBM keeps.
+class TrainingLoss:
+    """Minus NDCG@k of the training documents, in LightGBM's convention.
 
     LightGBM's own sum over queries depends on the number of threads in the last bits; this one does not.
     """
@@ -275,7 +296,12 @@ class _Loss:
         self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name], grading=data.grading)
 
     def of(self, booster: Any) -> float:
+        """Return it for the scores that LightGBM keeps."""
         return -float(booster.eval_train(self._measure)[0][2])
+
+    def at(self, scores: Floats) -> float:
+        """Return it for some scores."""
+        return -float(self._evaluator.evaluate(scores)[self._name])
 
     def _measure(self, scores: Floats, training: object) -> tuple[str, float, bool]:
         return self._name, self._evaluator.evaluate(scores)[self._name], True
@@ -284,12 +310,12 @@ class _Loss:
 def _scores(booster: Any, X: Floats, first: int, count: int) -> Floats:
     """Return the sum of ``count`` trees from number ``first`` on for documents (m, n), shape (m,)."""
     scores: Floats = booster.predict(
-        X, start_iteration=first, num_iteration=count, raw_score=True, num_threads=_threads(X)
+        X, start_iteration=first, num_iteration=count, raw_score=True, num_threads=threads_for(X)
     )
     return scores
 
 
-def _threads(X: Floats) -> int:
+def threads_for(X: Floats) -> int:
     """Return how many threads to use; the number changes no bit."""
     # Where there is less to do, LightGBM's threads wait for each other longer than they work.
     return available() if worthwhile(20.0 * X.size) else 1
@@ -301,18 +327,13 @@ def _used(gains: Floats) -> list[int]:
     return [j for j in order if gains[j] > 0]
 
 
-def _check(data: TrainingData) -> None:
-    """Refuse what LightGBM refuses, in words and before it prints."""
-    bad = (data.y < 0) | (data.y > GREATEST_LABEL) | (data.y != np.floor(data.y))
+def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
+    """Refuse the labels that a library refuses, in words and before it prints."""
+    bad = (data.y < 0) | (data.y > entry.greatest_label) | (data.y != np.floor(data.y))
     if bad.any():
         raise DatasetError(
-            f"LambdaMART: expected labels that are whole numbers from 0 to {GREATEST_LABEL}, "
+            f"{entry.label}: expected labels that are whole numbers from 0 to {entry.greatest_label:g}, "
             f"found {data.y[bad][0]:g}."
-        )
-    longest = int(np.diff(data.ptr).max())
-    if longest > LONGEST_QUERY:
-        raise DatasetError(
-            f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
         )
 
 
@@ -324,7 +345,7 @@ def _sample_seed(seed: int) -> int:
     return ((214_013 * seed + 2_531_011) >> 16 & 0x7FFF) % 0x7FFF
 
 
-def _without_data(text: str) -> Any:
+def without_data(text: str) -> Any:
     """Return the booster of a text."""
     return lightgbm_library(LAMBDAMART.label).Booster(model_str=text)
 
