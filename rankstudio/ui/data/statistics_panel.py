@@ -431,6 +431,15 @@ class StatisticsPanel(Panel):
 
 
 def _headline(summary: DatasetSummary) -> str:
+    some = ""
+    if len(summary.features) < summary.n_features:
+        some = tr("The table has the {n:,} of {all:,} features with the most values other than 0.").format(
+            n=len(summary.features), all=summary.n_features
+        )
+    return f"{_documents(summary)} {some}".rstrip()
+
+
+def _documents(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
     if summary.n_queries == 1:
         return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
@@ -446,12 +455,7 @@ def _headline(summary: DatasetSummary) -> str:
         "{without_relevant:,} queries have no relevant document.",
         summary.without_relevant,
     )
-    some = ""
-    if len(summary.features) < summary.n_features:
-        some = tr("The table has the {n:,} of {all:,} features with the most values other than 0.").format(
-            n=len(summary.features), all=summary.n_features
-        )
-    return f"{text} {lacking} {some}".rstrip().format(
+    return f"{text} {lacking}".format(
         n_documents=summary.n_documents,
         n_queries=summary.n_queries,
         min=sizes.min(),

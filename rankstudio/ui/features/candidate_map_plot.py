@@ -129,7 +129,7 @@ class CandidateMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for names at the left, numbers of steps above, and the key to the colours."""
         metrics = QFontMetricsF(font(TINY))
-        names = self._all_names if self._whole else ()
+        names = [self._all_names[f] for f in self._whole.features] if self._whole else []
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
         left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
         right = color_bar_width(self.key()) + 3 * AIR

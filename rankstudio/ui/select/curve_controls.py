@@ -44,13 +44,13 @@ class ChanceRow(QWidget):
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
         )
-        begin = tr("999 permutations of the labels within queries")
+        begin = tr("999 permutations of the labels")
         if preferred:
             told = tr(
                 "Run a permutation test of the selection: repeat it 999 times with the "
                 "documents of preferences permuted within queries."
             )
-            begin = tr("999 permutations of the documents of preferences within queries")
+            begin = tr("999 permutations of the documents of preferences")
         self.sentence.setText(sentence or begin)
         text = tr("Stop") if growing else tr("Permutation test…")
         self.button.setText(text)

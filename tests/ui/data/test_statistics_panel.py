@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import astuple
 from pathlib import Path
 
+import numpy as np
 import pytest
 from described_rows import show_data
 from panel_data import documents
@@ -19,6 +20,7 @@ from rankstudio.engine.analysis.features.drift import feature_drift
 from rankstudio.engine.analysis.features.feature_quality import feature_quality
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.summary import DatasetSummary, describe_fold
+from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.work import finish
 from rankstudio.ui.data.statistics_panel import DescribedFeature, StatisticsPanel
 from rankstudio.ui.main_window import MainWindow
@@ -65,6 +67,20 @@ def test_rows_of_other_documents_take_the_place_of_those_before(panel: Statistic
     panel.clear()
     assert panel.table.rows() == []
     assert not panel._headline.isVisible()
+
+
+def test_of_very_many_features_those_with_the_most_values_are_listed(panel: StatisticsPanel) -> None:
+    entries = np.array([4, 15_000, 15_000], dtype=np.int32)
+    X = SparseRows.of_parts(np.ones(3), entries, np.array([0, 2, 3]), 20_000)
+    ids = np.arange(1, 20_001)
+    names = tuple(f"feature {i}" for i in ids.tolist())
+    few = RankingDataset.from_arrays(np.zeros((2, 1)), [0, 1])
+    train = few.changed(X=X, feature_ids=ids, feature_names=names, missing=np.zeros(20_000, dtype=np.int64))
+    panel.show_summary("x", summary_of(train), train)
+    rows = panel.table.rows()
+    assert len(rows) == 1000
+    assert {5, 15_001} <= {row.feature_id for row in rows}
+    assert "1,000 of 20,000 features" in panel._headline.text()
 
 
 def summary_of(train: RankingDataset) -> DatasetSummary:

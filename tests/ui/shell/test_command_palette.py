@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from windows import finish, settle
 
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.shell.command_palette import Entry, matching, palette_entries
+from rankstudio.ui.shell.command_palette import Entry, feature_asked_for, matching, palette_entries
 
 
 def nothing() -> None:
@@ -105,3 +109,20 @@ def test_settings_and_delete_are_found_and_nothing_is_said_to_match(
     assert palette.isVisible()
     palette.close()
     settle(window)
+
+
+def test_one_of_very_many_features_is_found_by_its_id_or_its_name() -> None:
+    ids = np.arange(2, 60_002, 2)
+    names = tuple(f"word {i}" for i in ids.tolist())
+    dataset = SimpleNamespace(feature_ids=ids, feature_names=names, n_features=ids.size)
+    models: Any = SimpleNamespace(session=SimpleNamespace(dataset=dataset))
+    looked_at: list[object] = []
+    sections: Any = SimpleNamespace(features=SimpleNamespace(inspect=looked_at.append))
+    workspace: Any = SimpleNamespace(show_page=looked_at.append)
+    for typed in ("60000", "word 60000"):
+        (entry,) = feature_asked_for(models, sections, workspace, typed)
+        assert (entry.text, entry.note) == ("word 60000", "60000")
+        entry.act()
+    assert looked_at == ["features", 60_000] * 2
+    for typed in ("", "60001", "word", "2"):  # the first ones are listed anyway
+        assert not feature_asked_for(models, sections, workspace, typed)

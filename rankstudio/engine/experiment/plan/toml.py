@@ -26,7 +26,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
         given = getattr(plan, table)
         del values[table]
         if entry:
-            said = [p for p in entry.parameters if given[p.name] is not None]
+            said = [p for p in entry.parameters if given[p.name] is not None or p.default is not None]
             values[table] = {p.name: _plain(p, given[p.name]) for p in said}
     if not plan.ranker:
         del values["ranker"]
@@ -39,7 +39,9 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 def _plain(parameter: Parameter, value: Any) -> Any:
     """Return tuples as lists, and a number that is left out, as one of several values, as its name."""
     named = {None: parameter.none_label} if parameter.none_label else {}
-    return as_lists(tuple(named.get(v, v) for v in value)) if parameter.several(value) else as_lists(value)
+    if parameter.several(value):
+        return as_lists(tuple(named.get(v, v) for v in value))
+    return parameter.none_label if value is None else as_lists(value)
 
 
 def as_lists(value: Any) -> Any:

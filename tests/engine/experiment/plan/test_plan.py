@@ -399,3 +399,9 @@ def test_a_path_reaches_as_far_as_its_method_goes(
 def test_a_group_is_one_step_of_several_features() -> None:
     plan = Plan("data", parameters={"n_features_to_select": 2}, groups={"fields": (1, 2, 3)})
     assert longest_path(plan, 46) == 4
+
+
+def test_an_empty_number_that_is_no_default_is_kept() -> None:
+    plan = Plan("sample", "kernel-rankrls", {"n_basis": None})
+    assert plan.parameters["n_basis"] is None
+    assert plan_from_dict(plan_as_dict(plan)) == plan
