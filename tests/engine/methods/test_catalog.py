@@ -111,7 +111,7 @@ def test_what_limits_the_steps_is_a_parameter_of_the_method() -> None:
 
 def test_a_method_says_what_it_lacks_and_how_to_get_it() -> None:
     there = method("rankrls")
-    sentence = 'RankRLS needs no_such_module, which is not installed: pip install "rankstudio[boosting]".'
+    sentence = 'RankRLS needs no_such_module: pip install "rankstudio[boosting]".'
     lacking = replace(there, module="no_such_module", extra="boosting")
     assert there.lacking == replace(there, module="json", extra="boosting").lacking == ""
     assert lacking.lacking == sentence

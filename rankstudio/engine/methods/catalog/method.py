@@ -264,7 +264,7 @@ class Method:
         if not self.module or find_spec(self.module) is not None:
             return ""
         package = f'"rankstudio[{self.extra}]"' if self.extra else self.module
-        return tr("{label} needs {module}, which is not installed: pip install {package}.").format(
+        return tr("{label} needs {module}: pip install {package}.").format(
             label=self.label, module=self.module, package=package
         )
 

@@ -420,7 +420,6 @@ XGBOOST = Method(
             default=6,
             help="Maximum depth of a tree; use less for small data.",
             source="XGBoost, max_depth",
-            option="--depth",
             low=1,
             high=16,
         ),
