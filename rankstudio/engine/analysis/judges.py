@@ -119,6 +119,7 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 
 def _pair(names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int) -> PairAgreement:
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
+    from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 
     pair = labels[:, [i, j]]
     both = np.flatnonzero(~np.isnan(pair).any(axis=1))
@@ -127,7 +128,9 @@ def _pair(names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: 
         there, first = np.unique(query[both], return_index=True)
         # Places of the labels, in [0, 1): whatever numbers they are, no gain of them is infinite.
         _, place = np.unique(pair[both, 0], return_inverse=True)
-        evaluator = Evaluator(place / both.size, np.append(first, both.size), measures=("Tau",))
+        labels = place / both.size
+        grading = Grading.of(labels)  # of these labels: they are of no part of the dataset
+        evaluator = Evaluator(labels, np.append(first, both.size), measures=("Tau",), grading=grading)
         tau[there] = evaluator.per_query(pair[both, 1])["Tau"]
     return PairAgreement(names[i], names[j], tau, krippendorff_alpha(pair), both.size)
 

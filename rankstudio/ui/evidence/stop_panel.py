@@ -40,7 +40,7 @@ TOO_LARGE = tr("Not possible: the products of all features in each query take to
 _NO_TIES = tr(
     "Not possible if documents with equal labels do not count (ties): permuted residuals compare them."
 )
-_TOO_LONG = tr("Not possible with so many queries: the time grows with the square of their number.")
+_TOO_LONG = tr("Not possible with this number of queries: the time grows with its square.")
 
 
 class StopPanel(Panel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -121,8 +122,8 @@ def test_published_numbers_are_of_known_methods_and_found_by_what_was_run() -> N
     for number in everything():
         method(number.method)
         assert 0 < number.value < 1
-        name, _, value = number.when.partition("=")
-        if name:
+        for condition in filter(None, number.when.split(", ")):
+            name, value = re.split("[=>]", condition)
             method(number.method).parameter(name).validate(value)
     hinge = Plan("x", method="ranksvm", parameters={"loss": "hinge"})
     found = {p.label: p.value for p in published(hinge, "OHSUMED QueryLevelNorm", "MAP")}
