@@ -490,6 +490,7 @@ CATBOOST = Method(
                 "alike; QueryRMSE fits the labels within queries."
             ),
             source="Gulin et al. 2011; CatBoost, loss_function",
+            option="--loss-function",  # "evidence" has a --loss of its own
             basic=False,
             choices=(
                 ("YetiRank", "YetiRank"),
