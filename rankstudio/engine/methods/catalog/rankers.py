@@ -481,8 +481,8 @@ CATBOOST = Method(
             high=16,
         ),
         Parameter(
-            name="loss",
-            label="loss",
+            name="objective",
+            label="objective",
             kind=Kind.CHOICE,
             default="YetiRank",
             help=(

@@ -249,7 +249,7 @@ class CatBoostTrees(ConvertedRanker):
         Factor for the output of each tree; greater than 0, up to 1.
     depth : int, default 6
         Depth of a tree, 1 to 16.
-    loss : {"YetiRank", "PairLogit", "QueryRMSE"}, default "YetiRank"
+    objective : {"YetiRank", "PairLogit", "QueryRMSE"}, default "YetiRank"
         "YetiRank": pairs near the top of randomly perturbed rankings, weighted by the change of the measure.
         "PairLogit": logistic loss of all pairs. "QueryRMSE": squared error of the labels up to a constant for
         each query.
@@ -276,7 +276,7 @@ class CatBoostTrees(ConvertedRanker):
     n_rounds: int = 300
     learning_rate: float = 0.1
     depth: int = 6
-    loss: str = "YetiRank"
+    objective: str = "YetiRank"
     seed: int = 0
 
     def _grow(self, data: QueryData) -> Generator[Grown | WorkProgress, None, None]:
@@ -300,7 +300,7 @@ class CatBoostTrees(ConvertedRanker):
 def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
     """Return what CatBoost is told for the parameters of a method and some documents."""
     return {
-        "loss_function": method.checked("loss"),
+        "loss_function": method.checked("objective"),
         "iterations": method.checked("n_rounds"),
         "learning_rate": method.checked("learning_rate"),
         "depth": method.checked("depth"),

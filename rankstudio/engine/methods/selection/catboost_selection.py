@@ -49,7 +49,7 @@ class CatBoostSelection(PathSelector):
         features, rounded; stages that would drop none are left out.
     n_rounds : int, default 100
         Trees of each stage, 1 to 10,000.
-    learning_rate, depth, loss, seed
+    learning_rate, depth, objective, seed
         As in :class:`rankstudio.engine.CatBoostTrees`.
     regularization : float, default 1.0
         λ > 0 of the RankRLS that ranks with the selected features.
@@ -83,7 +83,7 @@ class CatBoostSelection(PathSelector):
     n_rounds: int = 100
     learning_rate: float = 0.1
     depth: int = 6
-    loss: str = "YetiRank"
+    objective: str = "YetiRank"
     seed: int = 0
     regularization: float = 1.0
 

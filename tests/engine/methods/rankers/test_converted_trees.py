@@ -88,7 +88,7 @@ def test_scores_are_xgboosts() -> None:
 def test_scores_are_catboosts(loss: str) -> None:
     catboost = library("CatBoost")
     X, y, qid = ranking_problem()
-    steps = steps_of(ranker("CatBoost", loss=loss, seed=7), (X, y, qid))
+    steps = steps_of(ranker("CatBoost", objective=loss, seed=7), (X, y, qid))
     plain = catboost.CatBoostRanker(
         loss_function=loss,
         iterations=12,
