@@ -98,7 +98,7 @@ NAMES = re.compile(
     |Holm|train|vali|test|Greedy|Kernel|RankRLS|FSMRank|FSMSVM|GAS|FS-BFS|RankSVM|ListNet|AdaRank|RankBoost|SVM-MAP
     |Given[ ](?:order|scores|model)
     |LambdaMART|Expected|divergence|Recursive|elimination|L1|path|Single|features|Mutual|information|Coordinate
-    |χ²[ ]filter
+    |χ²[ ]filter|CatBoost(?:[ ]selection)?
     |ascent|given|fold|split|nested|leave-query-out|feature|English|Deutsch|MB|[A-Z]\w*@\d+|MAP|NDCG|MeanNDCG|ERR|RR
     |AUC|Disagreement|StrictDisagreement|Tau|MaxF|RPrecision|SquaredError|first|et|al|Pahikkala|Scroll|Export)\b
     """,
