@@ -47,8 +47,8 @@ def number(token: bytes) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def read(content: bytes) -> Contents:
-    """Read a whole file, or raise `Refused` at the first place that is wrong."""
+def read(content: bytes, *, repeats: bool = False) -> Contents:
+    """Read a whole file, or raise `Refused` at the first place that is wrong; features may repeat or not."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise Refused(1, 1)
     content = content.removeprefix(b"\xef\xbb\xbf")
@@ -58,7 +58,7 @@ def read(content: bytes) -> Contents:
         before = content[: content.index(b"\0")]
         raise Refused(before.count(b"\n") + 1, len(before.rpartition(b"\n")[2].decode(errors="replace")) + 1)
     for number_of_line, line in enumerate(content.split(b"\n"), start=1):
-        document = read_line(line, number_of_line)
+        document = read_line(line, number_of_line, repeats=repeats)
         if document is not None:
             contents.documents.append(document)
             body, _, comment = line.partition(b"#")
@@ -75,7 +75,7 @@ def _column(line: bytes, position: int) -> int:
     return len(line[:position].decode(errors="replace")) + 1
 
 
-def read_line(line: bytes, line_number: int) -> Document | None:
+def read_line(line: bytes, line_number: int, *, repeats: bool = False) -> Document | None:
     def refuse(position: int) -> Refused:
         return Refused(line_number, _column(line, position))
 
@@ -97,7 +97,7 @@ def read_line(line: bytes, line_number: int) -> Document | None:
         name, colon, text = token.partition(b":")
         if not colon or not re.fullmatch(rb"[0-9]{1,18}", name):
             raise refuse(at)
-        if not 1 <= int(name) <= 1_000_000 or int(name) in features:
+        if not 1 <= int(name) <= 2**31 - 1 or (int(name) in features and not repeats):
             raise refuse(at)
         feature = math.nan if ABSENT.fullmatch(text) else number(text)
         if feature is None:
