@@ -198,6 +198,9 @@ def _lacking(item: pytest.Item) -> str:
         entry = entries.get(value) if isinstance(value, str) else getattr(value, "entry", value)
         if isinstance(entry, Method) and entry.lacking:
             return entry.lacking
+        ranker = getattr(value, "ranker", "")
+        if isinstance(ranker, str) and ranker in entries and entries[ranker].lacking:
+            return entries[ranker].lacking
     return ""
 
 

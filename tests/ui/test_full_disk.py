@@ -71,6 +71,7 @@ def test_an_export_that_finds_the_disk_full(window: MainWindow, tmp_path: Path, 
         dialog._confirmed = path
         with files_of_at_most(20):
             dialog.save()
+            wait_until(lambda: "Writing" not in dialog.message.text())
         assert dialog.message.text() == f"{path} could not be written: File too large."
     assert [p.name for p in path.parent.iterdir()] == [f"old{suffix}"]
     assert path.read_text() == "as it was"
