@@ -38,7 +38,7 @@ its folds chose), run the same plan on DATA, and compare the two query by query.
   rankstudio drift MQ2008/Fold1
   rankstudio drift MQ2008 --fold 2 --parts train,vali
   rankstudio drift train.txt test.txt --json
-  rankstudio drift all.txt --study results/study.rankstudio --run 1"""
+  rankstudio drift MQ2008 --study results/study.rankstudio --run 1"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
