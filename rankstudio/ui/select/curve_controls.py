@@ -50,7 +50,7 @@ class ChanceRow(QWidget):
                 "Run a permutation test of the selection: repeat it 999 times with the "
                 "documents of preferences permuted within queries."
             )
-            begin = tr("999 permutations of the documents of preferences")
+            begin = tr("999 permutations of the documents in preferences")
         self.sentence.setText(sentence or begin)
         text = tr("Stop") if growing else tr("Permutation test…")
         self.button.setText(text)

@@ -164,7 +164,7 @@ def _lead(context: ChoiceContext, margin: Margin) -> str:
     if margin.share == 0:
         text = tr("It was tied with {rival}; the first one in the file was selected.")
     elif margin.share < 0:
-        text = tr("It was behind {rival} by {share}; pins, costs or a limit decided.")
+        text = tr("{rival} scored {share} better; pins, costs or a limit decided against it.")
     elif margin.share < TOSS_UP:
         text = tr("The next candidate, {rival}, was {share} behind: a near tie.")
     else:

@@ -367,7 +367,7 @@ def click_pairs(log: ClickLog, rule: PairRule, bias: PositionBias | None) -> Cli
         kept &= log.position[loser] < log.position[winner]
     winner, loser = winner[kept], loser[kept]
     if not winner.size:
-        raise DatasetError(tr("Clicks: no clicked document has an unclicked one to be preferred to."))
+        raise DatasetError(tr("Clicks: found no clicked document with an unclicked one to compare it with."))
     n = len(log.documents)
     key = (log.query[winner] * n + log.document[winner]) * n + log.document[loser]
     key, at, place = np.unique(key, return_index=True, return_inverse=True)
