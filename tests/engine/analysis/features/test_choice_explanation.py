@@ -121,7 +121,7 @@ def test_close_calls_ties_pins_and_lonely_ones_are_said() -> None:
         said([1.0, 1.0])
         == "Score in nats: 1. It was tied with feature 1 (1); the first one in the file was selected."
     )
-    assert said([1.0, 2.0]).startswith("Score in nats: 1. It was behind feature 1 (2) by 50 %")
+    assert said([1.0, 2.0]).startswith("Score in nats: 1. feature 1 (2) scored 50 % better")
     assert said([1.0, nan]) == "Score in nats: 1. It was the only candidate left."
     assert said([nan, nan]).startswith("It was selected without a comparison")
 
