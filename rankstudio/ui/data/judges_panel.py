@@ -296,7 +296,8 @@ class JudgesController(Controller):
                 "{alpha}."
             ).format(alpha=_signed(found.alpha))
             least = ", ".join(f"{query} ({_signed(tau)})" for query, tau in found.least())
-            note += "\n" + tr("The judges agree least on queries {queries}.").format(queries=least) if least else ""
+            if least:
+                note += "\n" + tr("The judges agree least on queries {queries}.").format(queries=least)
             rows = [
                 _Row(
                     f"{pair.first}\n{pair.second}",
