@@ -150,8 +150,11 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
     session.select_by_measure(False)
     session.show_measure(measure)
     session.look_at(fold)
+    window.workspace.bring_back()
     for page in window.workspace._pages.values():
         page.restore_panels()
+    while window.notice.isVisible():
+        window.notice.close_newest()
     window.workspace.show_page(place)
     window.resize(size)
     settle(window)
