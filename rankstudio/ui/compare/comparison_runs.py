@@ -153,7 +153,8 @@ class ComparisonRuns(Controller):
         for plan in plans:
             begun = known.interrupted(plan)
             if begun is None or begun.dataset is not dataset:  # or the files were changed meanwhile
-                runs.start(plan, dataset, shown=dataset is session.dataset)
+                # In the background: what the user looks at stays, unless that is nothing yet.
+                runs.start(plan, dataset, shown=dataset is session.dataset and runs.shown is None)
             elif dataset is session.dataset:
                 self.goOnAsked.emit(begun)
             else:
