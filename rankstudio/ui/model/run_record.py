@@ -120,6 +120,8 @@ class RunRecord:
         Why nobody can go on with it although it is not finished, as a sentence; else "".
     choice : Choice
         What the user chose of it last; comes back when it is looked at again.
+    background : bool
+        Whether the user looks at something else while it works, rather than follow it.
     revision : int
         Grows whenever something of what it has found, or its data, is there anew: a run that goes on is told
         again of what it had, in other objects.
@@ -145,6 +147,7 @@ class RunRecord:
     origin: str = ""
     why_not_on: str = ""
     choice: Choice = NOTHING_CHOSEN
+    background: bool = False
     revision: int = 0
     steps_per_unit: int = 0
     n_units: int = 0

@@ -199,7 +199,7 @@ class RunCommands(Controller):
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
         """Show a run whose turn has come, unless other data or another run were chosen meanwhile."""
-        if not self._controller.following:
+        if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
             leave(self._session, self._runs)
