@@ -19,7 +19,7 @@ from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
 from rankstudio.engine.methods.selection.base import GrowingSelector, without
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.work import WorkProgress
 
 
@@ -102,15 +102,13 @@ class LambdaMARTTop(GrowingSelector):
         wanted = self._most(data.X.shape[1])
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
-        ranker, gains = self._ranker(), np.zeros(data.X.shape[1])
-        number, costs, weight = 0, None, self.checked("cost_weight")
+        ranker, costs, weight = self._ranker(), None, self.checked("cost_weight")
         if self.costs is not None:
             costs = weight * prices_of(self.costs, data.X.shape[1])
-        for grown in replace(ranker, costs=costs).work(data):
-            if isinstance(grown, Step):
-                gains, number = grown.coef, grown.number
-            yield WorkProgress(tr("growing trees with all features"), number / self.n_rounds)
-        self.gains_ = gains
+        what = tr("growing trees with all features")
+        work = replace(ranker, costs=costs).work(data)
+        grown = yield from steps_of(work, lambda step: WorkProgress(what, step.number / self.n_rounds))
+        self.gains_ = gains = grown[-1].coef
         order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:wanted]
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
         for told in two_stage_steps(ranker, data, sets):

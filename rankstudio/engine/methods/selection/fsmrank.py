@@ -19,8 +19,8 @@ from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Note, Value, Waiting, WorkProgress, finish
+from rankstudio.engine.steps import Step, steps_of
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish, without_notes
 
 
 class IndefiniteSimilarityWarning(UserWarning):
@@ -242,18 +242,6 @@ def by_weight(coef: Floats) -> Ints:
     return chosen
 
 
-def without_notes(work: Waiting[Value]) -> Waiting[Value]:
-    """Give the signs of life of a generator, but not its notes, and return its value."""
-    while True:
-        try:
-            told = next(work)
-        except StopIteration as end:
-            value: Value = end.value
-            return value
-        if not isinstance(told, Note):
-            yield told
-
-
 @dataclass(eq=False, repr=False)
 class FSMRankTop(GrowingSelector):
     """FSMRank truncated to the k features with the largest weights, which are unchanged.
@@ -354,16 +342,10 @@ def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[F
     key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())
     if key in known:
         return fsmrank, known[key]
-    last: Step | None = None
-    for told in fsmrank.work(data):
-        if isinstance(told, WorkProgress):
-            yield told
-        else:
-            last = told
-            yield WorkProgress("FSMRank", told.number / fsmrank.max_iter)
-    assert last is not None  # FSMRank takes at least one step
-    known[key] = last
-    return fsmrank, last
+    work = fsmrank.work(data)
+    steps = yield from steps_of(work, lambda step: WorkProgress("FSMRank", step.number / fsmrank.max_iter))
+    known[key] = steps[-1]  # FSMRank takes at least one step
+    return fsmrank, known[key]
 
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
