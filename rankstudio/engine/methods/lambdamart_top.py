@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
@@ -15,7 +14,7 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import prices_of
 from rankstudio.engine.methods.catalog.selectors import LAMBDAMART_TOP
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
+from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, LeafwiseTrees, TreeStep
 from rankstudio.engine.methods.selection.base import GrowingSelector, without
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
@@ -24,7 +23,7 @@ from rankstudio.engine.support.work import WorkProgress
 
 
 @dataclass(eq=False, repr=False)
-class LambdaMARTTop(GrowingSelector):
+class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     """LambdaMART retrained on the k features with the largest total split gain.
 
     The order is that of a single LambdaMART with all features. Trees have no weights that a model of k
@@ -78,15 +77,7 @@ class LambdaMARTTop(GrowingSelector):
     booster_: Any = field(init=False)
     gains_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     n_rounds: int = 30
-    learning_rate: float = 0.1
-    num_leaves: int = 31
-    min_data_in_leaf: int = 20
-    ndcg_at: int = 10
-    feature_fraction: float = 1.0
-    seed: int = 0
-    costs: ArrayLike | None = None
     cost_weight: float = 1.0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited

@@ -146,9 +146,6 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     solver: str = "auto"
     tol: float = 1e-10
     max_iter: int = 1000
-    cost: str = "magnitude"
-    ties: bool | None = None
-    weighting: str = "size"
     pairs: str = "query"
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -15,7 +15,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, sums_need
-from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
+from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
@@ -68,7 +68,7 @@ class GradeDensities:
 
 
 @dataclass(eq=False, repr=False)
-class ExpectedDivergence(PathSelector):
+class ExpectedDivergence(ScoredSelector):
     """FS-ED orders features by ψ(f) = s(f) + d(f), importance and expected divergence.
 
     s(f) is NDCG@10 of ranking the training documents by f alone, high values first. d(f) measures how much
@@ -121,7 +121,7 @@ class ExpectedDivergence(PathSelector):
     limit, and pairs with such a grade count 0. A constant feature has d = 0 in both.
 
     O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
-    of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -133,18 +133,12 @@ class ExpectedDivergence(PathSelector):
 
     entry = EXPECTED_DIVERGENCE
 
-    scores_: Floats = field(init=False)
     importance_: Floats = field(init=False)
     divergence_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     density: str = "normalised"
     kde: str = "fast"
     convention: str = DEFAULT
-    regularization: float = 1.0
-    groups: Sequence[Sequence[int]] = ()
-    costs: ArrayLike | None = None
-    budget: float | None = None
 
     def fit(
         self,

@@ -106,7 +106,6 @@ class FSBFS(PathSelector):
     combinations_: Floats = field(init=False)
     subset_scores_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     subset_size: int = 5
     measure: str = "NDCG@10"
     patience: int = 5
