@@ -24,6 +24,7 @@ from rankstudio.engine.statistics._checks import confidence
 from rankstudio.engine.statistics.mean_intervals import MeanIntervals, mean_intervals
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import check_none_missing
+from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _WHAT, _WITHOUT = "permuting features within queries", "scoring without each feature"
@@ -223,8 +224,8 @@ def importance_steps(
     enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")
     draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline, loss = np.empty(ptr.size - 1), np.empty((len(together), ptr.size - 1))
-    for first, last in parts_of(ptr, max(1, _VALUES // (n * max(1, repeats)))):
-        part = slice(int(ptr[first]), int(ptr[last]))
+    for shard in shards_of(ptr, max(1, _VALUES // (n * max(1, repeats)))):
+        first, last, part = shard.first_query, shard.end_query, shard.rows
         own = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
         evaluator = Evaluator(documents.y[part], own, convention, [measure], grading=graded)
@@ -252,16 +253,6 @@ def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tup
     if not found:
         raise ParameterError("groups", [], "at least one group")
     return found
-
-
-def parts_of(ptr: Ints, documents: int) -> list[tuple[int, int]]:
-    """Return the queries cut into parts of so many documents, or of one query."""
-    parts, first = [], 0
-    while first < ptr.size - 1:
-        last = max(first + 1, int(np.searchsorted(ptr, ptr[first] + documents, side="right")) - 1)
-        parts.append((first, last))
-        first = last
-    return parts
 
 
 def _of_queries(
