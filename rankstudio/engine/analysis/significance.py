@@ -20,7 +20,7 @@ from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
-from rankstudio.engine.support.grouping import grouped
+from rankstudio.engine.support.item_groups import grouped
 
 _NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what else is reported
 

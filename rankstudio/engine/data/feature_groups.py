@@ -12,7 +12,7 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
-from rankstudio.engine.support.grouping import grouped
+from rankstudio.engine.support.item_groups import grouped
 
 Groups = Mapping[str, tuple[int, ...]]
 

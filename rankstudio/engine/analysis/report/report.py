@@ -28,7 +28,7 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.support.grouping import grouped
+from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, raised
 
 _RULES = {

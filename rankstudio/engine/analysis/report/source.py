@@ -33,7 +33,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     SealMark,
     is_sealed,
 )
-from rankstudio.engine.support.grouping import grouped
+from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import fixed
 
 Kind = TypeVar("Kind")

@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, learned_from
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention
-from rankstudio.engine.support.grouping import grouped
+from rankstudio.engine.support.item_groups import grouped
 
 Names = Mapping[int, str]
 
