@@ -139,8 +139,7 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
         runs.remove(record)
     assert runs.records == records, "a run is gone that other tests need"
     if (session.plan, session.choice) != (plan, choice):  # a series of changes that went on
-        session.go_back_to(plan, "as it was")
-        session.select(choice.values, choice.place)
+        session.go_back_to(plan, "as it was", choice)
     for record in records:
         marks.tick(record.key, True)
     marks.refer_to(None)
