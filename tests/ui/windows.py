@@ -130,6 +130,8 @@ def visited(window: MainWindow) -> Iterator[MainWindow]:
     )
     done, records, shown, size = session.undo.index(), runs.records, runs.shown, window.size()
     place = window.workspace.place
+    window.activateWindow()  # that of a panel or a dialog may have had the keyboard
+    wait_until(window.isActiveWindow)
     yield window
     for dialog in window.findChildren(QDialog):
         dialog.close()
