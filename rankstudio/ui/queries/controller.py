@@ -107,6 +107,7 @@ class QueriesController(Controller):
             runs.ended,
             runs.shownChanged,
             runs.removed,
+            runs.labelled,
             session.measureChanged,
             session.datasetChanged,
             session.planChanged,

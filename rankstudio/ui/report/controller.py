@@ -96,7 +96,7 @@ class ReportController(Controller):
         )
 
     def _make(self) -> Computation:
-        self.preview.set_caption(tr("creating the report …"))
+        self.preview.wait()
         return computation(tr("Creating the report"), self._receive, report_of, self.request())
 
     @Slot()
@@ -179,7 +179,7 @@ class ReportController(Controller):
     @Slot(str)
     def _fail(self, why: str) -> None:
         self._demand.forget()
-        self.preview.set_caption("")
+        self.preview.stop_waiting()
         self.failed.emit(why)
 
     @Slot()

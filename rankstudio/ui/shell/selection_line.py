@@ -196,7 +196,7 @@ class SelectionController(QObject):
         self._session, self._settings, self._line = models.session, settings, line
         self._runs, self._current = runs, current = models.runs, models.current
         line.picked.connect(self._choose)
-        for signal in (current.changed, runs.added, runs.removed, runs.cleared):
+        for signal in (current.changed, runs.added, runs.removed, runs.cleared, runs.labelled):
             signal.connect(self._show)
         self._show()
 
@@ -214,7 +214,7 @@ class SelectionController(QObject):
                 tr("fold {fold}").format(fold=fold) if fold else tr("all folds"), self._folds, fold
             )
         if record is not None:
-            text = tr("run {key} {title}").format(key=record.key, title=record.plan.title)
+            text = tr("run {key} {title}").format(key=record.key, title=record.title)
             parts["run"] = Part(text, self._listed_runs, record.key)
         elif self._runs.records:  # of other data, or of these divided otherwise
             parts["run"] = Part(tr("no run"), self._listed_runs)
@@ -240,7 +240,7 @@ class SelectionController(QObject):
         return [
             (
                 r.key,
-                tr("run {key} {title} on {name}").format(key=r.key, title=r.plan.title, name=r.dataset.name),
+                tr("run {key} {title} on {name}").format(key=r.key, title=r.title, name=r.dataset.name),
             )
             for r in self._runs.records
         ]

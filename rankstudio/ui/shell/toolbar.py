@@ -15,7 +15,6 @@ from rankstudio.ui.style.icons import SIZE, set_icon
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import named
 
-_PADDING = 12  # of a text beside its icon, and between two buttons
 _USUAL, _LEAST = 50, 28  # letters of the line: of most selections, and five or six of each of its parts
 _TEXTS = 2  # buttons give way before the texts do
 
@@ -117,9 +116,11 @@ class MainToolBar(QToolBar):
         menu replace give way to a line of usual length; then the texts of others, and further buttons, give
         way to one whose parts can be told from others.
         """
-        gains = [button.sizeHint().width() + _PADDING for button in self._giving_way]
-        texts = [self.fontMetrics().horizontalAdvance(one.accessibleName()) for one in self._shrinking]
-        gains.insert(_TEXTS, sum(texts) + _PADDING * len(texts))
+        # To the pixel: what is left out must come back at the width at which it was there before.
+        gains = [button.sizeHint().width() + self.layout().spacing() for button in self._giving_way]
+        whole = Qt.TextFlag.TextShowMnemonic.value
+        texts = [one.fontMetrics().size(whole, one.accessibleName()) for one in self._shrinking]
+        gains.insert(_TEXTS, sum(text.width() for text in texts))
         others = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
         room, level = self.width() - others - sum(gains[: self._level]), 0
         while level < len(gains) and room < self.line.room_for(_USUAL if level < _TEXTS else _LEAST):
