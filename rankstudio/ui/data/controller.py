@@ -176,9 +176,7 @@ class DataController(Controller):
             self._drifts = key, found
             self._show_statistics()
 
-        return computation(
-            tr("Comparing the parts"), show, compare_parts, fold, self._session.convention
-        )
+        return computation(tr("Comparing the parts"), show, compare_parts, fold, self._session.convention)
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known of them by now."""

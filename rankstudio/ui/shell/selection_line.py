@@ -17,7 +17,7 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.style.plain_text import PlainLabel, plain
-from rankstudio.ui.widgets.choices import PickMenu
+from rankstudio.ui.widgets.choices import PickMenu, look_for_mouse
 from rankstudio.ui.widgets.layout import fill, named
 
 PARTS = {
@@ -118,6 +118,7 @@ class SelectionLine(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         menu = PickMenu(key, button)
         menu.aboutToShow.connect(lambda: self._fill(key))
+        menu.aboutToHide.connect(lambda: look_for_mouse(button))
         menu.picked.connect(lambda value: self.picked.emit(key, value))
         button.setMenu(menu)
         return button

@@ -60,7 +60,7 @@ def test_texts_give_way_to_icons_and_come_back_and_names_stay(bare):
 
 
 def test_what_a_narrow_window_leaves_out_comes_back(bare):
-    """Catches a theme button that a window of 1280 pixels had at the start, and not after it had been 1024."""
+    """Catches a theme button that 1280 pixels had room for at the start, and not after 1024 pixels."""
 
     def shown(width: int) -> list[str]:
         bare.resize(width, 200)
