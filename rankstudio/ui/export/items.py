@@ -26,6 +26,7 @@ from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, 
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot, plot_writer
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
+from rankstudio.ui.process.files_read import file_stem
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.style.number_format import combination_label

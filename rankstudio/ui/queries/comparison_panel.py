@@ -38,7 +38,9 @@ BAR = 8.0  # pixels: how high a bar in a cell is
 _REACH = 10.0  # pixels from a point in which the mouse means it
 _DRAG = 5.0  # pixels that a drag is wide or high at least
 _APART = 2.0  # pixels between two corners of a line drawn by hand
-_STRAIGHT = 1.08  # lengths of the way between its ends that a straight line has at most; a quarter circle: 1.11
+_STRAIGHT = (
+    1.08  # lengths of the way between its ends that a straight line has at most; a quarter circle: 1.11
+)
 _SIZE = 6.0
 _RING = 7.0
 _FADED, _SEEN = 0.12, 0.55
