@@ -278,7 +278,7 @@ _RUN = (
     ),
     Command(
         "transfer",
-        tr("Test a selection made else&where…"),
+        tr("Test a sele&ction made elsewhere…"),
         tr(
             "Choose a run of a study on other data: its model and the same method on the open data are "
             "compared by query."
