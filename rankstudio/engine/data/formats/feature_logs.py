@@ -405,8 +405,8 @@ def _none_joined(
     )
     if logged.queries == (_query_of(logs),):
         text += " " + tr(
-            'A response names its query in a field "query" or "qid" that you add; without it, the file name is '
-            "the query."
+            'A response names its query in a field "query" or "qid" that you add; without it, the file name '
+            "is the query."
         )
     return DatasetError(
         text.format(
