@@ -331,7 +331,8 @@ class LineField(TypedField):
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, HintedLineEdit())
         self._fitting = parameter
-        self.editor.setPlaceholderText(parameter.none_label)
+        costs = parameter.kind is Kind.COSTS
+        self.editor.setPlaceholderText(tr("all 1, or milliseconds") if costs else parameter.none_label)
         self.editor.editingFinished.connect(self.commit)
         self.editor.textEdited.connect(self._follow_typing)
         self._refresh()
