@@ -43,9 +43,25 @@ def own_studies(shelf_folder: Path) -> Path:
     return shelf_folder
 
 
+def prepare(window: MainWindow) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RANKSTUDIO_DATA_DIR", f"{window._settings.folder}-user")
+        see(window)
+
+
 @pytest.fixture
 def seen(window: MainWindow) -> EvidenceController:
     """The page, seen, of a run with a selection of three features; what takes a moment is computed."""
+    return see(window)
+
+
+@pytest.fixture
+def known(ran: MainWindow) -> EvidenceController:
+    """The page that several tests share, once all that takes a moment is computed."""
+    return ran.sections.evidence
+
+
+def see(window: MainWindow) -> EvidenceController:
     finish(window)
     window.session.select((1.0,), K)
     window.workspace.show_page("evidence")
@@ -65,7 +81,8 @@ def slow(cache: FoldCache, seconds: float) -> Any:
     return gather
 
 
-def test_what_takes_a_moment_is_computed_and_shown(window: MainWindow, seen: EvidenceController) -> None:
+def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, known: EvidenceController) -> None:
+    window, seen = ran, known
     evidence = window.models.evidence
     assert all(evidence.progress(package) is Progress.DONE for package in Package)
     rows = seen.panel.table.rows()
@@ -84,6 +101,7 @@ def test_what_takes_a_moment_is_computed_and_shown(window: MainWindow, seen: Evi
     assert (
         seen.stop.view.value() == CURVE and seen.stop.curve.isVisible() and not seen.stop.p_plot.isVisible()
     )
+    seen.stop.view._group.buttons()[0].click()
 
 
 def test_what_is_not_possible_says_why(theme: Theme) -> None:
@@ -200,7 +218,8 @@ def test_another_run_has_its_own_evidence(window: MainWindow, seen: EvidenceCont
     assert window.models.evidence.found is first
 
 
-def test_the_threshold_is_dragged_and_moved_by_keys(window: MainWindow, seen: EvidenceController) -> None:
+def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, known: EvidenceController) -> None:
+    window, seen = ran, known
     table, evidence = seen.panel.table, window.models.evidence
     bar = table._bar()
     middle = round(bar.center().y())
@@ -244,9 +263,10 @@ def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen:
 
 
 def test_a_click_on_the_sets_of_another_selection_asks_nothing(
-    window: MainWindow, seen: EvidenceController
+    ran: MainWindow, known: EvidenceController
 ) -> None:
     """As the page appears it shows them for a moment; their features may be none of the data any more."""
+    window, seen = ran, known
     window.workspace.show_page("data")
     window.session.select((1.0,), 1)
     settle(window)
@@ -422,8 +442,9 @@ def test_a_search_that_ended_without_a_proof_goes_on(
     assert asked[0][1] == MOST_SECONDS and [one for one in asked if "best" in one[0]][-1][1] == inf
 
 
-def test_deciding_queries_are_listed_by_a_click(window: MainWindow, seen: EvidenceController) -> None:
+def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, known: EvidenceController) -> None:
     """Catches queries of another part or order, and a list that the comparison replaces later."""
+    window, seen = ran, known
     step = next(step for step in window.models.evidence.found.deciding if step.queries)
     train = window.current.model.fold.train
     row = next(row for row in seen.panel.table.rows() if row.found.column == step.feature)
@@ -519,7 +540,8 @@ def test_another_measure_measures_the_losses_anew(window: MainWindow, seen: Evid
     assert "NDCG@10 lost" in titles and "MAP lost" not in titles
 
 
-def test_table_and_plots_are_exported(window: MainWindow, seen: EvidenceController, tmp_path: Path) -> None:
+def test_table_and_plots_are_exported(ran: MainWindow, known: EvidenceController, tmp_path: Path) -> None:
+    window, seen = ran, known
     items = {item.key: item for item in export_items(window.models, window.sections)}
     for key in ("evidence", "plot-probability", "plot-near-best", "plot-step-p"):
         assert not items[key].unavailable
