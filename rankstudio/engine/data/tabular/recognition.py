@@ -139,7 +139,7 @@ def _query_column(where: str, names: Sequence[str], told: DataColumns, with_size
 def _with_features(
     where: str, names: Sequence[str], found: RecognisedColumns, rest: Sequence[int], no_queries: bool
 ) -> RecognisedColumns:
-    """Return the roles with the columns that are left as features, unless they number documents or queries."""
+    """Return the roles with the columns that are left as features, unless they number queries or rows."""
     # An id of queries is no feature, also where all documents are one ranking.
     numbering = QUERY_NAMES if no_queries else ()
     index = tuple(i for i in rest if _is_index(i, names) or _plain(names[i]) in numbering)
