@@ -198,7 +198,7 @@ def _link(text: str, name: str) -> QPushButton:
 
 
 def _write(button: QPushButton, record: RunRecord) -> None:
-    text = tr("run {key} {title}").format(key=record.key, title=record.plan.title)
+    text = tr("run {key} {title}").format(key=record.key, title=record.title)
     button.setText(text.replace("&", "&&"))
     button.setToolTip(plain(tr("Show {text} on {name}").format(text=text, name=record.dataset.name)))
 
