@@ -20,6 +20,7 @@ from rankstudio.ui.widgets import (
     Segmented,
 )
 from rankstudio.ui.widgets.choices import LEAST_WIDTH
+from rankstudio.ui.widgets.panel import Caption
 
 FOLDS = [(1, "1"), (2, "2"), (3, "3"), (None, "all")]
 
@@ -247,6 +248,17 @@ def test_a_message_is_never_read_as_markup(theme, stage):
     assert notice.text() == "<b>not bold</b>"
     label = next(label for label in notice.findChildren(QLabel) if label.text())
     assert label.textFormat() == Qt.TextFormat.PlainText
+
+
+def test_a_caption_is_cut_between_words_and_no_stub_is_left(app, theme, stage):
+    caption = Caption("784 validation queries · click a point")
+    stage(caption, 400, 20)
+    widths = [
+        caption.fontMetrics().horizontalAdvance(text) + 8 for text in ("784 validation queries …", "784 v…")
+    ]
+    for width, shown in zip(widths, ("784 validation queries …", ""), strict=True):
+        caption.resize(width, 20)
+        assert (caption.shown_text(), caption.toolTip()) == (shown, caption.text())
 
 
 def test_a_panel_has_a_header_of_36_pixels_and_its_caption_gives_way_first(theme, stage):
