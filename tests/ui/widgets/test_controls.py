@@ -269,7 +269,7 @@ def test_a_panel_has_a_header_of_36_pixels_and_its_caption_gives_way_first(theme
     title, caption = panel.findChildren(ElidedLabel)
     assert title.parentWidget().height() == 36
     assert title.shown_text() == "Candidates at step 3"
-    assert caption.shown_text().endswith("…")
+    assert len(caption.shown_text()) < len(caption.text())
     assert content.geometry().top() >= 37
     panel.set_title("Other")
     panel.set_caption("all")
