@@ -16,7 +16,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_USUAL, _LEAST = 45, 28  # letters of the line: of most selections, and five or six of each of its parts
+_USUAL, _LEAST = 42, 28  # letters of the line: of most selections, and five or six of each of its parts
 _TEXTS = 2  # buttons give way before the texts do
 
 
