@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
-from PySide6.QtGui import QAction
 
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun, paired_over
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -20,7 +19,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.table import given_width
+from rankstudio.ui.widgets.table import RowAction, given_width
 
 _BEST = "best"
 _BOX = 216
@@ -134,13 +133,12 @@ class TestsView(View):
         over = paired_over(plan, compared[0].n)
         return text.format(measure=self._measure, over=over, key=rows[0].key, waiting=waiting)
 
-    def _actions(self, row: ComparedRun) -> list[QAction]:
+    def _actions(self, row: ComparedRun) -> list[RowAction]:
         """Return what the context menu offers for a run."""
-        if row.role == "reference":
-            return []
-        compare = QAction(tr("Compare the others with this run"), self.table)
-        compare.triggered.connect(lambda: self.referenceChosen.emit(row.key))
-        return [compare]
+        compare = RowAction(
+            tr("Compare the others with this run"), lambda: self.referenceChosen.emit(row.key)
+        )
+        return [] if row.role == "reference" else [compare]
 
     @Slot(int)
     def _on_reference(self, index: int) -> None:

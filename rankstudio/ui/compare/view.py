@@ -87,10 +87,9 @@ class View(QWidget):
         said : str
             What a screen reader calls the table.
         """
-        made = named(TableView(self._theme, (), f"{key}-table", identity), said=said)
-        made.placeholder = placeholder
-        made.shared = Shared(key, label, about)
-        return made
+        shared = Shared(key, label, about)
+        given = self._theme, (), f"{key}-table", identity
+        return TableView(*given, said=said, placeholder=placeholder, shared=shared)
 
     def caption(self) -> str:
         """Return what the view shows and how to act on it."""

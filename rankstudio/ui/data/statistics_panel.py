@@ -332,12 +332,13 @@ class StatisticsPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Statistics"), padding=0)
-        self.setObjectName("statistics-panel")
-        self.table = TableView(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id)
-        self.table.feature_of = lambda row: int(row.feature_id)
-        self.table.setAccessibleName(tr("Statistics of the features"))
-        self.table.placeholder = NOTHING
+        super().__init__(theme, tr("Statistics"), padding=0, name="statistics-panel")
+        self.table = TableView(
+            *(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id),
+            said=tr("Statistics of the features"),
+            placeholder=NOTHING,
+            feature_of=lambda row: int(row.feature_id),
+        )
         self.sizes = HistogramPlot(theme, tr("queries"), tr("documents in the query"))
         named(self.sizes, "query-sizes-plot")
         self._headline = named(PlainLabel(wraps=True, selectable=True), role="muted")

@@ -49,8 +49,7 @@ class BestSetPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Best set"))
-        self.setObjectName("best-set-panel")
+        super().__init__(theme, tr("Best set"), name="best-set-panel")
         self.gap = named(WrappedLabel(), "best-set-gap", role="title")
         self.best = named(WrappedLabel(), "best-set-features")
         self.near = named(WrappedLabel(), "best-set-near", role="muted")

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QAction
 
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -35,6 +34,7 @@ from rankstudio.ui.process.turns import single_shot, turns
 from rankstudio.ui.select.curve_controls import chance_sentence
 from rankstudio.ui.select.curves_panel import X_NAMES
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.table import RowAction
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
@@ -158,13 +158,10 @@ class EvidenceController(Controller):
         steps = found.deciding if found is not None else None
         return next((one.queries for one in steps or () if ids[one.feature] == feature), ())
 
-    def actions(self, feature: int) -> list[QAction]:
+    def actions(self, feature: int) -> list[RowAction]:
         """Return what the menu of a row offers."""
-        if not self._deciding(feature):
-            return []
-        action = QAction(tr("List the deciding queries"), self)
-        action.triggered.connect(lambda: self.show_deciding(feature))
-        return [action]
+        action = RowAction(tr("List the deciding queries"), partial(self.show_deciding, feature))
+        return [action] if self._deciding(feature) else []
 
     @Slot(int)
     def _mark(self, feature: int) -> None:

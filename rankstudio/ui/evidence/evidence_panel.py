@@ -181,7 +181,13 @@ class EvidenceTable(TableView):
         self.threshold, self.k, self.n_steps = 0.9, 1, 12
         self._reach = 1.0
         self._dragged = False
-        super().__init__(theme, self._columns(""), "evidence-table", lambda row: row.feature)
+        about = tr("Evidence for each selected feature, with its verdict.")
+        super().__init__(
+            *(theme, self._columns(""), "evidence-table", lambda row: row.feature),
+            said=tr("Evidence"),
+            shared=Shared("evidence", tr("Evidence"), about, always=True),
+            feature_of=lambda row: row.feature,
+        )
         self.setAccessibleDescription(tr("Left and Right move the threshold of the selection probability."))
 
     def show_rows(
@@ -559,13 +565,8 @@ class EvidencePanel(Panel):
     appeared = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Evidence"), padding=0)
-        self.setObjectName("evidence-panel")
+        super().__init__(theme, tr("Evidence"), padding=0, name="evidence-panel")
         self.table = EvidenceTable(theme)
-        self.table.setAccessibleName(tr("Evidence"))
-        self.table.feature_of = lambda row: row.feature
-        about = tr("Evidence for each selected feature, with its verdict.")
-        self.table.shared = Shared("evidence", tr("Evidence"), about, always=True)
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),

@@ -46,8 +46,7 @@ class AlonePanel(Panel):
     """Shows a `FeaturesAlone`."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Single features"))
-        self.setObjectName("alone-panel")
+        super().__init__(theme, tr("Single features"), name="alone-panel")
         self.plot = named(AlonePlot(theme), "alone-plot", tr("Single features"))
         self.switch = named(Segmented(_OPTIONS, tr("order"), wide=True), "alone-switch")
         self.tools.addWidget(self.switch)

@@ -62,10 +62,10 @@ class VariationPanel(Panel):
     def __init__(
         self, theme: Theme, name: str, texts: Mapping[str, EstimatorText], *, paired: bool = False
     ) -> None:
-        super().__init__(theme, tr("Effect of a parameter"), padding=0)
-        self.setObjectName(f"{name}-variation")
+        super().__init__(
+            theme, tr("Effect of a parameter"), padding=0, name=f"{name}-variation", keeps_title=True
+        )
         self.texts, self._paired = texts, paired
-        self.keep_title()
         self.bias = self._plot(theme, f"{name}-bias-plot", tr("mean deviation"), zero=True)
         self.bias.placeholder = tr(
             "After the distributions, the parameter is varied and the bias drawn here."

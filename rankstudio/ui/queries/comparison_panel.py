@@ -492,8 +492,7 @@ class ComparisonPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("A against B"))
-        self.setObjectName("query-comparison-panel")
+        super().__init__(theme, tr("A against B"), name="query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
         self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")

@@ -52,8 +52,7 @@ class WordsPanel(Panel):
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("In your words"), tr("stored in the study"))
-        self.setObjectName("report-words-panel")
+        super().__init__(theme, tr("In your words"), tr("stored in the study"), name="report-words-panel")
         self.question = _text("report-question", tr("Question of the study"), tr("What do you want to know?"))
         self.notes = _text(
             "report-notes", tr("Notes on the study"), tr("What did you find? What remains open?")
@@ -85,8 +84,13 @@ class OutlinePanel(Panel):
     arranged = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Sections"), tr("tick to include, drag to reorder"), padding=6)
-        self.setObjectName("report-sections-panel")
+        super().__init__(
+            theme,
+            tr("Sections"),
+            tr("tick to include, drag to reorder"),
+            padding=6,
+            name="report-sections-panel",
+        )
         self.list = named(_Rows(), "report-sections", tr("Sections of the report"))
         self.body.addWidget(self.list)
         self.up = self.add_tool("chevron-up", tr("Move the section up (Alt+Up)"))
@@ -237,8 +241,7 @@ class PreviewPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0)
-        self.setObjectName("report-preview-panel")
+        super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0, name="report-preview-panel")
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
         read = tr("Write the report to a temporary file and open it in the browser")

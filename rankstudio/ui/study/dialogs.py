@@ -212,8 +212,7 @@ class ColumnsDialog(QDialog):
         self._preview = preview
         self._features: set[int] = set()
         self._items: list[tuple[QTableWidgetItem, QTableWidgetItem]] = []
-        self._problem = named(PlainLabel(problem), "columns-problem", role="warning")
-        self._problem.setWordWrap(True)
+        self._problem = named(PlainLabel(problem, wraps=True), "columns-problem", role="warning")
         self._problem.setVisible(bool(problem))
         self._qid = named(QComboBox(), "columns-qid", tr("column of the query"))
         self._no_queries = named(
@@ -350,9 +349,9 @@ class ColumnsDialog(QDialog):
         about = PlainLabel(
             tr(
                 "{name} was read as {format}. Choose the query and label columns; only features are ticked."
-            ).format(name=self._preview.path.name, format=self._preview.format.label)
+            ).format(name=self._preview.path.name, format=self._preview.format.label),
+            wraps=True,
         )
-        about.setWordWrap(True)
         column = fill(QVBoxLayout(self), self._problem, about, form, margins=(16, 14, 16, 14), spacing=10)
         fill(column, (self._table, 1), row, self._buttons)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -23,13 +24,13 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import (
-    QAction,
     QContextMenuEvent,
     QDrag,
     QFocusEvent,
     QFontMetrics,
     QGuiApplication,
     QHelpEvent,
+    QIcon,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -57,8 +58,9 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
+from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import plain
-from rankstudio.ui.style.shared import NOT_SHARED
+from rankstudio.ui.style.shared import NOT_SHARED, Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import (
     FLAGS,
@@ -77,6 +79,7 @@ from rankstudio.ui.widgets.columns import (
     separated,
     table_text,
 )
+from rankstudio.ui.widgets.layout import named
 
 _BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
 
@@ -161,6 +164,25 @@ _SELECTED = QStyle.StateFlag.State_Selected.value
 _FOCUSED = QStyle.StateFlag.State_HasFocus.value
 
 
+@dataclass(frozen=True)
+class RowAction:
+    """What can be done with a row: an entry of the table's menu.
+
+    Attributes
+    ----------
+    text : str
+    do : callable
+    icon : str
+        Name of an icon, or "".
+    enabled : bool
+    """
+
+    text: str
+    do: Callable[[], object]
+    icon: str = ""
+    enabled: bool = True
+
+
 class TableView(QTableView):
     """Row objects in columns.
 
@@ -169,9 +191,13 @@ class TableView(QTableView):
     theme : Theme
     columns : sequence of Column
     name : str
-        Object name, by which the window finds the table, and accessible name.
+        By which the window finds the table.
     identity : callable, optional
         What makes two row objects the same row; keeps the selection when rows change.
+    said : str
+        What a screen reader calls it; its name where there is none.
+    placeholder, shared, feature_of
+        See the attributes.
 
     Attributes
     ----------
@@ -192,8 +218,8 @@ class TableView(QTableView):
         What the table says while it has no rows.
     shared : Shared
         How it is listed among what can be exported; not at all by itself.
-    row_actions : callable or None
-        Of a row object: further actions for its context menu.
+    row_actions : callable
+        Of a row object: what else its context menu offers, first.
     feature_of : callable or None
         Of a row object: the id of its feature, where rows are features.
     dragged : callable or None
@@ -212,14 +238,16 @@ class TableView(QTableView):
         columns: Sequence[Column],
         name: str,
         identity: Callable[[Row], Hashable] | None = None,
+        *,
+        said: str = "",
+        placeholder: str = "",
+        shared: Shared = NOT_SHARED,
+        feature_of: Callable[[Row], int] | None = None,
     ) -> None:
         super().__init__()
-        self.setObjectName(name)
-        self.setAccessibleName(name.replace("-", " "))
-        self.placeholder = ""
-        self.shared = NOT_SHARED
-        self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
-        self.feature_of: Callable[[Row], int] | None = None
+        named(self, name, said or name.replace("-", " "))
+        self.placeholder, self.shared, self.feature_of = placeholder, shared, feature_of
+        self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self._pressed: QPoint | None = None  # where a drag would begin
         self.hovered_row = -1
@@ -335,8 +363,9 @@ class TableView(QTableView):
     def menu(self, row: Row | None = None) -> QMenu:
         """Return the table's menu, with the actions of a row first."""
         menu = QMenu(self)
-        for action in self.row_actions(row) if self.row_actions is not None and row is not None else ():
-            menu.addAction(action)
+        for one in self.row_actions(row) if row is not None else ():
+            action = menu.addAction(icon(self._theme, one.icon) if one.icon else QIcon(), one.text, one.do)
+            action.setEnabled(one.enabled)
         if not menu.isEmpty():
             menu.addSeparator()
         menu.addAction(tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
