@@ -39,10 +39,10 @@ class _LiveLine:
         Whether it is a terminal.
     """
 
-    def __init__(self, stream: TextIO | None) -> None:
+    def __init__(self, stream: TextIO | None, drawn: float = float("-inf")) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.live = self.stream.isatty()
-        self._drawn = time.monotonic()
+        self._drawn = drawn  # at which moment, for the last time
 
     def show(self, text: str) -> None:
         """Write another text in place of the one before."""
@@ -124,8 +124,8 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO | None = None, whole: Whole | None = None) -> None:
         self._whole = Whole(1) if whole is None else whole
-        self._line = _LiveLine(stream)
         self._began = self._heard = time.monotonic()
+        self._line = _LiveLine(stream, self._began)  # what is done at once has no bar
         self._done = 0.0
         self._units = self._known = 0
         self._computing = False

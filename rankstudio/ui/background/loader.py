@@ -35,7 +35,7 @@ class Loader(QObject):
     opened = Signal(object, str, object)
     """The FoldedDataset, the path it was asked for by, and the Plan to go on with or None."""
     refused = Signal(str, object, object)
-    """What was not opened: its path, the Plan it was opened with, and the Outcome; what is open stays open."""
+    """What is not opened: its path, the Plan to open it with, and the Outcome; what is open stays open."""
     ended = Signal()
     """It is opened, failed or cancelled."""
 
