@@ -23,7 +23,6 @@ from rankstudio.ui.evidence.stop_panel import REPEATED, REPEATED_PREFERRED, TOO_
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import GREEDY, Package, Progress
-from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import SelectedModel
@@ -31,8 +30,7 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
-from rankstudio.ui.select.curve_controls import chance_sentence
-from rankstudio.ui.select.curves_panel import X_NAMES
+from rankstudio.ui.select.curve_controllers import show_chance
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.table import RowAction
 
@@ -316,17 +314,8 @@ class EvidenceController(Controller):
         self.stop.setVisible(selects or tests.possible)
         if model is None or not tests.possible:
             return
-        sentence, band = "", tests.band
-        preferred = bool(model.plan.preferences)
-        self.stop.about.setText(REPEATED_PREFERRED if preferred else REPEATED)
-        if band is not None:
-            position = min(model.position, band.observed.size - 1)
-            where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
-            sentence = chance_sentence(
-                band, position, where, N_PERMUTATIONS, growing=tests.growing, preferred=preferred
-            )
-        done = band is not None and band.n_permutations >= N_PERMUTATIONS
-        line.show_state(sentence, growing=tests.growing, whole=done, preferred=preferred)
+        self.stop.about.setText(REPEATED_PREFERRED if model.plan.preferences else REPEATED)
+        show_chance(line, tests, model)
 
     def _why_none(self) -> str:
         model = self._current.model

@@ -8,7 +8,7 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.engine.support.number_format import fixed, signed
@@ -22,7 +22,6 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.table import given_width
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
@@ -188,6 +187,7 @@ class EvidenceTable(TableView):
             shared=Shared("evidence", tr("Evidence"), about, always=True),
             feature_of=lambda row: row.feature,
         )
+        self.set_spare(*((key,) for key in _GIVING_WAY), names=_NAMES)
         self.setAccessibleDescription(tr("Left and Right move the threshold of the selection probability."))
 
     def show_rows(
@@ -223,30 +223,11 @@ class EvidenceTable(TableView):
             self.set_columns(shown)
         self.set_rows(rows)
         self.horizontalHeader().setVisible(bool(rows))
-        self._give_way()
 
     def move_threshold(self, threshold: float) -> None:
         """Draw the line elsewhere."""
         self.threshold = threshold
         self.viewport().update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many columns as leave room for the names."""
-        super().resizeEvent(event)
-        self._give_way()
-
-    def _give_way(self) -> None:
-        columns = self.rows_model.columns
-        room = (
-            self.viewport().width() - scaled(_NAMES) - sum(given_width(c) for c in columns if not c.stretch)
-        )
-        by_key, hidden = {column.key: column for column in columns}, set()
-        for key in _GIVING_WAY:
-            if key in by_key and room < 0:
-                hidden.add(key)
-                room += given_width(by_key[key])
-        for number, column in enumerate(columns):  # others, too: one that was hidden may have stood there
-            self.setColumnHidden(number, column.key in hidden)
 
     # The threshold
 

@@ -228,10 +228,9 @@ class AlonePlot(Plot):
 
     # Plot
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the places of the features, and the range of what was measured."""
-        if self.shown is None or self.is_empty():
-            return (0.0, 1.0), (0.0, 1.0)
+        assert self.shown is not None  # or it is empty
         values = np.concatenate(list(self.shown.parts.values()))
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
         xs = self._places

@@ -213,10 +213,8 @@ class VariationPlot(OverlayPlot):
         """Return whether no value was simulated."""
         return not self._values
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of all values that are asked for, and that of the curves, with zero."""
-        if self.is_empty():
-            return (0.0, 1.0), (0.0, 1.0)
         x = [self._x(value) for value in self._asked]
         ends = [curve.y + side * np.nan_to_num(curve.half) for curve in self.curves for side in (-1, 1)]
         y = np.concatenate([[0.0], *ends])

@@ -210,7 +210,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     # What subclasses say
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the x and y range to show."""
+        """Return the x and y range to show; of an empty plot some."""
+        return ((0.0, 1.0), (0.0, 1.0)) if self.is_empty() else self.spans()
+
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the x and y range of what there is."""
         return (0.0, 1.0), (0.0, 1.0)
 
     def show_anew(self) -> None:

@@ -121,11 +121,9 @@ class QueryPlot(Plot):
 
     # Plot
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return for the scatter one range for both axes; else all queries, and zero."""
         xs, ys = (values[self._known] for values in self.points)
-        if not xs.size:
-            return (0.0, 1.0), (0.0, 1.0)
         if self.mode == SCATTER:
             low, high = min(xs.min(), ys.min(), 0.0), max(xs.max(), ys.max())
             both = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)

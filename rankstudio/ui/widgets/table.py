@@ -253,6 +253,8 @@ class TableView(QTableView):
         self.hovered_row = -1
         self._cut = ""  # what an empty table says, where it has no room for it
         self._set_widths: dict[str, int] = {}  # by the key of the column
+        self._spare: tuple[Sequence[str], ...] = ()  # columns that give way, the first ones first
+        self._names = 0  # pixels of each column that stretches, for which they do
         self._theme = theme
         self._focus_shown = False
         self._quiet = False
@@ -291,6 +293,19 @@ class TableView(QTableView):
         if kept is not None:
             self._select(kept)
         self._quiet = False
+
+    def set_spare(self, *groups: Sequence[str], names: int = 0) -> None:
+        """Let columns give way where there is no room for all.
+
+        Parameters
+        ----------
+        *groups : sequence of str
+            Keys of columns that go at once; the first group goes first.
+        names : int
+            Pixels, for ordinary text, that a column which stretches and has no width is to have.
+        """
+        self._spare, self._names = groups, names
+        self._fit_columns()
 
     def rows(self) -> list[Row]:
         """Return the row objects in the order in which they are shown."""
@@ -458,6 +473,7 @@ class TableView(QTableView):
         rect = self.visualRect(self.currentIndex())
         seen = rect.isValid() and rect.top() >= 0 and rect.bottom() <= event.oldSize().height()
         super().resizeEvent(event)
+        self._give_way()
         self._stretch_columns()
         if seen:
             self._bring_into_sight()
@@ -544,7 +560,20 @@ class TableView(QTableView):
                 set_width = self._set_widths.get(column.key)
                 fixed = set_width or self.widths.of(column.key) or given_width(column)
                 header.resizeSection(number, fixed or self._fitting_width(number, column.title))
+        self._give_way()
         self._stretch_columns()
+
+    def _give_way(self) -> None:
+        """Hide the spare columns for which there is no room."""
+        wide = {c.key: self.widths.of(c.key) or given_width(c) for c in self.rows_model.columns}
+        wide = {key: self._set_widths.get(key) or width or scaled(self._names) for key, width in wide.items()}
+        room, hidden = self.viewport().width() - sum(wide.values()), set[str]()
+        for group in self._spare:
+            if room < 0:
+                hidden |= wide.keys() & set(group)
+                room += sum(wide.get(key, 0) for key in group)
+        for number, column in enumerate(self.rows_model.columns if self._spare else ()):
+            self.setColumnHidden(number, column.key in hidden)
 
     def _stretch_columns(self) -> None:
         """Give columns that stretch the room that is left, and what a name needs where little is left."""
