@@ -25,7 +25,6 @@ from rankstudio.engine.experiment.plan.difference import changed_parameters, par
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import method
 from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipeline, Pipelines
-from rankstudio.ui.compare.view import tick_column
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.style.fonts import scaled
@@ -33,7 +32,7 @@ from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
 from rankstudio.ui.widgets.choices import choice_box, set_notes
-from rankstudio.ui.widgets.columns import ROW_ROLE
+from rankstudio.ui.widgets.columns import ROW_ROLE, tick_column
 from rankstudio.ui.widgets.layout import fill, named
 
 _SIZE = (1000, 560)

@@ -22,7 +22,7 @@ from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.engine.support.number_format import signed
-from rankstudio.ui.compare.view import RUN_DOT, tick_column
+from rankstudio.ui.compare.view import RUN_DOT
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
@@ -30,6 +30,7 @@ from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
+from rankstudio.ui.widgets.columns import tick_column
 from rankstudio.ui.widgets.layout import named
 from rankstudio.ui.widgets.table import RowAction
 

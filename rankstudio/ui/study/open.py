@@ -135,8 +135,8 @@ class OpenController(Controller):
         """Ask what the columns of a table are, once its first rows are there; then open it."""
 
         def show(preview: TablePreview) -> None:
-            dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
             told = DataColumns.of(options.columns)
+            dialog = ColumnsDialog(self._theme, preview, told, problem, self._window)
 
             def accept() -> None:
                 columns = replace(dialog.columns(), judgments=told.judgments, feature_set=told.feature_set)
