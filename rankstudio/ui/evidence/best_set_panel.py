@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
-from rankstudio.ui.evidence.work_row import WorkRow, duration
+from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.number_format import duration
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
