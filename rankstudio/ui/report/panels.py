@@ -91,7 +91,11 @@ class OutlinePanel(Panel):
             padding=6,
             name="report-sections-panel",
         )
-        self.list = named(_Rows(), "report-sections", tr("Sections of the report"))
+        self.list = named(QListWidget(), "report-sections", tr("Sections of the report"))
+        self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.list.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self.list)
         self.up = self.add_tool("chevron-up", tr("Move the section up (Alt+Up)"))
         self.down = self.add_tool("chevron-down", tr("Move the section down (Alt+Down)"))
@@ -102,7 +106,7 @@ class OutlinePanel(Panel):
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(lambda by=by: self.move_section(by))
         self.list.itemChanged.connect(lambda _: self.arranged.emit())
-        self.list.dropped.connect(self.arranged)
+        self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
 
     def show_sections(self, titles: Mapping[str, str], wanted: Mapping[str, bool]) -> None:
         """Show sections by their keys, in the order of the ticks; tells nobody."""
@@ -135,30 +139,6 @@ class OutlinePanel(Panel):
         self.list.setCurrentRow(to)
         blocker.unblock()
         self.arranged.emit()
-
-
-class _Rows(QListWidget):
-    """A list whose items are moved by the mouse.
-
-    Attributes
-    ----------
-    dropped : Signal()
-        An item was moved.
-    """
-
-    dropped = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
-        self.setDefaultDropAction(Qt.DropAction.MoveAction)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.model().rowsMoved.connect(self._tell)
-
-    @Slot()
-    def _tell(self) -> None:
-        self.dropped.emit()
 
 
 def _text(name: str, said: str, hint: str) -> QTextEdit:
