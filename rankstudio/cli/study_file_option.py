@@ -124,19 +124,15 @@ def opened_run(path: Path, number: int | None) -> OpenedRun:
     PlanError
         Where there is none, or it is not finished, or its data are others now.
     """
-    from rankstudio.engine.experiment.runner import open_data
+    from rankstudio.engine.analysis.transfer import run_with_data
     from rankstudio.engine.experiment.storage.study_contents import is_sealed
 
     with reading(path) as (study, runs):
         summary = one_run(path, runs, number, "--run")
         if not summary.finished or summary.damage:
             raise PlanError(f"--run: run {summary.key.id} of {path} is not finished.")
-        result, kept, recorded = study.result(summary.key), study.data(summary.key), recorded_files(study)
-        sealed = is_sealed(study.seal_marks)
-    plan = result.plan.changed(data=kept.opened_by(result.plan))
-    dataset = open_data(plan)
-    if difference := kept.difference(dataset):
-        raise PlanError(f"{plan.data}: {difference}")
+        recorded, sealed = recorded_files(study), is_sealed(study.seal_marks)
+        result, plan, dataset = run_with_data(study, summary.key)
     return OpenedRun(summary.key, result, plan, dataset, recorded, sealed)
 
 

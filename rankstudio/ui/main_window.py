@@ -45,6 +45,7 @@ from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
 from rankstudio.ui.study.open import OpenController
 from rankstudio.ui.study.restore_runs import RunRestorer, WaitingRuns
 from rankstudio.ui.study.study_files import StudyFiles
+from rankstudio.ui.study.transfer import TransferController
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices, Overlay, Question
 from rankstudio.ui.widgets.layout import fill, named
@@ -110,6 +111,7 @@ class MainWindow(QMainWindow):
         self.waiting = WaitingRuns(self.runs, self.comparison, self._settings, self.notice, self)
         self.scores = GivenScoresController(self.models, self)
         self.rankers = GivenModelsController(self.models, self)
+        self.transfer = TransferController(self.models, self)
         self.preferences = PreferencesController(self.models, self.sections.data.panel.preferences, self)
         self.names = FeatureNames(self.models, self.sections.data, self._settings, self)
         self.help = Help(self._theme, self.notice, self)
@@ -169,6 +171,7 @@ class MainWindow(QMainWindow):
             import_feature_set=self.names.ask_set,
             import_costs=self.names.ask_costs,
             add_order=self.scores.run_order,
+            transfer=self.transfer.ask,
             chance=self.models.permutations.toggle,
             flips=self._flip_labels,
             left_out=self.models.left_out.toggle,
@@ -212,7 +215,7 @@ class MainWindow(QMainWindow):
         self.window_state.saved.connect(self.status.show_saved)
         self.sections.tray.pointedAt.connect(self.status.hint)
         self.open_controller.noted.connect(self.messages.note)
-        for teller in (self.open_controller, self.study_files, self.menus, self.names):
+        for teller in (self.open_controller, self.study_files, self.menus, self.names, self.transfer):
             teller.warned.connect(self.say_warning)
 
     @Slot()
@@ -243,7 +246,8 @@ class MainWindow(QMainWindow):
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)
-        self.comparison.composed.connect(lambda: self.workspace.show_page("compare"))
+        for source in (self.comparison.composed, self.transfer.started):
+            source.connect(lambda: self.workspace.show_page("compare"))
         self.study_files.changed.connect(self.menus.show_recent)
         self.study_files.changed.connect(self._update)
         self.study_files.changed.connect(self.measurement.seal.write)

@@ -15,6 +15,9 @@ VALUES = (
 )
 """Of options: out of range, of another kind, or files that are not what is read there."""
 
+TRANSFER = "drift --study"
+"""Another form of a command, beside those by their names."""
+
 
 @dataclass(frozen=True)
 class Files:
@@ -56,6 +59,7 @@ class Files:
             "cascade": ["cascade", study, "--run", "1", "--budget", "1"],
             "thresholds": ["thresholds", study, "--run", "1"],
             "drift": ["drift", test, str(self.folder / "data" / "train.txt")],
+            TRANSFER: ["drift", data, "--study", study, "--run", "1"],
             "judges": ["judges", data, "--method", "gas", "--k", "1", "--flips", "10", "--draws", "1"],
             "predict": ["predict", test, "--model", model],
             "export": ["export", model, "--to", "python", "--out", "new.py"],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fuzzer import LONGEST, Fuzz, Outcome, refusal
-from mistakes import Files, mistaken
+from mistakes import TRANSFER, Files, mistaken
 from mutations import mutated
 from samples import LETOR, damaged_letor
 
@@ -84,8 +84,8 @@ def test_mistakes(
         (folder / "binary").write_bytes(bytes(range(256)))
         (folder / "table.csv").write_text("feature,group\n1,a\n2,a\n")
         before = contents(folder)
-        name = rng.choice(COMMANDS)
-        command = mistaken(rng, name, files.command(name))
+        well = files.command(rng.choice((*COMMANDS, TRANSFER)))
+        command = mistaken(rng, well[0], well)
         try:
             status = main(command)
         except SystemExit as left:

@@ -53,6 +53,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--draws", type=int, default=20, metavar="N", help="runs for each percentage; 20 by default"
     )
+    parser.add_argument(
+        "--queries", type=int, default=5, metavar="N", help="queries to list, the least agreement first; 5"
+    )
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     add_reading(parser)
     add_memory_option(parser)
@@ -77,12 +80,14 @@ def run(args: argparse.Namespace) -> int:
     if shares and not runs:
         raise PlanError("--flips: expected --method or --plan, whose selection is repeated.")
     dataset = open_data(plan)
+    if args.queries < 0:
+        raise ParameterError("--queries", args.queries, "a whole number from 0 up")
     found: dict[str, Any] = {"data": dataset.name}
     tables, stopped = [], False
     if judges:
         agreed = agreement(dataset.judgments)
         found["agreement"] = _agreement_as_dict(agreed)
-        tables.append(_agreement_table(agreed, dataset))
+        tables += [_agreement_table(agreed, dataset), *_query_tables(agreed, args.queries)]
     if judges and runs:
         results, stopped = last_state(_runs(plan, judges, args), len, len(judges))
         found["selection"], table = _selection(judges, results)
@@ -165,12 +170,17 @@ def _agreement_table(found: Agreement, dataset: FoldedDataset) -> TextTable:
         ]
         for pair in found.pairs
     ]
-    least = ", ".join(f"{query} ({tau:+.2f})" for query, tau in found.least())
     note = f"alpha of all judges: {number(found.alpha, '+.3f')}; it assumes that they use one scale."
-    note += f" Queries with the least mean tau_b: {least}." if least else ""
     header = ["judges", "documents", "queries", "tau_b", "alpha"]
     title = f"Agreement of {len(found.names)} judges on {dataset.path.name if dataset.path else dataset.name}"
     return TextTable(title, header, rows, (0,), note)
+
+
+def _query_tables(found: Agreement, n: int) -> list[TextTable]:
+    """Return the queries in which the judges agree least, with tau_b of each pair, as a table, if any."""
+    rows = [[query, *(number(tau, "+.3f") for tau in (mean, *taus))] for query, mean, taus in found.least(n)]
+    header = ["query", "mean tau_b", *(f"{pair.first}, {pair.second}" for pair in found.pairs)]
+    return [TextTable("Queries in which the judges agree least", header, rows, (0,))] if rows else []
 
 
 def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dict[str, Any], TextTable]:

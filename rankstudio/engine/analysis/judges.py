@@ -78,12 +78,16 @@ class Agreement:
         found: Floats = np.where(n, np.where(known, taus, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
         return found
 
-    def least(self, n: int = 5) -> list[tuple[str, float]]:
-        """Return the ids of the queries with the least mean τ_b, and that mean; fewer where few have one."""
+    def least(self, n: int | None = 5) -> list[tuple[str, float, tuple[float, ...]]]:
+        """Return the ids of the queries with the least mean τ_b, that mean, and τ_b of each pair.
+
+        They are fewer where few have one; None for all.
+        """
         of_query = self.of_query()
         known = np.flatnonzero(~np.isnan(of_query))
-        order = known[np.argsort(of_query[known], kind="stable")][:n]
-        return [(self.query_ids[q], float(of_query[q])) for q in order.tolist()]
+        order = known[np.argsort(of_query[known], kind="stable")][:n].tolist()
+        taus = [tuple(float(pair.tau[q]) for pair in self.pairs) for q in order]
+        return [(self.query_ids[q], float(of_query[q]), own) for q, own in zip(order, taus, strict=True)]
 
 
 def agreement(judgments: Sequence[Judgments]) -> Agreement:

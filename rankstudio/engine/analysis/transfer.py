@@ -10,9 +10,12 @@ from tempfile import TemporaryDirectory
 from rankstudio.engine.analysis.significance import compare_with
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.splitting.splits import whole
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.refit import refit
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.experiment.runner import open_data, run_plan
+from rankstudio.engine.experiment.storage.study import RunKey, Study
 from rankstudio.engine.experiment.units.given_fold import n_shared, plan_of_given, queries_of
 from rankstudio.engine.export.models import save_model
 from rankstudio.engine.methods.catalog import GIVEN_MODEL
@@ -79,13 +82,52 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
     """
     plan = result.plan.changed(data=data, folds=())
     other = open_data(plan)
-    model = refit(result, dataset)
     with TemporaryDirectory() as folder:
-        place = Path(folder) / "model.json"
-        save_model(place, model)
-        given, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
+        given, seen = carried(result, dataset, plan, other, Path(folder) / "model.json")
         measured = run_plan(given, other)
-    known, parts = queries_of(whole(dataset)), (fold.test or fold.vali for fold in other.folds)
-    seen = sum(n_shared(part, known) for part in parts if part is not None)
     features = tuple(map(int, measured.folds[0].selected))
     return Transfer(measured, run_plan(plan, other), features, seen)
+
+
+def carried(
+    result: RunResult, dataset: FoldedDataset, plan: Plan, other: FoldedDataset, place: Path
+) -> tuple[Plan, int]:
+    """Save the model of a run, and return the plan that measures it on other data.
+
+    Parameters
+    ----------
+    result, dataset
+        As in `transfer`.
+    plan : Plan
+        Plan on the other data whose protocol, measures and convention are used.
+    other : FoldedDataset
+        Data of that plan.
+    place : Path
+        File for the model, which is overwritten.
+
+    Returns
+    -------
+    Plan
+    int
+        Number of measured queries that the model was trained on.
+    """
+    save_model(place, refit(result, dataset))
+    given, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
+    known, parts = queries_of(whole(dataset)), (fold.test or fold.vali for fold in other.folds)
+    return given, sum(n_shared(part, known) for part in parts if part is not None)
+
+
+def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDataset]:
+    """Return a finished run of a study, its plan with the data where they are now, and these data.
+
+    Raises
+    ------
+    PlanError, DataError
+        If the data cannot be opened, or have changed.
+    """
+    result, recorded = study.result(key), study.data(key)
+    plan = result.plan.changed(data=recorded.opened_by(result.plan))
+    dataset = open_data(plan)
+    if difference := recorded.difference(dataset):
+        raise PlanError(f"{plan.data}: {difference}")
+    return result, plan, dataset

@@ -35,11 +35,16 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.flipped_labels import FlippedLabels
     from rankstudio.engine.analysis.judges import Agreement, JudgeSelections
 
-AGREEMENT, SELECTION, FLIPS = "agreement", "selection", "flips"
+AGREEMENT, QUERIES, SELECTION, FLIPS = "agreement", "queries", "selection", "flips"
 N_DRAWS = 20
 """Runs for each share of flipped labels."""
 
-_VIEWS = ((AGREEMENT, tr("agreement")), (SELECTION, tr("selections")), (FLIPS, tr("flipped labels")))
+_VIEWS = (
+    (AGREEMENT, tr("agreement")),
+    (QUERIES, tr("by query")),
+    (SELECTION, tr("selections")),
+    (FLIPS, tr("flipped labels")),
+)
 _NO_RUNS = tr("Run the plan under two judges or more to compare the features that it selects.")
 _NO_FLIPS = tr("Flip labels to see how the selection of the current run depends on them.")
 _ABOUT_FLIPS = tr(
@@ -200,6 +205,8 @@ class JudgesController(Controller):
         view = self.panel.view.value() if self._judges else FLIPS
         if view == AGREEMENT:
             self._show_agreement()
+        elif view == QUERIES:
+            self._show_queries()
         elif view == SELECTION:
             self._show_selection()
         else:
@@ -294,9 +301,6 @@ class JudgesController(Controller):
                 "Mean of Kendall's τ_b within queries; Krippendorff's α for judges with one scale, of all "
                 "{alpha}."
             ).format(alpha=_signed(found.alpha))
-            least = ", ".join(f"{query} ({_signed(tau)})" for query, tau in found.least())
-            if least:
-                note += "\n" + tr("The judges agree least on queries {queries}.").format(queries=least)
             rows = [
                 _Row(
                     f"{pair.first}\n{pair.second}",
@@ -312,6 +316,19 @@ class JudgesController(Controller):
                 for pair in found.pairs
             ]
         self.panel.show_rows(columns, rows, note)
+
+    def _show_queries(self) -> None:
+        self.panel.table.placeholder = tr("Comparing the judges …")
+        pairs = self._agreement.pairs if self._agreement is not None else ()
+        titles = (f"{pair.first} · {pair.second}" for pair in pairs)
+        columns = [("query", tr("query")), ("mean", tr("mean"))]
+        columns += [(str(at), title) for at, title in enumerate(titles)]
+        rows = [
+            _Row(query, None, dict(zip(dict(columns), (query, *map(_signed, (mean, *taus))), strict=True)))
+            for query, mean, taus in (self._agreement.least(None) if self._agreement is not None else ())
+        ]
+        note = tr("Kendall's τ_b of the labels within each query, least agreement first.")
+        self.panel.show_rows(columns, rows, note if rows else "")
 
     def _show_selection(self) -> None:
         found = self._selection if self._selection_key() is not None else None

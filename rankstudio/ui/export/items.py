@@ -28,6 +28,7 @@ from rankstudio.ui.plots import Plot, plot_writer
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
+from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.widgets.columns import FORMATS
 from rankstudio.ui.widgets.table import TableView
 
@@ -116,12 +117,24 @@ def _model_item(
     return ExportItem(
         "model",
         tr("Chosen model"),
-        tr("Features and weights of the current model by id and name, with its measures."),
+        _of_model(tr("Features and weights of the current model by id and name, with its measures."), model),
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
         unavailable=why,
     )
+
+
+def _of_model(about: str, model: SelectedModel | None) -> str:
+    """Return what is said of an item, with which model it is."""
+    if model is None:
+        return about
+    parts = (
+        tr("fold {number}").format(number=model.fold.number),
+        combination_label(model.plan.axes, model.values),
+        f"k = {len(model.step.selected)}",
+    )
+    return f"{about}\n" + tr("Current model: {model}").format(model=" · ".join(filter(None, parts)))
 
 
 def _why_no_model(model: SelectedModel | None) -> str:
@@ -392,9 +405,12 @@ def model_formats_item(
     return ExportItem(
         "model-formats",
         tr("Model for another program"),
-        tr(
-            "The current model in the format of another program. The written file is verified: it "
-            "must give the same ranking."
+        _of_model(
+            tr(
+                "The current model in the format of another program. The written file is verified: it "
+                "must give the same ranking."
+            ),
+            selected,
         ),
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",

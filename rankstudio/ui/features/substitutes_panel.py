@@ -15,7 +15,7 @@ from rankstudio.engine.analysis.selection_stability import selection_matrix
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.feature_groups import Groups, group_names
 from rankstudio.engine.data.summary import is_wide
-from rankstudio.engine.support.number_format import correlation_text, signed
+from rankstudio.engine.support.number_format import correlation_text
 from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
 from rankstudio.ui.language import either, together, tr, trn
 from rankstudio.ui.model.app_model import Models
@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 _NAMED = 5  # features of a cluster that are named beside the selected ones
 _DECIMALS = 4
 _LEAST = 1e-9  # of a change: what is less is none
-_NOTHING_LIKE = tr("no unselected feature is similar")
-_ALL_SELECTED = tr("all features are selected")
+_NOTHING_LIKE = tr("No unselected feature is similar.")
+_NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
+_ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
 _UNLIKE = 0.3  # |r| below which no features are called similar
 NO_MODEL = tr("Run a method or move λ to see substitutes of the selected features.")
 
@@ -65,9 +66,9 @@ class SubstituteSentence:
     Attributes
     ----------
     title : str
-        Which they are: "LMIR.DIR of body (39) or 23 or 40".
+        Which they are: "LMIR.DIR of body (39), 23 or 40".
     text : str
-        How alike, and what a swap costs: "r ≥ 0.95; BM25 of body (23) for 39: +0.0004 per document".
+        How similar they are, and what a swap costs, in whole sentences.
     hint : str
         All of them by name.
     feature : int
@@ -140,20 +141,20 @@ def _fall(swaps: Iterable[Swap | GroupSwap]) -> float:
     return least if least <= -_LEAST else 0.0
 
 
-def change_text(change: float) -> str:
-    """Return a change with as many decimals as it needs: "+0.0004", "−0.000003", "no change"."""
+def swap_sentence(change: float, added: str, removed: str) -> str:
+    """Return what a swap does to the leave-query-out error."""
     if abs(change) < _LEAST:
-        return tr("no change")
-    return signed(change, _decimals(change))
+        text = tr("{added} instead of {removed} does not change the leave-query-out error.")
+    elif change > 0:
+        text = tr("{added} instead of {removed} raises the leave-query-out error by {size} per document.")
+    else:
+        text = tr("{added} instead of {removed} lowers the leave-query-out error by {size} per document.")
+    return text.format(added=added, removed=removed, size=_size_text(change))
 
 
-def size_text(change: float) -> str:
-    """Return the size of a change that is one, without its sign: "0.0004"."""
-    return f"{abs(change):.{_decimals(change)}f}"
-
-
-def _decimals(change: float) -> int:
-    return max(_DECIMALS, -floor(log10(abs(change))))
+def _size_text(change: float) -> str:
+    """Return the size of a change without its sign, with as many decimals as it needs: "0.0004"."""
+    return f"{abs(change):.{max(_DECIMALS, -floor(log10(max(abs(change), _LEAST))))}f}"
 
 
 def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSentence:
@@ -162,16 +163,13 @@ def _group_sentence(group: SubstituteGroup, called: _Called) -> SubstituteSenten
     more = len(group.others) - _NAMED
     if more > 0:
         title = tr("{first} and {n} more").format(first=title, n=more)
-    if len(group.selected) == 1 and not group.others:
-        title = tr("{feature} alone").format(feature=chosen)
-    parts = []
+    sentences = []
     if not isnan(group.least):
-        text = "|r| ≥ {r}" if group.others else tr("|r| ≥ {r} between them")
-        parts.append(text.format(r=_floored(group.least)))
-    parts += _swap_texts(group, called)
+        sentences.append(tr("These features correlate with |r| ≥ {r}.").format(r=_floored(group.least)))
+    sentences += _swap_sentences(group, called)
     hint = called.listed((*group.selected, *group.others))
     feature = int(called.ids[group.selected[0]])
-    return SubstituteSentence(title, "; ".join(dict.fromkeys(parts)), hint, feature)
+    return SubstituteSentence(title, " ".join(dict.fromkeys(sentences)), hint, feature)
 
 
 def _is_lonely(group: SubstituteGroup) -> bool:
@@ -182,50 +180,36 @@ def _is_lonely(group: SubstituteGroup) -> bool:
 
 def _lonely_sentence(groups: Sequence[SubstituteGroup], called: _Called) -> SubstituteSentence:
     columns = [group.selected[0] for group in groups]
-    why = _NOTHING_LIKE if any(group.swaps for group in groups) else _ALL_SELECTED
+    like = any(group.swaps for group in groups)  # some unselected feature is left to be compared
+    listed = (either if like else together)([called.id(column) for column in columns])
     return SubstituteSentence(
         tr("{n_columns} features without substitutes").format(n_columns=len(columns)),
-        f"{', '.join(map(called.id, columns))}: {why}",
+        (_NOTHING_LIKE_THESE if like else _ALL_SELECTED).format(features=listed),
         called.listed(columns),
         int(called.ids[columns[0]]),
     )
 
 
-def _swap_texts(group: SubstituteGroup, called: _Called) -> list[str]:
+def _swap_sentences(group: SubstituteGroup, called: _Called) -> list[str]:
     """Return what is said of a group's swaps, once of a feature that is nearest to several selected ones."""
-    alike, told = bool(group.others), []
+    said = []
     for swap in group.swaps:
-        same = [
-            s
-            for s in group.swaps
-            if s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE
-        ]
-        if swap not in same or len(same) < 2:
-            told.append(_swap_text(swap, called, alike=alike))
-        elif swap is same[0] and swap.added is not None:
-            near = ", ".join(f"{called.id(s.removed)} (r = {correlation_text(s.correlation)})" for s in same)
-            told.append(_nearest(alike).format(added=called(swap.added), near=near))
-    return told
-
-
-def _swap_text(swap: Swap, called: _Called, *, alike: bool) -> str:
-    """Return what is said of a swap; of one inside a cluster r need not be said where its change is known."""
-    assert swap.added is not None  # of a group of features, never leaving out
-    added, removed = called(swap.added), called.id(swap.removed)
-    if not isnan(swap.change):
-        r = "" if alike else f" (r = {correlation_text(swap.correlation)})"
-        return tr("{added} for {removed}{r}: {swap}").format(
-            added=added, removed=removed, r=r, swap=_per_document(swap)
-        )
-    if not alike and abs(swap.correlation) < _UNLIKE:
-        return _NOTHING_LIKE
-    return _nearest(alike).format(added=added, near=f"{removed} (r = {correlation_text(swap.correlation)})")
-
-
-def _nearest(alike: bool) -> str:
-    if alike:
-        return tr("{added} is most similar to {near}")
-    return tr("{added} is the unselected feature most similar to {near}")
+        assert swap.added is not None  # of a group of features, never leaving out
+        if not isnan(swap.change):
+            said.append(swap_sentence(swap.change, called(swap.added), called.id(swap.removed)))
+            if not group.others:
+                said.append(tr("Their correlation is r = {r}.").format(r=correlation_text(swap.correlation)))
+        elif not group.others and abs(swap.correlation) < _UNLIKE:
+            said.append(_NOTHING_LIKE)
+        else:
+            near = [
+                f"{called.id(s.removed)} (r = {correlation_text(s.correlation)})"
+                for s in group.swaps
+                if s == swap or (s.added == swap.added and isnan(s.change) and abs(s.correlation) >= _UNLIKE)
+            ]
+            text = tr("{added} is the unselected feature most similar to {near}.")
+            said.append(text.format(added=called(swap.added), near=together(near)))
+    return said
 
 
 def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> SubstituteSentence:
@@ -236,48 +220,30 @@ def _group_swap_sentence(swap: GroupSwap, called: _Called, groups: Groups) -> Su
         name = group_of.get(int(called.ids[first]), called.names[first])
         return f"{name} ({', '.join(map(called.id, columns))})"
 
-    change, removed = change_text(swap.change), whole(swap.removed)
-    per = change if abs(swap.change) < _LEAST else tr("{text} per document").format(text=change)
+    removed = whole(swap.removed)
     return SubstituteSentence(
         tr("{removed} as a whole").format(removed=removed) if len(swap.removed) > 1 else removed,
-        tr("best replaced by {added}: {change}").format(added=whole(swap.added), change=per),
+        swap_sentence(swap.change, whole(swap.added), removed),
         called.listed((*swap.removed, *swap.added)),
         int(called.ids[swap.removed[0]]),
     )
 
 
 def _better_sentence(better: Sequence[Swap], called: _Called) -> SubstituteSentence:
-    first, more = better[0], len(better) - 1
-    by = size_text(first.change)
-    text = tr("Lowers the leave-query-out error by {change} per document.").format(change=by)
-    if more:
-        text = trn(
-            "Lowers the leave-query-out error by {change} per document. {n} other change lowers it, too.",
-            "Lowers the leave-query-out error by {change} per document. {n} other changes lower it, too.",
-            more,
-        ).format(change=by, n=more)
-    feature = first.removed if first.added is None else first.added
+    first, sentences = better[0], [_better_change(swap, called) for swap in better]
     return SubstituteSentence(
-        _change_named(first, called),
-        text,
-        "\n".join(f"{_change_named(swap, called)}: {_per_document(swap)}" for swap in better),
-        int(called.ids[feature]),
+        trn("{n} change lowers the error", "{n} changes lower the error", len(better)).format(n=len(better)),
+        sentences[0],
+        "\n".join(sentences),
+        int(called.ids[first.removed if first.added is None else first.added]),
     )
 
 
-def _change_named(swap: Swap, called: _Called) -> str:
-    """Return what a change of a model is: "e (50) instead of 10", "Leaving out a (10)"."""
-    ids, names = called.ids, called.names
-    if swap.added is None:
-        text = tr("Leaving out {name} ({id})")
-        return text.format(name=names[swap.removed], id=ids[swap.removed])
-    text = tr("{name} ({id}) instead of {removed}")
-    return text.format(name=names[swap.added], id=ids[swap.added], removed=ids[swap.removed])
-
-
-def _per_document(swap: Swap) -> str:
-    text = change_text(swap.change)
-    return text if abs(swap.change) < _LEAST else tr("{text} per document").format(text=text)
+def _better_change(swap: Swap, called: _Called) -> str:
+    if swap.added is not None:
+        return swap_sentence(swap.change, called(swap.added), called.id(swap.removed))
+    text = tr("Leaving out {feature} lowers the leave-query-out error by {size} per document.")
+    return text.format(feature=called(swap.removed), size=_size_text(swap.change))
 
 
 def _floored(value: float) -> str:

@@ -22,6 +22,8 @@ _ON_DATA = (
     *("group", "import_feature_set", "import_costs", "best", "next_fold", "previous_fold"),
 )
 
+_ON_DOCUMENTS = ("open_model", "open_preferences", "add_scores", "add_order", "transfer")
+
 
 @dataclass(frozen=True)
 class Command:
@@ -275,6 +277,14 @@ _RUN = (
         tr("Measure the original order of the documents as a baseline."),
     ),
     Command(
+        "transfer",
+        tr("Test a selection made else&where…"),
+        tr(
+            "Choose a run of a study on other data: its model and the same method on the open data are "
+            "compared by query."
+        ),
+    ),
+    Command(
         "chance",
         tr("Permutatio&n test…"),
         tr("Run a permutation test of the selection. Choose again to stop."),
@@ -430,7 +440,7 @@ def enabled_commands(models: Models) -> dict[str, bool]:
     return {
         **dict.fromkeys(_ON_DATA, there),
         "export_table": any(record.result is not None for record in models.runs.records),
-        **dict.fromkeys(("run", "open_model", "open_preferences", "add_scores", "add_order"), ready),
+        **dict.fromkeys(("run", *_ON_DOCUMENTS), ready),
         "columns": there and bool(models.session.dataset and models.session.dataset.read_as.label),
         **{f"page_{key}": there for key in (*(page.key for page in PAGES), ESTIMATES)},
         "step": (not models.runs.busy and ready) or paused,

@@ -72,6 +72,12 @@ def test_tables_say_what_they_are(table: Path, capsys) -> None:
     assert main(asked) == 0
     said = capsys.readouterr().out
     assert naming("ann bob tau_b alpha").search(said) and "selects" not in said
+    assert main([*asked, "--queries", "2"]) == 0
+    least = agreement(open_dataset(table, columns={"labels": ("ann", "bob")}).judgments).least(2)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[-2:]] == [[q, f"{mean:+.3f}"] for q, mean, _ in least]
+    assert main([*asked, "--queries", "-1"]) == 1
+    assert "--queries" in capsys.readouterr().err
     assert main([*asked, *OPTIONS, "--flips", "10", "--draws", "1"]) == 0
     said = capsys.readouterr().out
     assert naming("judges Nogueira").search(said) and naming("flipped 10 % Jaccard").search(said)

@@ -82,7 +82,7 @@ def test_tau_of_each_query_is_that_of_scipy(values: list[float], cuts: set[int],
     assert pair.n_documents == (~np.isnan(labels).any(axis=1)).sum()
     np.testing.assert_array_equal(found.of_query(), pair.tau)
     known = [(tau, q) for q, tau in enumerate(pair.tau) if not np.isnan(tau)]
-    assert found.least(3) == [(ids[q], tau) for tau, q in sorted(known)[:3]]
+    assert found.least(3) == [(ids[q], tau, (tau,)) for tau, q in sorted(known)[:3]]
     assert pair.n_queries == (~np.isnan(pair.tau)).sum()
     np.testing.assert_allclose(pair.mean_tau, np.nan if not pair.n_queries else np.nanmean(pair.tau))
 

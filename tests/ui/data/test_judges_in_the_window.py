@@ -14,8 +14,9 @@ from windows import finish, settle
 from rankstudio.cli import main
 from rankstudio.engine.analysis.flipped_labels import flip_steps
 from rankstudio.engine.analysis.judges import agreement, selection_by_judge
+from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.data import judges_panel
-from rankstudio.ui.data.judges_panel import AGREEMENT, FLIPS, SELECTION
+from rankstudio.ui.data.judges_panel import AGREEMENT, FLIPS, QUERIES, SELECTION
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.study.dialogs import ColumnsDialog
 
@@ -70,6 +71,10 @@ def test_labels_are_named_switched_run_and_compared(empty: MainWindow, table: Pa
     (row,) = shown(empty, AGREEMENT)
     assert row["judges"] == "label · model" and row["documents"] == "96"
     assert row["tau"] == f"{agreement(dataset.judgments).pairs[0].mean_tau:+.2f}".replace("-", "−")
+    agreed = agreement(dataset.judgments)
+    of_queries = [(row["query"], row["0"]) for row in shown(empty, QUERIES)]
+    least = [(query, signed(mean, 2)) for query, mean, _ in agreed.least(None)]
+    assert of_queries == least and len(least) > 5
     assert judges.panel.isVisible() and judges.panel.label.currentText() == "label"
 
     session.change("short", protocol="4-fold", parameters={"n_features_to_select": 2})

@@ -78,6 +78,14 @@ def test_a_chip_out_and_one_in_follow_exactly(window: MainWindow, tray: SetTrayC
     tray.undo()
     wait_until(lambda: tray.features == selected)
     assert not tray.edited
+    window.session.undo.redo()
+    assert tray.features == selected[:-1]
+    window.session.select(None, 1)
+    wait_until(lambda: len(tray.features) == 1)
+    window.session.undo.undo()
+    wait_until(lambda: tray.features == selected[:-1])  # the set of this model, as it was edited
+    window.session.undo.undo()
+    assert tray.features == selected
     other = next(i for i in window.session.dataset.feature_ids if i not in selected)
     tray.exchange(selected[0], int(other))
     assert tray.features == (int(other), *selected[1:])

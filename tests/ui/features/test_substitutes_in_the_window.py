@@ -14,7 +14,7 @@ from wording import naming
 
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.ui.export.items import export_items
-from rankstudio.ui.features.substitutes_panel import SubstitutesPanel, change_text
+from rankstudio.ui.features.substitutes_panel import SubstitutesPanel, swap_sentence
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
@@ -63,8 +63,7 @@ def test_the_swap_that_is_told_is_what_retraining_gives(window):
     assert swap.change == pytest.approx(retrained(window, {swap.removed}, {swap.added}))
     ids = model.fold.train.feature_ids
     said = " ".join(panel(window).sentences())
-    assert f"({ids[swap.added]}) for {ids[swap.removed]}" in said
-    assert f": {change_text(swap.change)} per document" in said
+    assert swap_sentence(swap.change, f"({ids[swap.added]})", str(ids[swap.removed])) in said
 
 
 def test_nothing_is_looked_for_while_the_page_is_not_seen(window):
@@ -157,4 +156,5 @@ def test_a_group_is_swapped_as_a_whole_by_what_retraining_gives(window):
     wait_until(lambda: panel(window)._found is not None and panel(window)._found.group_swaps)
     swap = panel(window)._found.group_swaps[0]
     assert swap.change == pytest.approx(retrained(window, set(swap.removed), set(swap.added)))
-    assert f"{change_text(swap.change)} per document" in " ".join(panel(window).sentences())
+    of_group = swap_sentence(swap.change, "", "").removeprefix(" instead of  ")
+    assert of_group in " ".join(panel(window).sentences())

@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.queries.ablation_panel import AblationRow
 from rankstudio.ui.queries.comparison_panel import SCATTER, SORTED, QueryPlot
@@ -197,6 +198,23 @@ def test_the_palette_finds_a_query(window: MainWindow) -> None:
     settle(window)
     assert window.workspace.page == "queries"
     assert page.list.table.current().query_id == wanted.query_id
+
+
+def test_a_run_in_the_background_leaves_the_models_and_the_choice(window: MainWindow) -> None:
+    page = two_runs(window)
+    window.session.select(None, 1)
+    settle(window)
+    plan = window.runs.record(1).plan.changed(seed=3)
+    third = window.runs.start(plan, window.session.dataset, shown=False)
+    wait_until(lambda: third.state.ended)
+    settle(window)
+    assert (page.bar.a.currentData(), page.bar.b.currentData()) == (2, 1)
+    assert window.runs.shown.key == 2
+    assert window.session.choice.place == 1
+    look_at(window.session, window.runs, third)
+    assert window.session.choice.place is None
+    look_at(window.session, window.runs, window.runs.record(2))
+    assert window.session.choice.place == 1
 
 
 def test_a_removed_run_is_compared_no_more(window: MainWindow) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -35,7 +36,7 @@ from rankstudio.engine.methods.rankers.lambdamart import (
 )
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.support.lightgbm_library import boosting_library
-from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.engine.support.work import Value, Waiting, WorkProgress
 
 _BINS = 1.0  # bytes of a value: its bin
 _FLOATS = 4.0  # bytes of a value, before it is binned
@@ -285,9 +286,17 @@ class CatBoostTrees(ConvertedRanker):
         if not learnable(data):
             yield ScoreTree((), (0.0,)), {}
             return
-        model = catboost.CatBoostRanker(**parameters)
+        model, pool = catboost.CatBoostRanker(**parameters), pool_of(catboost, data)
+
+        def fit(go_on: Callable[[], bool]) -> None:
+            class Listener:
+                def after_iteration(self, _: Any) -> bool:
+                    return go_on()
+
+            model.fit(pool, callbacks=[Listener()])
+
         with refusals(self.entry.label, catboost):
-            yield from _trained(model, pool_of(catboost, data), parameters["iterations"])
+            yield from watched(fit, tr("growing trees"), parameters["iterations"])
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
             model.save_model(str(path), format="json")
@@ -341,23 +350,34 @@ def refusals(label: str, catboost: Any) -> Iterator[None]:
         ) from error
 
 
-def _trained(model: Any, pool: Any, n_rounds: int) -> Waiting[None]:
-    """Train a model of CatBoost in a thread, with progress after each tree; closing this ends it."""
-    told: SimpleQueue[int | None] = SimpleQueue()
+def watched(work: Callable[[Callable[[], bool]], Value], message: str, n_trees: int) -> Waiting[Value]:
+    """Let CatBoost work in a thread, with progress after each tree; closing this ends it.
+
+    Parameters
+    ----------
+    work : callable
+        Gets a function that is called after each tree and returns whether to go on.
+    message : str
+        What is done.
+    n_trees : int
+        Number of trees.
+    """
+    told: SimpleQueue[bool] = SimpleQueue()
     stop = threading.Event()
 
-    class Listener:
-        def after_iteration(self, info: Any) -> bool:
-            told.put(info.iteration)
-            return not stop.is_set()
+    def go_on() -> bool:
+        told.put(True)
+        return not stop.is_set()
 
     with ThreadPoolExecutor(1) as executor:
-        training = executor.submit(model.fit, pool, callbacks=[Listener()])
-        training.add_done_callback(lambda _: told.put(None))
+        working = executor.submit(work, go_on)
+        working.add_done_callback(lambda _: told.put(False))
         try:
-            while (number := told.get()) is not None:
-                yield WorkProgress(tr("growing trees"), number / n_rounds)
-            training.result()
+            for number in count():
+                if not told.get():
+                    break
+                yield WorkProgress(message, min(number / n_trees, 1.0))
+            return working.result()
         finally:
             stop.set()
 

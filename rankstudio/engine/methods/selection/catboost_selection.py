@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from rankstudio.engine.arrays import Ints
+from rankstudio.engine.errors import Cancelled
 from rankstudio.engine.methods.catalog.selectors import CATBOOST_SELECTION
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.rankers.converted_trees import (
@@ -16,11 +20,12 @@ from rankstudio.engine.methods.rankers.converted_trees import (
     pool_of,
     refusals,
     varying,
+    watched,
 )
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.lightgbm_library import boosting_library
-from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.engine.support.work import Waiting, part_of
 
 _ALGORITHMS = {
     "loss": "RecursiveByLossFunctionChange",
@@ -62,8 +67,8 @@ class CatBoostSelection(PathSelector):
     Notes
     -----
     S times CatBoost's cost, plus that of the importances: for Shapley values O(m T 2^d d) with m documents,
-    T trees and depth d. Stop waits for the end of a stage. The attributes of the path are those of
-    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    T trees and depth d. Stop waits for a tree, or for the importances of a stage. The attributes of the path
+    are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -77,7 +82,6 @@ class CatBoostSelection(PathSelector):
 
     ranking_: Ints = field(init=False)
 
-    n_features_to_select: int | None = None
     importance: str = "loss"
     n_stages: int = 5
     n_rounds: int = 100
@@ -104,22 +108,53 @@ class CatBoostSelection(PathSelector):
         dropped = np.setdiff1d(np.arange(n), left).tolist()  # the latest first
         n_stages = min(n_stages, left.size - 1) if learnable(whole) else 0
         sizes = [round(left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
-        for stage, size in enumerate(sizes, start=1):
+        for number, size in enumerate(sizes, start=1):
             if size == left.size:  # CatBoost would drop all that are left
                 continue
-            yield WorkProgress("eliminating features", (stage - 1) / n_stages)
+            pool = pool_of(catboost, whole, left)
+            stage = partial(_drop, catboost, parameters, pool, size, algorithm)
             with refusals(self.entry.label, catboost):
-                found = catboost.CatBoostRanker(**parameters).select_features(
-                    pool_of(catboost, whole, left),
-                    features_for_select=list(range(left.size)),
-                    num_features_to_select=size,
-                    steps=1,
-                    algorithm=algorithm,
-                    train_final_model=False,
-                )["eliminated_features"]
+                growing = watched(stage, "eliminating features", parameters["iterations"])
+                found = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
             dropped = [*left[found[::-1]].tolist(), *dropped]
             left = np.delete(left, found)
         order = np.array([*left.tolist(), *dropped], dtype=np.int64)
         ranking = np.empty(n, dtype=np.int64)
         ranking[order] = np.arange(1, n + 1)
         return Ordering(order[:k], np.full(n, np.nan), {"ranking_": ranking})
+
+
+def _drop(
+    catboost: Any, parameters: dict[str, Any], pool: Any, size: int, algorithm: str, go_on: Callable[[], bool]
+) -> list[int]:
+    """Return the columns that CatBoost drops to leave some, the least important first."""
+
+    class Heard:
+        """A measure that measures nothing: CatBoost has no callbacks here, but asks this after each tree."""
+
+        no_jit = True  # or CatBoost compiles it, with warnings
+
+        def is_max_optimal(self) -> bool:
+            return True
+
+        def get_final_error(self, error: float, _weight: float) -> float:
+            return error
+
+        def evaluate(self, *_: Any) -> tuple[float, float]:
+            if not go_on():
+                raise Cancelled
+            return 0.0, 1.0
+
+        evaluate.no_jit = True  # type: ignore[attr-defined]
+
+    model = catboost.CatBoostRanker(**parameters, eval_metric=Heard())
+    found = model.select_features(
+        pool,
+        features_for_select=list(range(pool.num_col())),
+        num_features_to_select=size,
+        steps=1,
+        algorithm=algorithm,
+        train_final_model=False,
+    )
+    eliminated: list[int] = found["eliminated_features"]
+    return eliminated

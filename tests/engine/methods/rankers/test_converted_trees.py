@@ -149,10 +149,11 @@ def test_threads_and_repetitions_change_no_bit(name: str, monkeypatch: pytest.Mo
     assert texts[0] == texts[1] == texts[2]
 
 
-def test_catboost_stops_within_a_tree() -> None:
+@pytest.mark.parametrize("kind", ["CatBoostTrees", "CatBoostSelection"])
+def test_catboost_stops_within_a_tree(kind: str) -> None:
     library("CatBoost")
     X, y, qid = ranking_problem()
-    method = ranker("CatBoost", n_rounds=10_000)
+    method = getattr(rankstudio.engine, kind)(n_rounds=10_000)
     work = method.work(method._group(X, y, qid))
     assert isinstance(next(work), WorkProgress)
     before = threading.active_count()
