@@ -164,6 +164,19 @@ def _write_slowest(path: Path, reports: Iterable[object]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def _default_run(config: pytest.Config) -> bool:
+    """Return whether neither a path nor a marker is asked for."""
+    return not config.option.markexpr and {Path(place).resolve() for place in config.args} <= {
+        TESTS,
+        TESTS.parent,
+    }
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what a default run leaves out: each worker would need seconds for it."""
+    return True if collection_path in THOROUGH and _default_run(config) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests by where they are; without a path or a marker, leave out those that take long.
 
@@ -180,8 +193,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(marker)
         if reason := _lacking(item):
             item.add_marker(pytest.mark.skip(reason))
-    everything = {Path(place).resolve() for place in config.args} <= {TESTS, TESTS.parent}
-    if everything and not config.option.markexpr:
+    if _default_run(config):
         thorough = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=thorough)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]

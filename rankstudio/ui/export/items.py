@@ -26,6 +26,7 @@ from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, 
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot, plot_writer
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
+from rankstudio.ui.process.files_read import file_stem
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
 from rankstudio.ui.style.number_format import combination_label
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
     session, current, pages = models.session, models.current, sections.pages.values()
-    name = _stem(session.dataset.name if session.dataset else "rankstudio")
+    name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model, why = current.model, _why_no_model(current.model)
     portable = partial(_portable_model, session, current, model)
     return (
@@ -79,7 +80,7 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
         return replace(figure, name=shared.key or "figure", title=title)
     data = dataset.name if dataset is not None else "RankStudio"
     caption = _caption(models, compared=shared.compares) or f"{data}."
-    return replace(figure, name=f"{_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
+    return replace(figure, name=f"{file_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
 
 
 def _caption(models: Models, *, compared: bool) -> str:
@@ -100,10 +101,6 @@ def _caption(models: Models, *, compared: bool) -> str:
         said = captions.model_text(model.plan, model.fold.number, model.values, size)
         said += " " + tr("This model is not part of any run.") if model.live else ""
     return captions.plan_text(shown.plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
-
-
-def _stem(name: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
 
 
 def _model_item(

@@ -226,7 +226,7 @@ class RunRecord:
     def left_text(self) -> str:
         """Where it was left, as a sentence."""
         return tr("{title} on {name}: interrupted at {units_text}.").format(
-            title=self.plan.title, name=self.dataset.name, units_text=self.units_text
+            title=self.title, name=self.dataset.name, units_text=self.units_text
         )
 
     @property

@@ -108,6 +108,7 @@ class QueriesController(Controller):
             runs.ended,
             runs.shownChanged,
             runs.removed,
+            runs.labelled,
             session.measureChanged,
             session.datasetChanged,
             session.planChanged,

@@ -25,8 +25,8 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 
-_HINT = tr("mark points to list only those")
-_BY_LOSS = tr("largest loss first · mark points to list only those")
+_HINT = tr("drag over points to list only those")
+_BY_LOSS = tr("largest loss first · drag over points to list only those")
 _NUMBER = 62  # pixels for a difference
 _WINNER = 14  # characters of the choice of queries by who wins
 _ALL, _BETTER, _WORSE, _EQUAL = "all", "better", "worse", "equal"

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.methods.base import LinearRanker, between, prices_of
+from rankstudio.engine.errors import DatasetError, between
+from rankstudio.engine.methods.base import LinearRanker, prices_of
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
 from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading

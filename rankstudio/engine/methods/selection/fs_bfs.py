@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import AscentSearch
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.errors import between
+from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.methods.catalog.selectors import FS_BFS
 from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
 from rankstudio.engine.methods.scikit_learn import check_is_fitted, validate_data
