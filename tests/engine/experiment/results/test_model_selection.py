@@ -265,7 +265,7 @@ def test_a_run_follows_its_rule() -> None:
     ("plan", "sentence"),
     [
         (ONE_SE.changed(select_by="criterion"), "rule one-se"),
-        (PLAN.changed(rule="smallest", select_by="criterion"), "smallest"),
+        (PLAN.changed(rule="smallest", select_by="criterion"), "rule smallest"),
         (Plan("small", "rankrls", rule="at most 5"), "5 RankRLS 6"),
     ],
 )
