@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -324,6 +324,7 @@ class RunsPanel(Panel):
         found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *others = [measure_column(name, self._is_best) for name in measures]
+        first = replace(first, parts=(PART, first))
         return [
             *first_columns(lambda row: row.key in self._ticked),
             STATUS,
@@ -487,11 +488,12 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
         p = p_holm(row)
         return p is not None and p < ALPHA
 
-    def interval_or_role(row: RunRow) -> object:
+    def role(row: RunRow) -> str:
         one = compared(row)
-        if one is not None and one.found is None:
-            return _ROLES.get(one.role, one.role)
-        return found(row, lambda test: f"{signed(test.low, 4)} … {signed(test.high, 4)}")
+        return "" if one is None or one.found is not None else _ROLES.get(one.role, one.role)
+
+    def interval_or_role(row: RunRow) -> object:
+        return role(row) or found(row, lambda test: f"{signed(test.low, 4)} … {signed(test.high, 4)}")
 
     def differs(row: RunRow) -> str:
         one = compared(row)
@@ -517,6 +519,11 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             tone="muted",
             sort=lambda row: found(row, lambda test: test.low),
             width=164,
+            parts=(
+                Column("role", tr("comparison"), value=role),
+                Column("low", tr("95 % interval from"), value=lambda row: found(row, lambda test: test.low)),
+                Column("high", tr("95 % interval to"), value=lambda row: found(row, lambda test: test.high)),
+            ),
         ),
         Column(
             "p_holm",
@@ -537,6 +544,11 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             tone="muted",
             sort=lambda row: found(row, lambda test: test.wins),
             width=150,
+            parts=(
+                Column("wins", tr("better"), value=lambda row: found(row, lambda test: test.wins)),
+                Column("ties", tr("equal"), value=lambda row: found(row, lambda test: test.ties)),
+                Column("losses", tr("worse"), value=lambda row: found(row, lambda test: test.losses)),
+            ),
         ),
     ]
 
@@ -584,7 +596,14 @@ SIZES = Column(
     tooltip=tr("Number of features of the selected models, smallest and largest over the folds"),
     sort=lambda row: min(row.summary.sizes, default=None),
     width=72,
+    parts=(
+        Column("least_k", tr("smallest k"), value=lambda row: min(row.summary.sizes, default=None)),
+        Column("most_k", tr("largest k"), value=lambda row: max(row.summary.sizes, default=None)),
+    ),
 )
+
+PART = Column("part", tr("part"), value=lambda row: tr(row.summary.part) if row.summary.means else None)
+"""The part of the data on which a run is measured, for files; the panel says it once."""
 
 
 _STATES = {

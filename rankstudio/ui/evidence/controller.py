@@ -43,7 +43,7 @@ _ONE_RANKING = tr("The evidence compares queries, and the training documents are
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _TOO_MANY = tr(
     "The evidence compares sets of features, and these data have too many. Run a filter such as Mutual "
-    "information, save Export → Data with the selected features, and open them."
+    "information, export “Data with the selected features” and open them."
 )
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {

@@ -164,7 +164,7 @@ class OpenController(Controller):
             columns = replace(DataColumns.of(options.columns), no_queries=True)
             self._open_with(path, options, columns)
         else:
-            self.said.emit(tr("{name} is not opened").format(name=Path(path).name))
+            self.said.emit(tr("{name} was not opened.").format(name=Path(path).name))
 
     def _ask_judgments(self, path: str, options: Plan, problem: str) -> None:
         """Ask for the judgments of feature logs, and open them with these."""

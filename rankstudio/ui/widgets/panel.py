@@ -25,6 +25,8 @@ from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
+_FEW = 12  # letters of a caption, with which a longer one is understood
+
 
 class ElidedLabel(TermLabel):
     """A one-line label that never asks for more width than there is.
@@ -86,6 +88,20 @@ class ElidedLabel(TermLabel):
     def _tell_in_full(self) -> None:
         """Set the tooltip to the whole text where the label cuts it."""
         self.setToolTip(plain(self.text()) if self.shown_text() != self.text() else "")
+
+
+class Caption(ElidedLabel):
+    """A caption that is cut between its words; a stub that says nothing is left out."""
+
+    def shown_text(self) -> str:
+        """Return the words that have room; none where they are few, and not half of the first part."""
+        whole, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
+        words, shown = whole.split(" "), whole
+        while metrics.horizontalAdvance(shown) > room and words:
+            words.pop()
+            shown = f"{' '.join(words).rstrip(' ·')} …"
+        said = len(shown) > min(_FEW, len(whole.partition(" · ")[0]) / 2)
+        return shown if words and said else ""
 
 
 class WrappedLabel(QLabel):
@@ -191,7 +207,7 @@ class Panel(QFrame):
         self._theme = theme
         named(self, name, title, role="panel")
         self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
-        self._caption = named(ElidedLabel(caption), role="caption")
+        self._caption = named(Caption(caption), role="caption")
         self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
         self._caption.setAlignment(RIGHT)
         self.tools = fill(QHBoxLayout(), spacing=2)

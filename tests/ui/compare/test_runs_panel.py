@@ -1,3 +1,5 @@
+import csv
+import io
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -149,6 +151,11 @@ def test_against_the_reference_there_are_difference_interval_p_and_counts(panel)
         "reference",
         "–",
     )
+    written = list(csv.DictReader(io.StringIO(panel.table.rows_as_csv())))
+    numbers = "95 % interval from", "95 % interval to", "better", "equal", "worse", "smallest k", "largest k"
+    assert [float(written[0][name]) for name in numbers] == [found.low, found.high, 2, 1, 1, 1, 7]
+    assert [row["comparison"] for row in written] == ["", "reference"]
+    assert [row["part"] for row in written] == ["test", "test"]
 
 
 def test_the_filter_shows_the_runs_with_all_its_words(panel):
