@@ -164,6 +164,19 @@ def _write_slowest(path: Path, reports: Iterable[object]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what a run leaves out: each worker would need seconds for it."""
+    return True if config.option.markexpr == "thorough" and not _may_be_thorough(collection_path) else None
+
+
+def _may_be_thorough(path: Path) -> bool:
+    """Return whether a folder or a file may have thorough tests: by its place, or a marker in its text."""
+    if path.suffix != ".py" or not {path, *path.parents}.isdisjoint(THOROUGH):
+        return True
+    texts = (file.read_text("utf-8") for file in (path, path.parent / "conftest.py") if file.is_file())
+    return any(word in text for text in texts for word in ("thorough", "representatives"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests by where they are; without a path or a marker, leave out those that take long.
 
@@ -180,6 +193,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(marker)
         if reason := _lacking(item):
             item.add_marker(pytest.mark.skip(reason))
+    # The longest have a limit of their own. They come first: no worker waits for them at the end.
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
     everything = {Path(place).resolve() for place in config.args} <= {TESTS, TESTS.parent}
     if everything and not config.option.markexpr:
         thorough = [item for item in items if item.get_closest_marker("thorough")]

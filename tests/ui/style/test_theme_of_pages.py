@@ -102,30 +102,30 @@ def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
         assert [key for key, picture in early.items() if picture != wanted[key]] == []
 
 
-@pytest.mark.parametrize("change", CHANGES)
 def test_no_turn_of_the_event_loop_styles_more_than_its_part(
-    visited: MainWindow, theme: Theme, app: QApplication, change: str
+    visited: MainWindow, theme: Theme, app: QApplication
 ) -> None:
-    told = Told(inside(visited))
-    seen = {widget for widget in told.widgets if widget.isVisible()}
-    assert len(told.widgets) > 10 * PER_TURN > 2 * len(seen) > 4 * PER_TURN
-    app.installEventFilter(told)
-    CHANGES[change](theme)
-    assert told.counts == {}, "the turn of the click only begins"
-    shown_after = 0
-    while theme.waits:
-        told.turns.append(0)
-        app.processEvents()
-        if visited.updatesEnabled() and not shown_after:
-            shown_after = len(told.counts)
-    app.removeEventFilter(told)
-    assert max(told.turns) <= PER_TURN
-    assert 0.9 * len(seen) <= shown_after <= len(seen) + PER_TURN, "drawn again when what is seen is styled"
-    assert set(told.counts.values()) == {1}, "not of the moment without a sheet too, and not twice"
-    assert len(told.counts) > 0.9 * len(told.widgets)
+    for make in CHANGES.values():
+        told = Told(inside(visited))
+        seen = {widget for widget in told.widgets if widget.isVisible()}
+        assert len(told.widgets) > 10 * PER_TURN > 2 * len(seen) > 4 * PER_TURN
+        app.installEventFilter(told)
+        make(theme)
+        assert told.counts == {}, "the turn of the click only begins"
+        shown_after = 0
+        while theme.waits:
+            told.turns.append(0)
+            app.processEvents()
+            if visited.updatesEnabled() and not shown_after:
+                shown_after = len(told.counts)
+        app.removeEventFilter(told)
+        assert max(told.turns) <= PER_TURN
+        assert 0.9 * len(seen) <= shown_after <= len(seen) + PER_TURN, "drawn when what is seen is styled"
+        assert set(told.counts.values()) == {1}, "not of the moment without a sheet too, and not twice"
+        assert len(told.counts) > 0.9 * len(told.widgets)
 
 
-def test_a_change_amid_a_change_styles_every_widget_once_more(
+def test_a_change_amid_a_change_styles_every_widget_once_more_and_a_window_may_be_closed_meanwhile(
     visited: MainWindow, theme: Theme, app: QApplication
 ) -> None:
     theme.set_mode("dark")
@@ -140,11 +140,17 @@ def test_a_change_amid_a_change_styles_every_widget_once_more(
     assert visited.updatesEnabled() and not theme.waits
     assert set(told.counts.values()) == {1}
     assert len(told.counts) > 0.9 * len(told.widgets)
+    theme.set_mode("dark")
+    visited.close()
+    theme.finish()
+    assert not theme.waits
 
 
-def test_a_page_that_is_shown_meanwhile_has_its_style(
+def test_icons_follow_and_a_page_that_is_shown_meanwhile_has_its_style(
     visited: MainWindow, theme: Theme, app: QApplication
 ) -> None:
+    buttons = visited.workspace.rail.findChildren(QToolButton)
+    before = [button.icon().pixmap(16).toImage() for button in buttons]
     page = next(page for page in visited.findChildren(Page) if not page.isVisible())
     told = Told({page, *page.findChildren(QWidget)})
     app.installEventFilter(told)
@@ -152,6 +158,8 @@ def test_a_page_that_is_shown_meanwhile_has_its_style(
     theme.style_page(page)
     app.removeEventFilter(told)
     assert set(told.counts) == told.widgets
+    theme.finish()
+    assert all(button.icon().pixmap(16).toImage() != old for button, old in zip(buttons, before, strict=True))
 
 
 def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(
@@ -164,18 +172,3 @@ def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(
     theme.finish()
     assert not labels[0].isVisible()
     assert labels[0].maximumWidth() >= max(label.sizeHint().width() for label in labels) > before
-
-
-def test_icons_follow(visited: MainWindow, theme: Theme) -> None:
-    buttons = visited.workspace.rail.findChildren(QToolButton)
-    before = [button.icon().pixmap(16).toImage() for button in buttons]
-    theme.set_mode("dark")
-    theme.finish()
-    assert all(button.icon().pixmap(16).toImage() != old for button, old in zip(buttons, before, strict=True))
-
-
-def test_a_window_may_be_closed_meanwhile(visited: MainWindow, theme: Theme) -> None:
-    theme.set_mode("dark")
-    visited.close()
-    theme.finish()
-    assert not theme.waits
