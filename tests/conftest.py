@@ -164,9 +164,19 @@ def _write_slowest(path: Path, reports: Iterable[object]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def _default_run(config: pytest.Config) -> bool:
+    """Return whether neither a path nor a marker is asked for."""
+    return not config.option.markexpr and {Path(place).resolve() for place in config.args} <= {
+        TESTS,
+        TESTS.parent,
+    }
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import what a run leaves out: each worker would need seconds for it."""
-    return True if config.option.markexpr == "thorough" and not _may_be_thorough(collection_path) else None
+    if config.option.markexpr == "thorough":
+        return None if _may_be_thorough(collection_path) else True
+    return True if collection_path in THOROUGH and _default_run(config) else None
 
 
 def _may_be_thorough(path: Path) -> bool:
@@ -195,8 +205,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason))
     # The longest have a limit of their own. They come first: no worker waits for them at the end.
     items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
-    everything = {Path(place).resolve() for place in config.args} <= {TESTS, TESTS.parent}
-    if everything and not config.option.markexpr:
+    if _default_run(config):
         thorough = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=thorough)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any, ClassVar
 
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
+from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +125,18 @@ class Iteration(Step):
 
     gap: float
     converged: bool
+
+
+def steps_of(
+    work: Iterator[Step | WorkProgress], told: Callable[[Step], WorkProgress] | None = None
+) -> Waiting[list[Step]]:
+    """Return the steps of a work, with its progress events and what a function makes of each step."""
+    steps: list[Step] = []
+    for one in work:
+        if isinstance(one, Step):
+            steps.append(one)
+            if told is not None:
+                yield told(one)
+        else:
+            yield one
+    return steps

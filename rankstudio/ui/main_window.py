@@ -211,11 +211,13 @@ class MainWindow(QMainWindow):
             page.paintAsked.connect(self.export_controller.paint)
         for model in (self.current, self.models.permutations, self.models.left_out):
             model.failed.connect(self.say_error)
+        self.current.recovered.connect(self.notice.withdraw)
         self.crashed.connect(self.say_error)
         self.window_state.saved.connect(self.status.show_saved)
         self.sections.tray.pointedAt.connect(self.status.hint)
         self.open_controller.noted.connect(self.messages.note)
-        for teller in (self.open_controller, self.study_files, self.menus, self.names, self.transfer):
+        self.menus.told.connect(self.notice.say)
+        for teller in (self.open_controller, self.study_files, self.names, self.transfer):
             teller.warned.connect(self.say_warning)
 
     @Slot()

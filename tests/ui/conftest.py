@@ -18,7 +18,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
-from windows import Opened, open_window, write_folds
+from windows import Opened, finish, open_window, visited, write_folds
 
 from rankstudio.ui.features import controller as features_controller
 from rankstudio.ui.features import substitutes_panel
@@ -194,6 +194,26 @@ def window(opened: Opened, folds: Path) -> Iterator[MainWindow]:
     """The real window with those data open."""
     with opened(folds) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def shared(
+    request: pytest.FixtureRequest, theme: Theme, tmp_path_factory: pytest.TempPathFactory, folds: Path
+) -> Iterator[MainWindow]:
+    """A window with those data that the tests of a module share, each by `ran`.
+
+    What is done there first is the module's function ``prepare``; without one, a run.
+    """
+    with open_window(theme, tmp_path_factory.mktemp("config"), folds) as made:
+        getattr(request.module, "prepare", finish)(made)
+        yield made
+
+
+@pytest.fixture
+def ran(shared: MainWindow) -> Iterator[MainWindow]:
+    """The window that the tests of a module share, as each of them finds it."""
+    with visited(shared) as window:
+        yield window
 
 
 @pytest.fixture

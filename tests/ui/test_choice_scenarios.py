@@ -28,71 +28,6 @@ def dialog_of(window: MainWindow) -> ExportDialog:
     return window.export_controller.dialog()
 
 
-@pytest.mark.smoke
-def test_a_click_on_a_curve_a_row_or_a_cell_chooses(window: MainWindow) -> None:
-    finish(window)
-    window.sections.select.curves.picked.emit(1, 5)
-    model = window.current.model
-    assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
-    assert window.sections.select.curves.slider.value() == 1.0
-    assert window.sections.select.candidates.accessibleName() == "Candidates at step 5"
-    window.sections.select.heat.plot.picked.emit(2, 2)
-    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
-    window.sections.features.features.chosen.emit(6)
-    assert window.current.model.x_value == 6
-    window.commands["undo"].trigger()
-    window.commands["undo"].trigger()
-    assert (window.current.model.key, window.current.model.x_value) == (1, 5)
-    window.commands["redo"].trigger()
-    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
-    window.commands["best"].trigger()
-    record = window.runs.shown
-    assert window.current.model.step is record.folds[2].chosen.step
-
-
-def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
-    """Return the k and the best k of the shown path's smallest model by the engine, and its p; or None."""
-    model = window.current.model
-    place, best = smallest_position(model.plan, model.path), best_position(model.plan, model.path)
-    assert place is not None
-    assert best is not None
-    k, best_k = int(model.path.sizes[place]), int(model.path.sizes[best])
-    return None if k == best_k else (k, best_k, float(model.path.p_values["MAP"][place]))
-
-
-def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(window: MainWindow) -> None:
-    finish(window)
-    curves = window.sections.select.curves
-    found = {}
-    for fold in (1, 2):
-        window.session.look_at(fold)
-        settle(window)
-        found[fold] = smallest_of(window)
-        assert curves.smallest.isHidden() == (found[fold] is None)
-    fold, marked = next((fold, one) for fold, one in found.items() if one is not None)
-    k, best, p = marked
-    window.session.look_at(fold)
-    settle(window)
-    plot = curves.validation_plot
-    assert (plot.family.smallest.x, plot.family.smallest.p) == (k, p)
-    assert plot.family.smallest.difference < 0
-    assert f"k = {k}" in plot.summary()
-    assert [mark.x for mark in plot.figure().marks] == [best, k]
-    plot.hover(pixel(plot, plot.family.smallest.key, k))
-    assert f"p = {p:.2g}" in " ".join(line.value for line in plot.box.lines())
-    plot.hover(None)
-    assert f"k = {k}" in curves.smallest.text()
-    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
-    assert window.current.model.x_value == k
-    assert curves.validation_plot.family.choice == (plot.family.smallest.key, k)
-    assert f"k = {best}" in curves.smallest.text()
-    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
-    assert window.current.model.x_value == best
-    window.session.look_at(None)
-    assert curves.smallest.isHidden()
-    assert plot.family.smallest is None
-
-
 def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(window: MainWindow) -> None:
     field = window.sections.method.form.field("rule")
     assert "smallest" in [value for value, _ in field.parameter.choices]
@@ -105,123 +40,6 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(w
         marked, model = smallest_of(window), window.current.model
         if marked is not None:
             assert model.x_value == marked[0]
-
-
-@pytest.mark.smoke
-def test_the_slider_computes_the_whole_path_for_values_between_the_grids(window: MainWindow) -> None:
-    finish(window)
-    window.sections.select.curves.picked.emit(0, 2)
-    values = window.sections.select.curves.slider.values()
-    for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
-        window.sections.select.curves.slider._slider.setValue(values.index(value))
-    wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
-    model = window.current.model
-    assert (model.key, model.x_value) == (LIVE, 2)
-    np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
-    window.sections.select.curves.slider._slider.setValue(values.index(4.0))
-    assert window.current.model.key == 2  # on the grid: the run's own path
-    window.commands["undo"].trigger()  # a glide is one change
-    assert (window.session.choice.values, window.session.choice.place) == ((0.25,), 2)
-    settle(window)
-
-
-@pytest.mark.smoke
-def test_pinning_and_banning_recompute_the_path_and_can_be_undone(window: MainWindow) -> None:
-    finish(window)
-    window.session.look_at(1)
-    before = window.current.model
-    assert before is not None
-    order = [row.feature_id for row in window.sections.features.features.table.rows()]
-    window.sections.features.inspect(order[-1])
-    window.commands["pin"].trigger()
-    assert window.sections.method.form.values()["pinned"] == (order[-1],)
-    wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
-    rows = window.sections.features.features.table.rows()
-    assert rows[0].feature_id == order[-1]
-    assert rows[0].pinned
-    window.sections.features.features.toggled.emit("banned", order[0])
-    wait_until(lambda: window.sections.features.features.table.rows()[-1].banned)
-    assert window.sections.features.features.table.rows()[-1].feature_id == order[0]
-    assert window.session.plan.parameters["banned"] == (order[0],)
-    window.commands["undo"].trigger()
-    window.commands["undo"].trigger()
-    assert window.session.plan.parameters["pinned"] == ()
-    assert window.sections.method.form.values()["banned"] == ()
-    assert window.current.model.step is before.step
-    assert [row.feature_id for row in window.sections.features.features.table.rows()] == order
-    settle(window)
-
-
-def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(window: MainWindow) -> None:
-    editor = window.sections.method.form.field("regularization").editor
-    assert isinstance(editor, QLineEdit)
-    before = window.session.plan
-    editor.setFocus()
-    editor.selectAll()
-    QTest.keyClicks(editor, "2^0..2^3")
-    QTest.keyClick(editor, Qt.Key.Key_Return)
-    assert window.session.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
-    window.commands["undo"].trigger()
-    assert window.session.plan == before
-    assert window.sections.method.form.values() == dict(before.parameters)
-
-
-def test_all_folds_show_means_with_the_band_of_the_choice(window: MainWindow) -> None:
-    finish(window)
-    window.session.look_at(None)
-    record = window.runs.shown
-    mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
-    np.testing.assert_allclose(ys(window, 1), mean)
-    assert window.current.model is None
-    window.sections.select.curves.picked.emit(1, 3)
-    plot = window.sections.select.curves.validation_plot
-    assert plot.family.band is not None
-    assert plot.family.choice == (1, 3)
-
-
-def test_the_measure_menu_changes_what_is_shown(window: MainWindow) -> None:
-    finish(window)
-    window.session.look_at(1)
-    record = window.runs.shown
-    action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
-    action.trigger()
-    np.testing.assert_array_equal(ys(window, 0), record.paths[1, 0].validation["NDCG@10"])
-    assert window.toolbar.measure_button.text() == "NDCG@10"
-    settle(window)
-
-
-@pytest.mark.smoke
-def test_the_chosen_model_is_exported_with_the_right_ids(window: MainWindow, tmp_path: Path) -> None:
-    finish(window)
-    wait_until(lambda: window.current.test)
-    dialog = dialog_of(window)
-    dialog.select("model")
-    dialog._path.setText(str(tmp_path / "model.json"))
-    dialog.save()
-    model, current = load_model(tmp_path / "model.json"), window.current.model
-    test = current.fold.test
-    np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
-    assert model.origin["test"] == pytest.approx(window.current.test)
-
-
-@pytest.mark.parametrize(("form", "ending"), [("RankLib", "."), ("SQL", " queries.")])
-def test_a_model_for_another_program_is_read_back_and_ranked_with(
-    window: MainWindow, tmp_path: Path, form: str, ending: str
-) -> None:
-    finish(window)
-    wait_until(lambda: window.current.model)
-    dialog = dialog_of(window)
-    dialog.select("model-formats")
-    labels = [label for label, _ in dialog.current.formats]
-    dialog._format.setCurrentIndex(labels.index(form))
-    dialog._format.activated.emit(labels.index(form))
-    dialog._path.setText(str(tmp_path / f"model{dialog._format.currentData()}"))
-    dialog.save()
-    wait_until(lambda: "Identical ranking on " in dialog.message.text())
-    assert dialog.message.text().endswith(ending)
-    test = window.current.model.fold.test
-    assert f"on {test.n_queries} of {test.n_queries} queries" in dialog.message.text()
-    dialog.done(0)
 
 
 def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
@@ -257,7 +75,191 @@ def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_
     assert load_plan(tmp_path / "small-plan.toml") == window.session.plan
 
 
-def test_the_run_is_copied_as_a_command(window: MainWindow) -> None:
+@pytest.mark.smoke
+def test_a_click_on_a_curve_a_row_or_a_cell_chooses(ran: MainWindow) -> None:
+    window = ran
+    window.sections.select.curves.picked.emit(1, 5)
+    model = window.current.model
+    assert (model.key, model.values, model.x_value) == (1, (1.0,), 5)
+    assert window.sections.select.curves.slider.value() == 1.0
+    assert window.sections.select.candidates.accessibleName() == "Candidates at step 5"
+    window.sections.select.heat.plot.picked.emit(2, 2)
+    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
+    window.sections.features.features.chosen.emit(6)
+    assert window.current.model.x_value == 6
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert (window.current.model.key, window.current.model.x_value) == (1, 5)
+    window.commands["redo"].trigger()
+    assert (window.current.model.key, window.current.model.x_value) == (2, 3)
+    window.commands["best"].trigger()
+    record = window.runs.shown
+    assert window.current.model.step is record.folds[2].chosen.step
+
+
+def smallest_of(window: MainWindow) -> tuple[int, int, float] | None:
+    """Return the k and the best k of the shown path's smallest model by the engine, and its p; or None."""
+    model = window.current.model
+    place, best = smallest_position(model.plan, model.path), best_position(model.plan, model.path)
+    assert place is not None
+    assert best is not None
+    k, best_k = int(model.path.sizes[place]), int(model.path.sizes[best])
+    return None if k == best_k else (k, best_k, float(model.path.p_values["MAP"][place]))
+
+
+def test_one_click_chooses_the_smallest_model_that_is_not_significantly_worse(ran: MainWindow) -> None:
+    window = ran
+    curves = window.sections.select.curves
+    found = {}
+    for fold in (1, 2):
+        window.session.look_at(fold)
+        settle(window)
+        found[fold] = smallest_of(window)
+        assert curves.smallest.isHidden() == (found[fold] is None)
+    fold, marked = next((fold, one) for fold, one in found.items() if one is not None)
+    k, best, p = marked
+    window.session.look_at(fold)
+    settle(window)
+    plot = curves.validation_plot
+    assert (plot.family.smallest.x, plot.family.smallest.p) == (k, p)
+    assert plot.family.smallest.difference < 0
+    assert f"k = {k}" in plot.summary()
+    assert [mark.x for mark in plot.figure().marks] == [best, k]
+    plot.hover(pixel(plot, plot.family.smallest.key, k))
+    assert f"p = {p:.2g}" in " ".join(line.value for line in plot.box.lines())
+    plot.hover(None)
+    assert f"k = {k}" in curves.smallest.text()
+    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
+    assert window.current.model.x_value == k
+    assert curves.validation_plot.family.choice == (plot.family.smallest.key, k)
+    assert f"k = {best}" in curves.smallest.text()
+    QTest.mouseClick(curves.smallest, Qt.MouseButton.LeftButton)
+    assert window.current.model.x_value == best
+    window.session.look_at(None)
+    assert curves.smallest.isHidden()
+    assert plot.family.smallest is None
+
+
+@pytest.mark.smoke
+def test_the_slider_computes_the_whole_path_for_values_between_the_grids(ran: MainWindow) -> None:
+    window = ran
+    window.sections.select.curves.picked.emit(0, 2)
+    values = window.sections.select.curves.slider.values()
+    for value in (2.0**0.25, 2.0**0.5, 2.0**0.75):
+        window.sections.select.curves.slider._slider.setValue(values.index(value))
+    wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0**0.75,))
+    model = window.current.model
+    assert (model.key, model.x_value) == (LIVE, 2)
+    np.testing.assert_array_equal(ys(window, LIVE), model.path.validation["MAP"])
+    window.sections.select.curves.slider._slider.setValue(values.index(4.0))
+    assert window.current.model.key == 2  # on the grid: the run's own path
+    window.commands["undo"].trigger()  # a glide is one change
+    assert (window.session.choice.values, window.session.choice.place) == ((0.25,), 2)
+    settle(window)
+
+
+@pytest.mark.smoke
+def test_pinning_and_banning_recompute_the_path_and_can_be_undone(ran: MainWindow) -> None:
+    window = ran
+    window.session.look_at(1)
+    before = window.current.model
+    assert before is not None
+    order = [row.feature_id for row in window.sections.features.features.table.rows()]
+    window.sections.features.inspect(order[-1])
+    window.commands["pin"].trigger()
+    assert window.sections.method.form.values()["pinned"] == (order[-1],)
+    wait_until(lambda: window.current.model is not None and window.current.model.key == LIVE)
+    rows = window.sections.features.features.table.rows()
+    assert rows[0].feature_id == order[-1]
+    assert rows[0].pinned
+    window.sections.features.features.toggled.emit("banned", order[0])
+    wait_until(lambda: window.sections.features.features.table.rows()[-1].banned)
+    assert window.sections.features.features.table.rows()[-1].feature_id == order[0]
+    assert window.session.plan.parameters["banned"] == (order[0],)
+    window.commands["undo"].trigger()
+    window.commands["undo"].trigger()
+    assert window.session.plan.parameters["pinned"] == ()
+    assert window.sections.method.form.values()["banned"] == ()
+    assert window.current.model.step is before.step
+    assert [row.feature_id for row in window.sections.features.features.table.rows()] == order
+    settle(window)
+
+
+def test_an_edit_of_the_form_is_the_plan_and_can_be_undone(ran: MainWindow) -> None:
+    window = ran
+    editor = window.sections.method.form.field("regularization").editor
+    assert isinstance(editor, QLineEdit)
+    before = window.session.plan
+    editor.setFocus()
+    editor.selectAll()
+    QTest.keyClicks(editor, "2^0..2^3")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert window.session.plan.parameters["regularization"] == (1.0, 2.0, 4.0, 8.0)
+    window.commands["undo"].trigger()
+    assert window.session.plan == before
+    assert window.sections.method.form.values() == dict(before.parameters)
+
+
+def test_all_folds_show_means_with_the_band_of_the_choice(ran: MainWindow) -> None:
+    window = ran
+    window.session.look_at(None)
+    record = window.runs.shown
+    mean = np.mean([record.paths[fold, 1].validation["MAP"] for fold in (1, 2)], axis=0)
+    np.testing.assert_allclose(ys(window, 1), mean)
+    assert window.current.model is None
+    window.sections.select.curves.picked.emit(1, 3)
+    plot = window.sections.select.curves.validation_plot
+    assert plot.family.band is not None
+    assert plot.family.choice == (1, 3)
+
+
+def test_the_measure_menu_changes_what_is_shown(ran: MainWindow) -> None:
+    window = ran
+    window.session.look_at(1)
+    record = window.runs.shown
+    action = next(a for a in window.commands.submenus["measure"].actions() if a.data() == "NDCG@10")
+    action.trigger()
+    np.testing.assert_array_equal(ys(window, 0), record.paths[1, 0].validation["NDCG@10"])
+    assert window.toolbar.measure_button.text() == "NDCG@10"
+    settle(window)
+
+
+@pytest.mark.smoke
+def test_the_chosen_model_is_exported_with_the_right_ids(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
+    wait_until(lambda: window.current.test)
+    dialog = dialog_of(window)
+    dialog.select("model")
+    dialog._path.setText(str(tmp_path / "model.json"))
+    dialog.save()
+    model, current = load_model(tmp_path / "model.json"), window.current.model
+    test = current.fold.test
+    np.testing.assert_allclose(model.predict(test.X, test.feature_ids), test.X @ current.step.coef)
+    assert model.origin["test"] == pytest.approx(window.current.test)
+
+
+@pytest.mark.parametrize(("form", "ending"), [("RankLib", "."), ("SQL", " queries.")])
+def test_a_model_for_another_program_is_read_back_and_ranked_with(
+    ran: MainWindow, tmp_path: Path, form: str, ending: str
+) -> None:
+    window = ran
+    wait_until(lambda: window.current.model)
+    dialog = dialog_of(window)
+    dialog.select("model-formats")
+    labels = [label for label, _ in dialog.current.formats]
+    dialog._format.setCurrentIndex(labels.index(form))
+    dialog._format.activated.emit(labels.index(form))
+    dialog._path.setText(str(tmp_path / f"model{dialog._format.currentData()}"))
+    dialog.save()
+    wait_until(lambda: "Identical ranking on " in dialog.message.text())
+    assert dialog.message.text().endswith(ending)
+    test = window.current.model.fold.test
+    assert f"on {test.n_queries} of {test.n_queries} queries" in dialog.message.text()
+    dialog.done(0)
+
+
+def test_the_run_is_copied_as_a_command(ran: MainWindow) -> None:
+    window = ran
     window.commands["copy_command"].trigger()
     text = QGuiApplication.clipboard().text()
     assert text.startswith("rankstudio run --data ")

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QHelpEvent, QTextDocument
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QHeaderView, QLabel, QStyleOptionViewItem, QTableView, QToolTip, QWidget
 from waiting import wait_until
-from windows import N_FEATURES, Opened, finish, settle, write_folds
+from windows import N_FEATURES, Opened, finish, settle, slowly, write_folds
 
 import rankstudio.ui
 from rankstudio.ui.style.plain_text import PlainLabel, plain
@@ -158,9 +158,10 @@ def test_a_cell_that_is_cut_off_tells_its_text(
 
 
 def test_a_question_shows_it_as_text(opened: Opened, named_folds: Path, questions: list[str]) -> None:
-    with opened(named_folds) as window:
-        finish(window)
+    with opened(named_folds, slowly) as window:
+        window.commands["run"].trigger()
         window.run_changes.ask_removal(window.runs.records[0])
+        settle(window)
     assert len(questions) == 1
     assert EVIL in shown(plain(questions[0]))
 

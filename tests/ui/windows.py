@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QDialog
 from waiting import wait_until
 
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -109,6 +110,55 @@ def open_window(
 
 Opened = Callable[..., AbstractContextManager[MainWindow]]
 """The fixture ``opened``: `open_window` with the theme and settings in the folder of a test."""
+
+
+@contextmanager
+def visited(window: MainWindow) -> Iterator[MainWindow]:
+    """A window that several tests share, for one of them: what it changed is taken back at the end.
+
+    To make a window and to run three plans takes three times as long as what most tests do with it. Those
+    share it that need no other past than runs which have ended. Taken back are dialogs, plan and choice,
+    runs that were added or removed, ticks, fold, measure, convention, seal, page and size.
+    """
+    session, runs, marks = window.session, window.runs, window.models.marks
+    plan, choice, fold, measure, sealed = (
+        session.plan,
+        session.choice,
+        session.fold,
+        session.measure,
+        session.sealed,
+    )
+    done, records, shown, size = session.undo.index(), runs.records, runs.shown, window.size()
+    place = window.workspace.place
+    window.activateWindow()  # that of a panel or a dialog may have had the keyboard
+    wait_until(window.isActiveWindow)
+    yield window
+    for dialog in window.findChildren(QDialog):
+        dialog.close()
+    settle(window)
+    session.undo.setIndex(done)
+    for record in set(runs.records) - set(records):
+        runs.remove(record)
+    assert runs.records == records, "a run is gone that other tests need"
+    if (session.plan, session.choice) != (plan, choice):  # a series of changes that went on
+        session.go_back_to(plan, "as it was", choice)
+    for record in records:
+        marks.tick(record.key, True)
+    marks.refer_to(None)
+    runs.show(shown)
+    session.seal(sealed)
+    session.look_by(plan.convention)
+    session.select_by_measure(False)
+    session.show_measure(measure)
+    session.look_at(fold)
+    window.workspace.bring_back()
+    for page in window.workspace._pages.values():
+        page.restore_panels()
+    while window.notice.isVisible():
+        window.notice.close_newest()
+    window.workspace.show_page(place)
+    window.resize(size)
+    settle(window)
 
 
 def unseal(window: MainWindow) -> None:

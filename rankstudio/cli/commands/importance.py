@@ -181,7 +181,7 @@ class _Looked:
 
 def _of_file(args: argparse.Namespace) -> _Looked:
     """Return a model of a file, with documents of another one."""
-    from rankstudio.engine.analysis.evidence.model_importance import model_importance, model_losses
+    from rankstudio.engine.analysis.evidence.model_importance import model_importance
     from rankstudio.engine.data.known_datasets import identify
     from rankstudio.engine.export.model_files import model_and_data, other_names
 
@@ -193,7 +193,7 @@ def _of_file(args: argparse.Namespace) -> _Looked:
     for note in (*other_names(model, data), *data.warnings):
         print(f"Note: {note}", file=sys.stderr)
     convention = args.convention or identify(args.data, data).convention
-    losses = model_losses(model, data, wanted, convention)
+    losses = model_importance(model, data, wanted, convention, None)
     work = model_importance(model, data, wanted, convention, args.repeats, args.seed)
     return _Looked(args.model.name, data, args.data.name, convention, losses, work)
 
@@ -208,7 +208,6 @@ def _of_run(args: argparse.Namespace) -> _Looked:
         MeasuredImportance,
         model_place,
         step_importance,
-        step_losses,
     )
     from rankstudio.engine.experiment.storage.study import Study
 
@@ -225,7 +224,7 @@ def _of_run(args: argparse.Namespace) -> _Looked:
         with Study.open(args.data) as study:
             study.save_evidence(run.key, result.fold, place, pack_evidence(measured))
 
-    losses = step_losses(step, part, wanted, convention)
+    losses = step_importance(step, part, wanted, convention, None)
     work = step_importance(step, part, wanted, convention, args.repeats, args.seed)
     title = f"{run.dataset.name}, {run.plan.title}, fold {result.fold}"
     weighed, bounds = _weighed(run, result, fold), _bounds(run, result, fold)

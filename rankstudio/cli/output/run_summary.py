@@ -16,6 +16,8 @@ from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 
+_LISTED = 10  # features of a model
+_NAMED = 12  # features with their names
 _MOST = 30  # folds of which each has a row; of more the mean is read, and the files have them all
 
 
@@ -39,7 +41,17 @@ def summary(result: RunResult) -> str:
     title = f"{plan.title} on {result.data_name}{folds}: {part}"
     title += f"\nLearned from {learned_from(plan.preferences)}" if plan.preferences else ""
     notes = "".join(f"\n{textwrap.fill(f'Note: {note.what}', 110)}" for note in result.notes)
-    return f"{title}\n{as_text(header, rows, left=(0, len(header) - 1))}\n{result.seconds:.1f} s{notes}"
+    table = as_text(header, rows, left=(0, len(header) - 1))
+    return f"{title}\n{table}{_named(result, many)}\n{result.seconds:.1f} s{notes}"
+
+
+def _named(result: RunResult, many: bool) -> str:
+    """Return the names of the features that the table has by id, where they have some."""
+    names = dict(zip(result.feature_ids.tolist(), result.feature_names, strict=True))
+    folds = () if many else result.folds
+    listed = dict.fromkeys(i for fold in folds for i in fold.selected[:_LISTED])
+    named = [f"{i} {names[i]}" for i in listed if names[i] != f"feature {i}"]
+    return "\n" + textwrap.fill(", ".join(named[:_NAMED]), 110) if named else ""
 
 
 def _fold_row(fold: FoldResult, plan: Plan, measures: Sequence[str]) -> list[str]:
@@ -85,10 +97,10 @@ def _measured(result: RunResult) -> tuple[str, tuple[str, ...]]:
     if first.left_out:
         what = "pairs of training documents" if result.plan.pairs_out else "training queries"
         return f"measures of left-out {what}, {rules}", tuple(plain(first.left_out))
-    return f"chosen by {result.plan.criterion}, no data to evaluate on", ()
+    return f"chosen by {result.plan.criterion}, no data to evaluate on (see --protocol)", ()
 
 
-def _ids(selected: tuple[int, ...], groups: Groups | None = None, most: int = 10) -> str:
+def _ids(selected: tuple[int, ...], groups: Groups | None = None, most: int = _LISTED) -> str:
     """Return the first ids, those of a group in brackets after its name: "5 BM25 (21 22) 7 …"."""
     parts: list[str] = []
     shown = 0

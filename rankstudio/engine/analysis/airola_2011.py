@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -30,11 +29,13 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.experiment.results.results import RunResult
+from rankstudio.engine.experiment.units.scored_part import ScoredPart
 from rankstudio.engine.export.tables import p_text
 from rankstudio.engine.methods.kernels.nystrom import NystromFeatures, basis_rows
 from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
+from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support.resources import table
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import finish
@@ -221,7 +222,7 @@ def _exponent(seconds: Mapping[float, float]) -> str:
     return f"{slope:.1f}"
 
 
-MEASURE = "Disagreement"
+MEASURE, _STRICT = "Disagreement", "StrictDisagreement"
 REFERENCE = "RankRLS (21)"
 ALL_PAIRS = " All pairs"
 """What the names of rows end in that learn from pairs of different queries too."""
@@ -363,7 +364,8 @@ def _run_of(name: str) -> str:
 def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float = 2.0) -> float:
     """Return the disagreement error of a run's models for one label against all lower ones.
 
-    Mean over the folds of the mean over the test queries that have both kinds of documents.
+    Mean over the folds of the mean over the test queries that have both kinds of documents; equal scores
+    count as errors (Paper I, (1)).
     """
     folds = {fold.number: fold for fold in dataset.folds}
     errors = []
@@ -371,23 +373,9 @@ def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float =
         test = folds[found.fold].test
         if test is None:
             continue
-        step = found.chosen.step
-        scores = test.X @ step.coef if step.linear else step.scores(np.ascontiguousarray(test.X.T))
-        errors.append(disagreement(test.y >= relevant, scores, test.query_ptr))
+        evaluator = Evaluator(test.y >= relevant, test.query_ptr, measures=(_STRICT,))
+        errors.append(evaluator.evaluate(ScoredPart(test).scores(found.chosen.step))[_STRICT])
     return float(np.mean(errors))
-
-
-def disagreement(positive: Any, scores: Floats, ptr: Ints) -> float:
-    """Return the share of wrongly ordered pairs; equal scores count as errors (Paper I, (1)).
-
-    Mean over the queries that have documents of both kinds.
-    """
-    shares = []
-    for first, last in pairwise(ptr.tolist()):
-        own, kind = scores[first:last], np.asarray(positive[first:last], dtype=np.bool_)
-        if kind.any() and not kind.all():
-            shares.append(float(np.mean(own[kind][:, None] <= own[~kind])))
-    return float(np.mean(shares))
 
 
 GRID = tuple(10.0**e for e in range(-9, 10))

@@ -20,6 +20,7 @@ from rankstudio.engine.language import tr, trn
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.paired import PairedComparison, compare_paired, holm
+from rankstudio.engine.support.item_groups import grouped
 
 _NOT_COMPARED = ("data", "folds", "measures")  # where the data lie, and what else is reported
 
@@ -325,10 +326,7 @@ def paired_over(plan: Plan, n: int) -> str:
 
 def by_dataset(runs: Sequence[RunResult]) -> dict[str, list[RunResult]]:
     """Return the runs by dataset name, in order of first occurrence."""
-    found: dict[str, list[RunResult]] = {}
-    for result in runs:
-        found.setdefault(result.data_name, []).append(result)
-    return found
+    return grouped(runs, lambda result: result.data_name)
 
 
 def compare_runs(

@@ -103,12 +103,6 @@ class QueryData:
         """Return the data themselves; sparse data refuse."""
         return self
 
-    @cached_property
-    def gram(self) -> tuple[Floats, Floats]:
-        """X^'X^ (n, n) and X^'y^ (n,), computed on first use: O(mn²)."""
-        X, y = self.centred
-        return X.T @ X, X.T @ y
-
     @property
     def informative(self) -> Bools:
         """Features that vary within some query, shape (n,); the others cannot change any ranking."""
@@ -368,12 +362,6 @@ class QueryStatistics:
         kept = np.array([*columns, self.n_features])
         gram = np.ascontiguousarray(self.gram[queries, kept[:, None], kept])
         return QueryStatistics(gram, np.ascontiguousarray(self.total[np.ix_(kept, kept)]), self.n_documents)
-
-    @cached_property
-    def eigen(self) -> tuple[Floats, Floats]:
-        """Eigenvalues (n,), none negative, and eigenvectors (n, n) of X^'X^: O(n³), shared by all λ."""
-        values, vectors = np.linalg.eigh(self.total[:-1, :-1])
-        return np.maximum(values, 0.0), vectors
 
     def weights(self, selected: tuple[int, ...], regularization: float) -> Floats:
         """Return RankRLS's weights with the selected features, shape (n,), 0 for the others.

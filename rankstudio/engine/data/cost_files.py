@@ -146,7 +146,9 @@ def _from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     lines = text.splitlines()
     at = _places(lines[0]) if lines else None
     if at is None:
-        raise _not_costs(path)
+        text = tr("{path}: found the columns {found}, expected {expected}.")
+        found_columns = shown(lines[0]) if lines else "''"
+        raise DatasetError(text.format(path=path, found=found_columns, expected=tr(_EXPECTED)))
     try:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.escaping import csv_cells, unguarded
 from rankstudio.engine.support.files import read_text
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.item_groups import grouped
 
 Groups = Mapping[str, tuple[int, ...]]
 
@@ -109,9 +109,7 @@ def group_names(groups: Groups) -> dict[int, str]:
 def in_groups(ids: Iterable[int], groups: Groups) -> list[tuple[str, tuple[int, ...]]]:
     """Return ids by group, each group at the position of its first id; "" names ungrouped features."""
     names = group_names(groups)
-    found: dict[str | int, list[int]] = {}
-    for i in ids:
-        found.setdefault(names.get(i, i), []).append(i)
+    found = grouped(ids, lambda i: names.get(i, i))
     return [(key if isinstance(key, str) else "", tuple(members)) for key, members in found.items()]
 
 
@@ -158,11 +156,8 @@ def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
 
 def groups_of(names: Mapping[int, str]) -> Groups:
     """Return groups from feature names by id; "" means ungrouped."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for feature, name in names.items():
-        if group_name(name):
-            found[group_name(name)].append(feature)
-    return checked_groups(found)
+    found = grouped(names, lambda feature: group_name(names[feature]))
+    return checked_groups({name: features for name, features in found.items() if name})
 
 
 def read_groups(path: Path) -> Groups:

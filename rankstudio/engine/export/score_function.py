@@ -216,8 +216,12 @@ def score_function(model: Model) -> ScoreFunction:
     fold = model.origin.get("fold", "")
     data = str(model.origin.get("data", "model"))
     name = identifier(f"{data} {'all' if fold == 'all' else f'fold{fold}'} {model.method}")
-    about = _short(f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}")
-    return ScoreFunction(name, about, inputs, weights, trees, model.normalize != NORMALIZE[0])
+    about = (
+        f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}, k = {len(ids)}"
+    )
+    if "regularization" in model.parameters:
+        about += f", lambda = {model.parameters['regularization']:g}"
+    return ScoreFunction(name, _short(about), inputs, weights, trees, model.normalize != NORMALIZE[0])
 
 
 def _stumps(weak: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTree, ...]]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
@@ -15,16 +14,16 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import prices_of
 from rankstudio.engine.methods.catalog.selectors import LAMBDAMART_TOP
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
-from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, TreeStep
+from rankstudio.engine.methods.rankers.lambdamart import LambdaMART, LeafwiseTrees, TreeStep
 from rankstudio.engine.methods.selection.base import GrowingSelector, without
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
 from rankstudio.engine.methods.two_stage import Narrowed, two_stage_steps
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.work import WorkProgress
 
 
 @dataclass(eq=False, repr=False)
-class LambdaMARTTop(GrowingSelector):
+class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     """LambdaMART retrained on the k features with the largest total split gain.
 
     The order is that of a single LambdaMART with all features. Trees have no weights that a model of k
@@ -78,15 +77,7 @@ class LambdaMARTTop(GrowingSelector):
     booster_: Any = field(init=False)
     gains_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     n_rounds: int = 30
-    learning_rate: float = 0.1
-    num_leaves: int = 31
-    min_data_in_leaf: int = 20
-    ndcg_at: int = 10
-    feature_fraction: float = 1.0
-    seed: int = 0
-    costs: ArrayLike | None = None
     cost_weight: float = 1.0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
@@ -102,15 +93,13 @@ class LambdaMARTTop(GrowingSelector):
         wanted = self._most(data.X.shape[1])
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
-        ranker, gains = self._ranker(), np.zeros(data.X.shape[1])
-        number, costs, weight = 0, None, self.checked("cost_weight")
+        ranker, costs, weight = self._ranker(), None, self.checked("cost_weight")
         if self.costs is not None:
             costs = weight * prices_of(self.costs, data.X.shape[1])
-        for grown in replace(ranker, costs=costs).work(data):
-            if isinstance(grown, Step):
-                gains, number = grown.coef, grown.number
-            yield WorkProgress(tr("growing trees with all features"), number / self.n_rounds)
-        self.gains_ = gains
+        what = tr("growing trees with all features")
+        work = replace(ranker, costs=costs).work(data)
+        grown = yield from steps_of(work, lambda step: WorkProgress(what, step.number / self.n_rounds))
+        self.gains_ = gains = grown[-1].coef
         order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:wanted]
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
         for told in two_stage_steps(ranker, data, sets):

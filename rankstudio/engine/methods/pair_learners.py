@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -94,15 +94,13 @@ def preferring(data: Any, preferences: Preferences | None) -> Any:
     return replace(data, preferences=preferences.in_order(data.order))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PairwiseLeastSquares(PreferenceLearner):
-    """Base class of methods that minimise the squared errors of pairs, with a cost and query weights.
+    """Base class of methods that minimise the squared errors of pairs, with a cost and query weights."""
 
-    Their parameters include ``cost``, ``ties`` and ``weighting``.
-    """
-
-    cost: str
-    ties: bool | None
-    weighting: str
+    cost: str = "magnitude"
+    ties: bool | None = None
+    weighting: str = "size"
 
     def pair_cost(self) -> PairCost:
         """Return the loss; ParameterError if a parameter is out of range or incompatible with another."""

@@ -15,7 +15,7 @@ from rankstudio.engine.methods.catalog.method import CandidateScore
 from rankstudio.engine.methods.selection.base import without
 from rankstudio.engine.methods.shards.sums import deviations
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 Columns = tuple[int, ...]
@@ -126,12 +126,7 @@ def two_stage_steps(
     if sets[-1] and all(columns == sets[-1][: len(columns)] for columns in sets):
         every = ranker.nested(data, sets[-1])
         if every is not None:
-            of_size: dict[int, Step] = {}
-            for told in every:
-                if isinstance(told, Step):
-                    of_size[len(told.selected)] = told
-                else:
-                    yield told
+            of_size = {len(step.selected): step for step in (yield from steps_of(every))}
             for number, columns in enumerate(sets, start=1):
                 known = of_size.get(len(columns))
                 yield replace(known, number=number) if known else widened(None, number, (), data.X.shape[1])

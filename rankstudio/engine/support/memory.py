@@ -161,12 +161,15 @@ def _bounds() -> Iterator[tuple[float, float]]:
     yield float("inf"), 0.0
     kilobytes = _kilobytes("proc/meminfo")
     if "MemTotal" in kilobytes and "MemAvailable" in kilobytes:
-        yield kilobytes["MemTotal"], kilobytes["MemTotal"] - kilobytes["MemAvailable"]
+        machine = kilobytes["MemTotal"]
+        yield machine, machine - kilobytes["MemAvailable"]
     else:
-        yield _physical(), 0.0
-    for folder, most, taken in _groups():
+        machine = _physical()
+        yield machine, 0.0
+    for folder, most, taken in _groups(_text("proc/self/cgroup")):
         total = _text(f"{folder}/{most}").strip()
-        if total.isdecimal():
+        # A limit beyond the machine's memory is none, and to count what a group takes costs most of the time.
+        if total.isdecimal() and float(total) < machine:
             # Pages of files count as taken, and are given up when they are needed.
             pages = re.findall(r"^(?:total_)?inactive_file (\d+)$", _text(f"{folder}/memory.stat"), re.M)
             used = float(_text(f"{folder}/{taken}") or 0)
@@ -176,18 +179,24 @@ def _bounds() -> Iterator[tuple[float, float]]:
         yield own, _kilobytes("proc/self/status").get("VmSize", 0.0)
 
 
-def _groups() -> Iterator[tuple[str, str, str]]:
-    """Yield the control groups of this process, each with its files of what there is and what is taken.
+@cache
+def _groups(text: str) -> tuple[tuple[str, str, str], ...]:
+    """Return the control groups of a process, each with its files of what there is and what is taken.
 
     A group is limited by those around it, too. A container may see its own as the root.
+
+    Parameters
+    ----------
+    text : str
+        Content of ``/proc/self/cgroup``.
     """
     found = dict.fromkeys([_V2, _V1])
-    for kinds, place in re.findall(r"^\d+:([^:\n]*):/(.*)$", _text("proc/self/cgroup"), re.M):
+    for kinds, place in re.findall(r"^\d+:([^:\n]*):/(.*)$", text, re.M):
         if not kinds or "memory" in kinds.split(","):
             root, most, taken = _V1 if kinds else _V2
             for group in (PurePosixPath(place), *PurePosixPath(place).parents):
-                found[f"{root}/{group}", most, taken] = None
-    yield from found
+                found[f"{root}/{group}".removesuffix("/."), most, taken] = None
+    return tuple(found)
 
 
 def _physical() -> float:

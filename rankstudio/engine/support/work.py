@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -60,33 +61,40 @@ class Note(WorkProgress):
     kind: type[Warning] = UserWarning
 
 
-def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
-    """Yield the progress of a work as that of a part of another one, and return its value."""
+def told_as(
+    work: Generator[Told, None, Value], change: Callable[[Told], WorkProgress | None]
+) -> Generator[WorkProgress, None, Value]:
+    """Yield what a function makes of what a generator yields, unless it is None, and return its value."""
     while True:
         try:
             told = next(work)
         except StopIteration as end:
             value: Value = end.value
             return value
-        yield replace(told, share=first + (last - first) * told.share)
+        changed = change(told)
+        if changed is not None:
+            yield changed
 
 
-def telling(
-    work: Generator[object, None, Value], what: str, most: int
-) -> Generator[WorkProgress, None, Value]:
+def part_of(work: Waiting[Value], first: float, last: float) -> Waiting[Value]:
+    """Yield the progress of a work as that of a part of another one, and return its value."""
+    return told_as(work, lambda told: replace(told, share=first + (last - first) * told.share))
+
+
+def without_notes(work: Waiting[Value]) -> Waiting[Value]:
+    """Yield the progress of a work but for its notes, and return its value."""
+    return told_as(work, lambda told: None if isinstance(told, Note) else told)
+
+
+def telling(work: Generator[object, None, Value], what: str, most: int) -> Waiting[Value]:
     """Yield progress out of ``most`` whenever a generator yields, and return its value.
 
     Its own progress events are passed on, and do not count.
     """
-    done = 0
-    while True:
-        try:
-            told = next(work)
-        except StopIteration as end:
-            value: Value = end.value
-            return value
-        if isinstance(told, WorkProgress):
-            yield told
-        else:
-            yield WorkProgress(what, min(1.0, done / most))
-            done += 1
+    done = count()
+    return told_as(
+        work,
+        lambda told: (
+            told if isinstance(told, WorkProgress) else WorkProgress(what, min(1.0, next(done) / most))
+        ),
+    )

@@ -150,10 +150,11 @@ class ComparisonRuns(Controller):
     def _queue(self, plans: Sequence[Plan], dataset: FoldedDataset) -> None:
         session, runs = self._models.session, self._models.runs
         known = Pipelines(session, runs, {})
+        shown = dataset is session.dataset and runs.shown is None  # else what the user looks at stays
         for plan in plans:
             begun = known.interrupted(plan)
             if begun is None or begun.dataset is not dataset:  # or the files were changed meanwhile
-                runs.start(plan, dataset, shown=dataset is session.dataset)
+                runs.start(plan, dataset, shown=shown)
             elif dataset is session.dataset:
                 self.goOnAsked.emit(begun)
             else:

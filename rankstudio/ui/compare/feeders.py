@@ -132,8 +132,8 @@ class PairedTests(Controller):
 
     @property
     def titles(self) -> dict[int, str]:
-        """The runs that are compared, by number and method."""
-        return {key: run.plan.title for key, run in self._scope.finished().items()}
+        """The names of the runs that are compared, by number."""
+        return {key: self._runs.record(key).title for key in self._scope.finished()}
 
     @Slot()
     def update(self) -> None:
@@ -415,7 +415,7 @@ class ViewFeeder(Controller):
         own = self._own() if self._session.has_documents else {}
         here = {key: (run, self._runs.record(key).dataset) for key, run in own.items()}
         found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
-        methods = {key: result.plan.title for key, (result, _) in found.items()}
+        methods = {key: self._runs.record(key).title for key in found}
         tested = not sealed and data is not None and data.folds[0].test is not None
         part = tr("test") if tested else tr("validation")
 
@@ -457,7 +457,7 @@ class ViewFeeder(Controller):
 
 def _name(record: RunRecord) -> str:
     return tr("run {key} · {title} on {name}").format(
-        key=record.key, title=record.plan.title, name=record.dataset.name
+        key=record.key, title=record.title, name=record.dataset.name
     )
 
 

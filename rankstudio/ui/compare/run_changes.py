@@ -52,17 +52,12 @@ class RunChanges(Controller):
 
     @Slot(object)
     def ask_removal(self, record: RunRecord) -> None:
-        """Remove a run, if the user means it."""
+        """Remove a run, which can be undone; ask before that stops it."""
         if self._is_refused(record, _NO_REMOVAL):
             return
-        if record.state.ended:
-            text = tr("Delete run {key}, {title} on {name}? You can undo this until the study is closed.")
-        else:
-            text = tr(
-                "Stop and delete run {key}, {title} on {name}? You can undo this until the study is closed."
-            )
-        text = text.format(key=record.key, title=record.plan.title, name=record.dataset.name)
-        if Question.ask(self._window, tr("Remove run"), text, tr("&Delete")):
+        text = tr("Stop and remove run {key}, {title} on {name}? Completed parts can be restored with Undo.")
+        text = text.format(key=record.key, title=record.title, name=record.dataset.name)
+        if record.state.ended or Question.ask(self._window, tr("Remove run"), text, tr("&Remove")):
             self._undo.push(_Removal(self._models.session, self._runs, record))
             self._offer = tr("Run {key} is removed.").format(key=record.key)
             self._notice.say(self._offer, "info", tr("Undo"), self._undo.undo)

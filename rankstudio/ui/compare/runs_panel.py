@@ -352,7 +352,7 @@ class RunsPanel(Panel):
             (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
             (row.state == "done", "compare", tr("Compare the others with this run"), self.referenceAsked),
             (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
-            (True, "trash", tr("Remove from the table"), self.removed),
+            (True, "trash", tr("Remove"), self.removed),
         ):
             if offered:
                 made.append(QAction(icon(self._theme, name), text, self.table))

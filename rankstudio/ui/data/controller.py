@@ -75,7 +75,8 @@ class DataController(Controller):
         session.datasetChanged.connect(self._show)
         self._absence.changed.connect(self._explain)
         session.foldChanged.connect(self._look_soon)
-        session.planChanged.connect(self._show_convention)
+        for changed in (session.planChanged, session.measureChanged):
+            changed.connect(self._show_convention)
 
     @Slot()
     def _explain(self) -> None:
@@ -104,8 +105,8 @@ class DataController(Controller):
     @Slot()
     def _show_convention(self) -> None:
         if self._session.dataset is not None:
-            plan = self._session.plan
-            self.panel.set_convention(plan.convention, scaled=plan.normalize != "none")
+            scaled = self._session.plan.normalize != "none"
+            self.panel.set_convention(self._session.convention, scaled=scaled)
             self._show_statistics()
 
     @Slot()
@@ -164,7 +165,7 @@ class DataController(Controller):
             return None
         if fold.train.n_documents + fold.vali.n_documents > _MOST_COMPARED:
             return None
-        return self._session.dataset, fold.number, self._session.plan.convention
+        return self._session.dataset, fold.number, self._session.convention
 
     def _compare_parts(self) -> Computation | None:
         fold, key = self._session.watched, self._drift_key()
@@ -175,9 +176,7 @@ class DataController(Controller):
             self._drifts = key, found
             self._show_statistics()
 
-        return computation(
-            tr("Comparing the parts"), show, compare_parts, fold, self._session.plan.convention
-        )
+        return computation(tr("Comparing the parts"), show, compare_parts, fold, self._session.convention)
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
         """Return the features with all that is known of them by now."""
@@ -236,7 +235,7 @@ class DataController(Controller):
     @property
     def _wanted(self) -> tuple[int | None, str]:
         """Of which fold, and in which convention, the features are looked at."""
-        return self._session.fold, self._session.plan.convention
+        return self._session.fold, self._session.convention
 
     def _quality_key(self) -> Key | None:
         dataset, wanted = self._session.dataset, self._wanted

@@ -317,7 +317,7 @@ class FeatureGroups(Controller):
             index.data(ROW_ROLE) for index in sorted(self._table.selectionModel().selectedRows())
         ]
         if not rows:
-            self.failed.emit(tr("Select rows of the feature table on the Data page first."))
+            self.said.emit(tr("Select rows of the feature table on the Data page first"))
             return
         groups = self._session.plan.groups
         known = group_names(groups)

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
     QShowEvent,
+    QUndoCommand,
 )
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
@@ -305,6 +306,22 @@ class SetTray(QFrame):
         return button
 
 
+class _SetChange(QUndoCommand):
+    """One change of the set of a selection."""
+
+    def __init__(
+        self, sets: SetTrayController, of: object, before: tuple[int, ...], after: tuple[int, ...]
+    ) -> None:
+        super().__init__(tr("changing the set"))
+        self._sets, self.of, self._before, self._after = sets, of, before, after
+
+    def redo(self) -> None:
+        self._sets.put(self.of, self._after)
+
+    def undo(self) -> None:
+        self._sets.put(self.of, self._before)
+
+
 class SetTrayController(Controller):
     """Feeds the trays of two pages, and makes runs of their set.
 
@@ -332,7 +349,7 @@ class SetTrayController(Controller):
         super().__init__(parent)
         self._models, self._session, self._evidence = models, models.session, evidence
         self._columns: tuple[int, ...] = ()
-        self._before: list[tuple[int, ...]] = []  # for undo
+        self._sets: dict[object, tuple[int, ...]] = {}  # that were edited, by what identifies the selection
         self._of: object = None
         self._changes: SetChanges | None = None
         self._pointed, self._looked_at = 0, 0
@@ -357,6 +374,7 @@ class SetTrayController(Controller):
         )
         self._computed.failed.connect(self.failed)
         evidence.evidence.changed.connect(self._ask)
+        self._session.undo.indexChanged.connect(self._ask)
         self._session.inspected.connect(self.look_at)
 
     @property
@@ -396,9 +414,8 @@ class SetTrayController(Controller):
     @Slot()
     def undo(self) -> None:
         """Take the last change back."""
-        if self._before:
-            self._columns = self._before.pop()
-            self._ask()
+        if self._undoable:
+            self._session.undo.undo()
 
     @Slot()
     def reset(self) -> None:
@@ -479,9 +496,21 @@ class SetTrayController(Controller):
         return evidence.model is not None and (evidence.whole or evidence.judged)
 
     def _change(self, columns: tuple[int, ...]) -> None:
-        self._before.append(self._columns)
-        self._columns = columns
+        self._session.undo.push(_SetChange(self, self._of, self._columns, columns))
+
+    def put(self, of: object, columns: tuple[int, ...]) -> None:
+        """Make some columns the set of a selection (called by the undo commands only)."""
+        self._sets[of] = columns
+        if of == self._of:
+            self._columns = columns
         self._ask()
+
+    @property
+    def _undoable(self) -> bool:
+        """Whether the last thing done is a change of this set."""
+        done = self._session.undo
+        last = done.command(done.index() - 1) if done.index() else None
+        return isinstance(last, _SetChange) and last.of == self._of
 
     @Slot()
     def _ask(self) -> None:
@@ -499,8 +528,9 @@ class SetTrayController(Controller):
         evidence, dataset = self._evidence.evidence, self._session.dataset
         model = evidence.model
         if evidence.key != self._of:
-            self._of, self._before, self._changes = evidence.key, [], None
-            self._columns = () if model is None else tuple(model.step.selected)
+            self._of, self._changes = evidence.key, None
+            own = () if model is None else tuple(model.step.selected)
+            self._columns = self._sets.get(self._of, own)
         on_features, on_evidence = self.trays
         on_features.setVisible(self._possible)
         on_evidence.setVisible(self._possible and self._tab == EVIDENCE)
@@ -515,7 +545,7 @@ class SetTrayController(Controller):
         swaps = {self._id(c): share for c, share in change.swaps} if change and not change.inside else {}
         shown = ShownSet(features, self.edited, self._sentence(), swaps)
         for tray in self.trays:
-            tray.show_set(shown, undoable=bool(self._before))
+            tray.show_set(shown, undoable=self._undoable)
 
     def _sentence(self) -> str:
         model, found = self._evidence.evidence.model, self._found

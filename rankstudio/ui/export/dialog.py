@@ -191,8 +191,11 @@ class ExportDialog(SavingDialog):
     def _set_writing(self, writing: bool) -> None:
         """Let nothing else be asked for while a worker writes."""
         self._writing = writing
+        focused = self._save.hasFocus() or self._close.hasFocus()  # which gets the keyboard meanwhile
         for widget in (self._list, self._format, self._path, self._browse, self._save):
             widget.setEnabled(not writing)
+        if focused and not writing:
+            self._save.setFocus()
 
     @Slot()
     def copy(self) -> None:

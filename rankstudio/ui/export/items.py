@@ -26,8 +26,10 @@ from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, 
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.plots import Plot, plot_writer
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
+from rankstudio.ui.process.files_read import file_stem
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
+from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.widgets.columns import FORMATS
 from rankstudio.ui.widgets.table import TableView
 
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
     session, current, pages = models.session, models.current, sections.pages.values()
-    name = _stem(session.dataset.name if session.dataset else "rankstudio")
+    name = file_stem(session.dataset.name if session.dataset else "rankstudio")
     model, why = current.model, _why_no_model(current.model)
     portable = partial(_portable_model, session, current, model)
     return (
@@ -78,7 +80,7 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
         return replace(figure, name=shared.key or "figure", title=title)
     data = dataset.name if dataset is not None else "RankStudio"
     caption = _caption(models, compared=shared.compares) or f"{data}."
-    return replace(figure, name=f"{_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
+    return replace(figure, name=f"{file_stem(data)}-{shared.key or 'figure'}", title=title, caption=caption)
 
 
 def _caption(models: Models, *, compared: bool) -> str:
@@ -101,10 +103,6 @@ def _caption(models: Models, *, compared: bool) -> str:
     return captions.plan_text(shown.plan, dataset.name, versions(), len(dataset.folds), session.measure, said)
 
 
-def _stem(name: str) -> str:
-    return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"
-
-
 def _model_item(
     model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, why: str
 ) -> ExportItem:
@@ -116,12 +114,24 @@ def _model_item(
     return ExportItem(
         "model",
         tr("Chosen model"),
-        tr("Features and weights of the current model by id and name, with its measures."),
+        _of_model(tr("Features and weights of the current model by id and name, with its measures."), model),
         (("JSON", ".json"), ("CSV", ".csv")) if model is None or model.step.linear else (("JSON", ".json"),),
         f"{name}-model",
         write,
         unavailable=why,
     )
+
+
+def _of_model(about: str, model: SelectedModel | None) -> str:
+    """Return what is said of an item, with which model it is."""
+    if model is None:
+        return about
+    parts = (
+        tr("fold {number}").format(number=model.fold.number),
+        combination_label(model.plan.axes, model.values),
+        f"k = {len(model.step.selected)}",
+    )
+    return f"{about}\n" + tr("Current model: {model}").format(model=" · ".join(filter(None, parts)))
 
 
 def _why_no_model(model: SelectedModel | None) -> str:
@@ -395,9 +405,12 @@ def model_formats_item(
     return ExportItem(
         "model-formats",
         tr("Model for another program"),
-        tr(
-            "The current model in the format of another program. The written file is verified: it "
-            "must give the same ranking."
+        _of_model(
+            tr(
+                "The current model in the format of another program. The written file is verified: it "
+                "must give the same ranking."
+            ),
+            selected,
         ),
         tuple((form.label, form.suffix) for form in forms),
         f"{stem}-model",

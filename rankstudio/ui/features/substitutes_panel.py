@@ -56,7 +56,10 @@ _SETTLED_MILLISECONDS = 150  # without another model, before its substitutes are
 _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see their substitutes.")
 _LOOKING = tr("Computing substitutes …")
 _NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
-_TOO_MANY = tr("Substitutes compare all pairs of features. These data have too many.")
+_TOO_MANY = tr(
+    "Substitutes compare all pairs of features, and these data have too many. Save Export → Data with the "
+    "selected features, and open them."
+)
 
 
 @dataclass(frozen=True)

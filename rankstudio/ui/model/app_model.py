@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _OPENING = tr("Opening the data …")
 _COMPUTING = tr("Computing the path …")
+_READING = tr("Reading the runs of the study …")
 
 
 class Absence(QObject):
@@ -60,6 +61,7 @@ class Absence(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._runs, self._current, self._loader = session, runs, current, loader
+        self._reads = False
         for signal in (loader.started, loader.ended, runs.shownChanged, runs.changed, runs.ended):
             signal.connect(self.changed)
         runs.eventNoted.connect(self._note)
@@ -89,8 +91,13 @@ class Absence(QObject):
         """Return what to say where no run has a result: how far the one that works is, else ``nothing``."""
         record = self._runs.current
         if record is None:
-            return nothing
+            return _READING if self._reads else nothing
         return _state_text(record, None).format(run=record.key, done=record.units_done, n=record.n_units)
+
+    def read_runs(self, reads: bool) -> None:
+        """Note whether the runs of a study are being read, or their data recognised."""
+        self._reads = reads
+        self.changed.emit()
 
     @Slot(object, object)
     def _note(self, _: RunRecord, event: Event) -> None:

@@ -150,21 +150,21 @@ class Runs(QObject):
     ) -> RunRecord:
         """Run a plan when the runs before it have ended; show it where none works, unless it is not to be."""
         self._last_key += 1
-        record = RunRecord(self._last_key, plan, dataset)
+        record = RunRecord(self._last_key, plan, dataset, background=not shown)
         self._records[record.key] = record
         self._submit(record, paused)
-        self.added.emit(record)
         if shown and self.current in (None, record):
             self.show(record)
+        self.added.emit(record)
         return record
 
     def go_on(self, record: RunRecord, *, shown: bool = True) -> None:
         """Go on with a run that is not finished, when the runs before it have ended."""
         record.wait_again()
         self._submit(record, paused=False)
-        self.changed.emit(record)
         if shown:
             self.show(record)
+        self.changed.emit(record)
 
     def add(self, record: RunRecord) -> None:
         """List a run that is there already, in the place that its number gives it."""
@@ -333,13 +333,20 @@ class Runs(QObject):
 
 
 def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
-    """Show a run, with its data and its plan."""
+    """Show a run, with its data, its plan and what was chosen of it last."""
+    leave(session, runs)
     if record.dataset is session.dataset:
-        session.go_back_to(record.plan, tr("going to run {key}").format(key=record.key))
+        session.go_back_to(record.plan, tr("going to run {key}").format(key=record.key), record.choice)
     else:
-        session.open(record.dataset, record.plan.data, record.plan)
+        session.open(record.dataset, record.plan.data, record.plan, record.choice)
     runs.show(record)
     runs.chosen.emit(record)
+
+
+def leave(session: Session, runs: Runs) -> None:
+    """Keep what is chosen of the run that is shown, before another one is."""
+    if runs.shown is not None and runs.shown.dataset is session.dataset:
+        runs.shown.choice = session.choice
 
 
 class RunMarks(QObject):

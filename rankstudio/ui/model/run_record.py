@@ -30,6 +30,7 @@ from rankstudio.engine.experiment.results.results import Baseline, FoldResult, P
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.support.work import Note, WorkProgress
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import RecordedData, RunKey
@@ -117,6 +118,10 @@ class RunRecord:
         When and by which version it was computed, where it is from a study.
     why_not_on : str
         Why nobody can go on with it although it is not finished, as a sentence; else "".
+    choice : Choice
+        What the user chose of it last; comes back when it is looked at again.
+    background : bool
+        Whether the user looks at something else while it works, rather than follow it.
     revision : int
         Grows whenever something of what it has found, or its data, is there anew: a run that goes on is told
         again of what it had, in other objects.
@@ -141,6 +146,8 @@ class RunRecord:
     label: RunLabel = field(default_factory=RunLabel)
     origin: str = ""
     why_not_on: str = ""
+    choice: Choice = NOTHING_CHOSEN
+    background: bool = False
     revision: int = 0
     steps_per_unit: int = 0
     n_units: int = 0
@@ -219,7 +226,7 @@ class RunRecord:
     def left_text(self) -> str:
         """Where it was left, as a sentence."""
         return tr("{title} on {name}: interrupted at {units_text}.").format(
-            title=self.plan.title, name=self.dataset.name, units_text=self.units_text
+            title=self.title, name=self.dataset.name, units_text=self.units_text
         )
 
     @property

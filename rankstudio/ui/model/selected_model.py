@@ -152,6 +152,8 @@ class CurrentModel(QObject):
     """The measures on the test part have come, or are not known any more."""
     failed = Signal(str)
     """A path could not be computed; a sentence."""
+    recovered = Signal(str)
+    """That path is wanted no more; the sentence that told of it."""
 
     def __init__(
         self,
@@ -167,6 +169,7 @@ class CurrentModel(QObject):
         self._worker, self._fold_cache = worker, fold_cache
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
+        self._failure = ""
         self._job: Job | None = None
         self._shown = Shown(None, None, session.plan, None)
         self._test: dict[str, float] = {}
@@ -345,6 +348,7 @@ class CurrentModel(QObject):
         slow = wanted.fold.train.n_documents > DOCUMENTS
         if asked and self._job and (slow or asked.fold is not wanted.fold or asked.plan != wanted.plan):
             self._job.abandon()
+        self._recover()
         self._asked = wanted
         at = combination_label(wanted.plan.axes, wanted.values)
         what = tr("Computing the path for {at}").format(at=at) if at else tr("Computing the path")
@@ -367,9 +371,17 @@ class CurrentModel(QObject):
     def _end(self, outcome: Outcome) -> None:
         if outcome.ending is Ending.FAILED:
             self._set(replace(self._shown, model=None, edited=False))
+            self._failure = outcome.text
             self.failed.emit(outcome.text)
 
+    def _recover(self) -> None:
+        """Take back what was told of a failure."""
+        failure, self._failure = self._failure, ""
+        if failure:
+            self.recovered.emit(failure)
+
     def _forget_live(self) -> None:
+        self._recover()
         self._asked = self._live = None
         if self._job is not None:
             self._job.abandon()

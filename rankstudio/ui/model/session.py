@@ -42,12 +42,16 @@ class Choice:
     place: int | None = None
 
 
+NOTHING_CHOSEN = Choice()
+"""The model that validation chose."""
+
+
 @dataclass(frozen=True)
 class SessionState:
     """What can be undone: the plan and the choice."""
 
     plan: Plan
-    choice: Choice = Choice()
+    choice: Choice = NOTHING_CHOSEN
 
 
 class LastingChange(QUndoCommand):
@@ -160,7 +164,9 @@ class Session(QObject):
         """Whether the open data were read and divided as the plan says by now."""
         return self._reading == reading(self.plan)
 
-    def open(self, dataset: FoldedDataset, data: str, plan: Plan | None = None) -> None:
+    def open(
+        self, dataset: FoldedDataset, data: str, plan: Plan | None = None, choice: Choice = NOTHING_CHOSEN
+    ) -> None:
         """Work on other data from now on.
 
         Parameters
@@ -172,6 +178,8 @@ class Session(QObject):
             The plan to go on with; by default the present one, with what belonged to the old data
             (pins, bans, groups, preferences, folds and the usual convention) set anew; groups are those kept
             of the data.
+        choice : Choice
+            Of a model of the plan.
         """
         picked = self._convention
         if plan is None:
@@ -197,7 +205,7 @@ class Session(QObject):
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
         self._dataset = dataset
-        before, self._state = self.plan, SessionState(plan.changed(data=data))
+        before, self._state = self.plan, SessionState(plan.changed(data=data), choice)
         self._reading = reading(plan)
         self._fold = dataset.folds[0].number
         done = [self.undo.command(i) for i in range(self.undo.index())]
@@ -268,12 +276,12 @@ class Session(QObject):
         choice = Choice(values, place)
         self._do(replace(self._state, choice=choice), tr("choosing a model"), "slider" if gliding else "")
 
-    def go_back_to(self, plan: Plan, text: str) -> None:
-        """Take the plan of a run again, and the model that its validation chose.
+    def go_back_to(self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN) -> None:
+        """Take the plan of a run again, and what was chosen of it.
 
         Looking at several runs in a row is undone at once.
         """
-        self._do(SessionState(plan), text, "runs")
+        self._do(SessionState(plan, choice), text, "runs")
 
     def change(self, text: str, **changes: Any) -> None:
         """Change attributes of the plan; ``text`` names it in the Edit menu.

@@ -389,11 +389,15 @@ def _place(
 
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
-    """Return the pixels of all markers, and some along the level parts of the front."""
+    """Return the pixels of all markers, and some along the level parts of the front and of the band."""
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
     ends = [*xs[front[1:]], frame.area.right()]
-    for left, right, level in zip(xs[front], ends, ys[front], strict=True):
+    parts = list(zip(xs[front], ends, ys[front], strict=True))
+    if plot.marks is not None and len(front) > 1 and plot.marks.rule in _BANDS:
+        edge = _level_steps(plot, frame)
+        parts += [(a.x(), b.x(), a.y()) for a, b in zip(edge[::2], edge[1::2], strict=True)]
+    for left, right, level in parts:
         along = np.arange(left, right, _GRAIN)
         xs, ys = np.append(xs, along), np.append(ys, np.full(along.size, level))
     return xs, ys

@@ -78,3 +78,8 @@ def save_as(
         save(path)
     except OutputError as error:
         failed.emit(str(error))
+
+
+def file_stem(name: str) -> str:
+    """Return how files are called that are written of data with a name."""
+    return "".join(c if c.isalnum() else "-" for c in name).strip("-").lower() or "rankstudio"

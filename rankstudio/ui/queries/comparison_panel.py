@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,9 @@ BAR = 8.0  # pixels: how high a bar in a cell is
 _REACH = 10.0  # pixels from a point in which the mouse means it
 _DRAG = 5.0  # pixels that a drag is wide or high at least
 _APART = 2.0  # pixels between two corners of a line drawn by hand
+_STRAIGHT = (
+    1.08  # lengths of the way between its ends that a straight line has at most; a quarter circle: 1.11
+)
 _SIZE = 6.0
 _RING = 7.0
 _FADED, _SEEN = 0.12, 0.55
@@ -57,7 +61,7 @@ class QueryPlot(Plot):
         Position of the query, in the comparison's order, that was clicked or moved to by the arrow keys.
     brushed : Signal(object)
         Positions of the queries that a drag selected, ascending (a tuple); empty for all. A drag draws a free
-        line around points, or a band over differences; Esc gives it up, or lists all again.
+        line around points or across them, or a band over differences; Esc gives it up, or lists all again.
     kept : ndarray of bool
         Which queries are listed; the others fade.
     """
@@ -242,7 +246,7 @@ class QueryPlot(Plot):
         super().mouseReleaseEvent(event)
         event.accept()  # also where Esc has ended the drag, and no click is to come of it
         if drawn and outline is not None:
-            self.brushed.emit(self.caught(outline))
+            self.brushed.emit(self.caught(closed(outline)))
         self.redraw()
 
     def event(self, event: QEvent) -> bool:
@@ -456,7 +460,15 @@ def draw_outline(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Color
         painter.setPen(pen(colors.q("accent"), 1.0))
         painter.setBrush(colors.q("accent", 0.12))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.drawPolygon(plot.outline)
+        painter.drawPolygon(closed(plot.outline))
+
+
+def closed(outline: QPolygonF) -> QPolygonF:
+    """Return what a dragged line encloses: a rectangle where it is straight, as in other programs."""
+    corners = outline.toList()
+    way = sum(QLineF(a, b).length() for a, b in pairwise(corners))
+    is_straight = way <= _STRAIGHT * QLineF(corners[0], corners[-1]).length()
+    return QPolygonF(outline.boundingRect()) if is_straight else outline
 
 
 def inside_polygon(xs: Floats, ys: Floats, corners: Floats) -> Bools:

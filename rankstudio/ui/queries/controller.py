@@ -70,6 +70,7 @@ class QueriesController(Controller):
         self._absence = models.absence
         self._tasks = QueryTasks()
         self._wanted_b: int | None = None
+        self._seen_b: int | None = None  # B since the page is seen: a run that ends elsewhere changes nothing
         # What is shown, and what it was asked by: the next request may be of other folds and models.
         self._shown: tuple[QueryRequest, QueryComparison] | None = None
         self._query: tuple[int, int] | None = None  # that the user wants to see
@@ -107,6 +108,7 @@ class QueriesController(Controller):
             runs.ended,
             runs.shownChanged,
             runs.removed,
+            runs.labelled,
             session.measureChanged,
             session.datasetChanged,
             session.planChanged,
@@ -133,8 +135,10 @@ class QueriesController(Controller):
         """Compare what there is to compare, where the page is seen and it is not what it was."""
         if not self.head.isVisible():
             self._feeder.stop()
+            self._seen_b = None
             return
         a, b = self._runs_compared()
+        self._seen_b = b.key if b is not None else SINGLE if a is not None else None
         self._show_choices(a, b)
         self._show_what_is_missing(self._why_nothing(a))
         self._compared.update()
@@ -236,9 +240,12 @@ class QueriesController(Controller):
         shown = self._runs.shown
         a = shown if shown in listed else next(reversed(listed), None)
         others = {record.key: record for record in listed if record is not a}
-        if self._wanted_b == SINGLE or not others:
-            return a, None
-        return a, others.get(self._wanted_b or -1) or next(reversed(others.values()))
+        for wanted in (self._wanted_b, self._seen_b):
+            if wanted == SINGLE or not others:
+                return a, None
+            if wanted in others:
+                return a, others[wanted]
+        return a, next(reversed(others.values()))
 
     def _show_choices(self, a: RunRecord | None, b: RunRecord | None) -> None:
         dataset, fold = self._session.dataset, self._session.fold
@@ -399,6 +406,6 @@ class QueriesController(Controller):
         """Forget everything: in another study the same numbers are other runs."""
         self._feeder.stop()
         self._compared.forget()
-        self._wanted_b, self._query = None, None
+        self._wanted_b, self._seen_b, self._query = None, None, None
         self._singles.clear()
         self.update()

@@ -25,7 +25,8 @@ from rankstudio.ui.widgets.layout import named
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.queries.query_comparison import ComparedQuery, QueryComparison
 
-_HINT = tr("largest loss first · mark points to list only those")
+_HINT = tr("drag over points to list only those")
+_BY_LOSS = tr("largest loss first · drag over points to list only those")
 _NUMBER = 62  # pixels for a difference
 _WINNER = 14  # characters of the choice of queries by who wins
 _ALL, _BETTER, _WORSE, _EQUAL = "all", "better", "worse", "equal"
@@ -93,6 +94,7 @@ class QueryListPanel(Panel):
         )
         self.table.shared = Shared("queries", tr("Queries"), tr("Measures of two models in every query."))
         self.set_content(self.table)
+        self.table.horizontalHeader().sortIndicatorChanged.connect(self._say)
         self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))
         self.clear("")
 
@@ -104,7 +106,11 @@ class QueryListPanel(Panel):
         gains = found.gain[~np.isnan(found.gain)]
         self._largest = float(np.abs(gains).max()) if gains.size else 0.0
         self.table.placeholder = tr("No query has this id.")
+        header, n_columns = self.table.horizontalHeader(), self.table.rows_model.columnCount()
+        sorting = header.sortIndicatorSection(), header.sortIndicatorOrder()
         self.table.set_columns(self._columns(several=len({q.fold for q in found.queries}) > 1))
+        if self.table.rows_model.columnCount() == n_columns:
+            self.table.sortByColumn(*sorting)
         self._list()
 
     def clear(self, why: str) -> None:
@@ -181,11 +187,18 @@ class QueryListPanel(Panel):
         listed = self._listed()
         self.table.set_rows([found.queries[i] for i in np.flatnonzero(listed).tolist()])
         n = int(np.count_nonzero(listed))
-        some = tr("{n:,} of {size:,}").format(n=n, size=listed.size) if n < listed.size else _HINT
         self.all.setVisible(bool(self._brushed) or self.winner.currentIndex() > 0)
         self.select_for.setVisible(2 <= n <= listed.size - 2)
-        self.set_caption(some)
+        self._say()
         self.filtered.emit(listed)
+
+    @Slot()
+    def _say(self) -> None:
+        """Say how many are listed, else in which order."""
+        n, size = len(self.table.rows()), len(self._places)
+        some = tr("{n:,} of {size:,}").format(n=n, size=size)
+        sorted_ = self.table.horizontalHeader().sortIndicatorSection() >= 0
+        self.set_caption("" if not size else some if n < size else _HINT if sorted_ else _BY_LOSS)
 
     def _columns(self, *, several: bool) -> tuple[Column, ...]:
         name = self._comparison.measure if self._comparison else "measure"
@@ -206,10 +219,28 @@ class QueryListPanel(Panel):
                 width=70,
             ),
             Column(
-                "a", "A", "right", ".3f", tooltip=tr("{name} of A in the query").format(name=name), width=64
+                "a",
+                "A",
+                "right",
+                ".3f",
+                tooltip=tr(
+                    "{name} of A in the query. Click to list the lowest values first; queries without "
+                    "relevant documents come last."
+                ).format(name=name),
+                width=64,
+                sort=lambda row: row.a if row.n_relevant else None,
             ),
             Column(
-                "b", "B", "right", ".3f", tooltip=tr("{name} of B in the query").format(name=name), width=64
+                "b",
+                "B",
+                "right",
+                ".3f",
+                tooltip=tr(
+                    "{name} of B in the query. Click to list the lowest values first; queries without "
+                    "relevant documents come last."
+                ).format(name=name),
+                width=64,
+                sort=lambda row: row.b if row.n_relevant else None,
             ),
             Column(
                 "difference",

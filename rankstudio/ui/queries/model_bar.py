@@ -71,7 +71,7 @@ def _other(record: RunRecord, fold: int, chosen: Chosen, choice: Choice) -> Chos
 
 def run_label(record: RunRecord) -> str:
     """Return what a run is called here."""
-    return tr("run {key} · {title}").format(key=record.key, title=record.plan.title)
+    return tr("run {key} · {title}").format(key=record.key, title=record.title)
 
 
 def single_label(models: RunRecord) -> str:

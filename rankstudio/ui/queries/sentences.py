@@ -119,10 +119,5 @@ def pair_sentence(found: RankedQuery, first: int, second: int) -> str:
 
 
 def _in_b(one: RankedDocument, other: RankedDocument) -> str:
-    if one.rank_b < other.rank_b:
-        return tr("B also ranks it higher: rank {rank_b} against {rank_b_2}.").format(
-            rank_b=one.rank_b, rank_b_2=other.rank_b
-        )
-    return tr("B ranks it lower: rank {rank_b} against {rank_b_2}.").format(
-        rank_b=one.rank_b, rank_b_2=other.rank_b
-    )
+    text = tr("In B, {one} has rank {rank} and {other} has rank {rank_2}.")
+    return text.format(one=one.name, rank=one.rank_b, other=other.name, rank_2=other.rank_b)

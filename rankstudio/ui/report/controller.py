@@ -20,7 +20,7 @@ from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
-from rankstudio.ui.process.files_read import refuse_read
+from rankstudio.ui.process.files_read import file_stem, refuse_read
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.report.panels import OutlinePanel, PreviewPanel, WordsPanel
 from rankstudio.ui.report.report_tasks import WRITERS, ListedRun, ReportRequest, report_of, save_temporary
@@ -96,7 +96,7 @@ class ReportController(Controller):
         )
 
     def _make(self) -> Computation:
-        self.preview.set_caption(tr("creating the report …"))
+        self.preview.wait()
         return computation(tr("Creating the report"), self._receive, report_of, self.request())
 
     @Slot()
@@ -111,7 +111,9 @@ class ReportController(Controller):
     @Slot()
     def ask_save(self) -> None:
         """Ask for a file, and save the report there."""
-        suggested = str(self._folder / "report.html")
+        data = self._session.dataset
+        name = file_stem(data.name if data is not None else "")
+        suggested = str(self._folder / f"{name}-report.html")
         path, chosen = QFileDialog.getSaveFileName(self.preview, tr("Save report"), suggested, _FILTERS)
         if path:
             ending = ".pdf" if chosen.startswith("PDF") else ".html"
@@ -179,7 +181,7 @@ class ReportController(Controller):
     @Slot(str)
     def _fail(self, why: str) -> None:
         self._demand.forget()
-        self.preview.set_caption("")
+        self.preview.stop_waiting()
         self.failed.emit(why)
 
     @Slot()

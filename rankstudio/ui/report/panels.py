@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, QSignalBlocker, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QImage, QKeySequence, QResizeEvent, QShortcut, QTextDocument, QTextOption
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShortcut,
+    QTextDocument,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -32,6 +42,7 @@ _KEY = Qt.ItemDataRole.UserRole
 _MARGIN = 28  # pixels around the text
 _SETTLE = 150  # milliseconds without a change of the width, before figures are drawn anew
 _WIDEST = 720.0  # of a figure, in pixels
+_MUTED = QColor("#5b6678")  # on the page, which is white in every theme
 _SHEET = """
 QTextBrowser, QTextBrowser:focus {
   background: #ffffff; color: #1b2330; border: none; border-radius: 0; border-bottom-left-radius: 8px;
@@ -172,6 +183,7 @@ class _Sheet(QTextBrowser):
         super().__init__()
         self._figures: dict[str, ReportFigure] = {}
         self._html = ""
+        self._waiting = ""
         self._width = 0
         self._settling = single_shot(_SETTLE, self._draw, self)
         self.setOpenLinks(False)
@@ -192,6 +204,24 @@ class _Sheet(QTextBrowser):
         """Show nothing."""
         self._html, self._figures = "", {}
         self.clear()
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no report is shown."""
+        return not self._html
+
+    def set_waiting(self, text: str) -> None:
+        """Show in the middle of an empty page what it waits for; "" for nothing."""
+        self._waiting = text
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the report, or what an empty page waits for."""
+        super().paintEvent(event)
+        if self._waiting and not self._html:
+            painter = QPainter(self.viewport())
+            painter.setPen(_MUTED)
+            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._waiting)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a figure; there is nothing else to load."""
@@ -253,6 +283,16 @@ class PreviewPanel(Panel):
         self.tools.setSpacing(8)
         for button in (self.covered, self.read, self.save):
             self.tools.addWidget(button)
+
+    def wait(self) -> None:
+        """Show that a report is being made; the one before stays."""
+        self.set_caption("" if self.sheet.is_blank else tr("creating the report …"))
+        self.sheet.set_waiting(tr("Creating the report …"))
+
+    def stop_waiting(self) -> None:
+        """Show that no report is being made any more."""
+        self.set_caption("")
+        self.sheet.set_waiting("")
 
     def clear(self) -> None:
         """Show nothing."""

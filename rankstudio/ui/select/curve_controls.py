@@ -52,7 +52,7 @@ class ChanceRow(QWidget):
             )
             begin = tr("999 permutations of the documents in preferences")
         self.sentence.setText(sentence or begin)
-        text = tr("Stop") if growing else tr("Permutation test…")
+        text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
         self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else told)
         self.button.setAccessibleName(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -329,10 +330,36 @@ class LineField(TypedField):
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
         super().__init__(theme, parameter, HintedLineEdit())
-        self.editor.setPlaceholderText(parameter.none_label)
+        self._fitting = parameter
+        costs = parameter.kind is Kind.COSTS
+        self.editor.setPlaceholderText(tr("all 1, or milliseconds") if costs else parameter.none_label)
         self.editor.editingFinished.connect(self.commit)
         self.editor.textEdited.connect(self._follow_typing)
         self._refresh()
+
+    def set_most(self, most: float) -> None:
+        """Take no greater number than the data allow; a plan may bring one that was made for other data."""
+        high = min(self.parameter.high, most)
+        if high != self._fitting.high:
+            self._fitting = replace(self.parameter, high=high)
+            self._show_misfit()
+
+    def check(self, raw: Any) -> Any:
+        """Return the value that was meant, where it fits the data."""
+        return self._fitting.validate(raw)
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        self._show_misfit()
+
+    def _show_misfit(self) -> None:
+        """Explain what is wrong with a value that the data do not allow."""
+        try:
+            self.check(self._value)
+        except ParameterError as error:
+            self.show_error(str(error))
+        else:
+            self.show_error("")
 
     def typed(self) -> str:
         """Return what is written in the line."""
@@ -348,7 +375,7 @@ class LineField(TypedField):
     def _follow_typing(self, text: str) -> None:
         """While typing: an error goes as soon as it is mended, and comes only when the field is left."""
         try:
-            self._show_hint(self.parameter.validate(text))
+            self._show_hint(self.check(text))
         except ParameterError:
             self.editor.set_hint("")
             return

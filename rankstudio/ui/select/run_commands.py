@@ -20,6 +20,7 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.execution import PROCESSES
+from rankstudio.ui.model.run_queue import leave
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.select.form import MethodForm
@@ -198,9 +199,10 @@ class RunCommands(Controller):
     @Slot(object)
     def _show(self, record: RunRecord) -> None:
         """Show a run whose turn has come, unless other data or another run were chosen meanwhile."""
-        if not self._controller.following:
+        if not self._controller.following or record.background:
             return
         if record.dataset is self._session.dataset and record is not self._runs.shown:
+            leave(self._session, self._runs)
             self._session.select(None, None)  # what was chosen is a model of the run before
             self._runs.show(record)
 
@@ -220,5 +222,6 @@ class RunCommands(Controller):
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
+        leave(self._session, self._runs)
         self._session.select(None, None)
         self._runs.start(self._session.plan, dataset, paused=paused)

@@ -111,9 +111,9 @@ class RunController(Controller):
 
     @Slot(object)
     def _follow_first(self, record: RunRecord) -> None:
-        """Follow a run before which none works or waits: what was chosen before does not count."""
+        """Follow a run before which none works or waits, unless it is to work in the background."""
         alone = all(other is record or other.state.ended for other in self._runs.records)
-        if alone and not record.state.ended:
+        if alone and not record.background and not record.state.ended:
             self._following = True
 
     @Slot(object)

@@ -198,7 +198,7 @@ def _link(text: str, name: str) -> QPushButton:
 
 
 def _write(button: QPushButton, record: RunRecord) -> None:
-    text = tr("run {key} {title}").format(key=record.key, title=record.plan.title)
+    text = tr("run {key} {title}").format(key=record.key, title=record.title)
     button.setText(text.replace("&", "&&"))
     button.setToolTip(plain(tr("Show {text} on {name}").format(text=text, name=record.dataset.name)))
 
@@ -213,7 +213,8 @@ def _progress(record: RunRecord) -> str:
         if record.unit and record.n_folds > 1
         else ""
     )
-    doing = record.working.what if record.working else ""
+    doing, done = (record.working.what, record.working.share) if record.working else ("", 0.0)
+    doing = f"{doing} {100 * done:.0f} %" if done >= 0.01 else doing
     return " · ".join(
         filter(None, (learned_from(record.plan.preferences), where, doing, time_text(record.seconds_left)))
     )

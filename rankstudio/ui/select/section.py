@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.engine.methods.catalog import Kind, Parameter
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
 from rankstudio.ui.select.fields import (
     ChoicesField,
@@ -116,12 +117,11 @@ class ParameterSection(QWidget):
         self._unseen = False
 
     def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
-        """Take the features of the data, for the fields that name some."""
+        """Take the features of the data, for the fields that name or count some."""
         self._features = (ids, names)
         for fields in self._kept.values():
             for field in fields.values():
-                if isinstance(field, FeaturesField):
-                    field.set_features(ids, names)
+                self._fit(field)
 
     def show_parameters(self, key: str, parameters: Sequence[Parameter], visible: bool = True) -> None:
         """Show the fields of a method, made when it is first shown.
@@ -169,11 +169,18 @@ class ParameterSection(QWidget):
     def _make(self, parameter: Parameter) -> Field:
         named = replace(translated(parameter), name=f"{self._prefix}{parameter.name}")
         field = _EDITORS[parameter.kind](self._theme, named)
-        if isinstance(field, FeaturesField):
-            field.set_features(*self._features)
+        self._fit(field)
         field.edited.connect(self._tell)
         (self._column if parameter.basic else self.more.column).addWidget(field)
         return field
+
+    def _fit(self, field: Field) -> None:
+        """Let a field take what the data have."""
+        ids, _ = self._features
+        if isinstance(field, FeaturesField):
+            field.set_features(*self._features)
+        elif isinstance(field, LineField) and field.parameter.name == StepKind.FEATURES.limit and ids:
+            field.set_most(len(ids))
 
     @Slot(object)
     def _tell(self, _value: object) -> None:

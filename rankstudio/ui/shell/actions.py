@@ -278,7 +278,7 @@ _RUN = (
     ),
     Command(
         "transfer",
-        tr("Test a selection made else&where…"),
+        tr("Test a sele&ction made elsewhere…"),
         tr(
             "Choose a run of a study on other data: its model and the same method on the open data are "
             "compared by query."
@@ -286,7 +286,7 @@ _RUN = (
     ),
     Command(
         "chance",
-        tr("Permutatio&n test…"),
+        tr("Permutatio&n test"),
         tr("Run a permutation test of the selection. Choose again to stop."),
     ),
     Command(
@@ -424,7 +424,7 @@ class Actions:
         action.setToolTip(f"{command.help.rstrip('.')}{keys}")
         action.setIconText(command.text.replace("&", ""))
         if command.icon:
-            set_icon(action, theme, command.icon, "on_accent" if command.key == "run" else "text")
+            set_icon(action, theme, command.icon)
         menu.addAction(action)
         self._actions[command.key] = action
 

@@ -49,18 +49,22 @@ class Entry:
 
 
 def matching(entries: Sequence[Entry], typed: str) -> list[Entry]:
-    """Return the entries that have every word that was typed, those that begin with it first.
+    """Return the entries that have every word that was typed.
 
-    The entries keep their order otherwise; nothing typed matches everything.
+    Those with the words themselves come before those with longer ones ("Theme › Light" before "LightGBM"), of
+    each those first that begin with what was typed. The entries keep their order otherwise; nothing typed
+    matches everything.
     """
     words = typed.lower().split()
 
-    def rank(entry: Entry) -> int:
+    def rank(entry: Entry) -> tuple[int, bool]:
         text = entry.text.lower()
-        if words and text.startswith(" ".join(words)):
-            return 0
-        starts = {part[: len(word)] for word in words for part in text.split()}
-        return 1 if all(word in starts for word in words) else 2
+        parts = text.split()
+        begins = text.startswith(" ".join(words))
+        if all(word in parts for word in words):
+            return 0, not begins
+        starts = {part[: len(word)] for word in words for part in parts}
+        return 1 if begins or all(word in starts for word in words) else 2, not begins
 
     found = [e for e in entries if all(w in f"{e.text} {e.kind} {e.note}".lower() for w in words)]
     return sorted(found, key=rank)
@@ -158,12 +162,12 @@ def palette_entries(
             entries.append(
                 Entry(
                     tr("run"),
-                    tr("run {key} {title}").format(key=run.key, title=run.plan.title),
+                    tr("run {key} {title}").format(key=run.key, title=run.title),
                     show,
                     run.dataset.name,
                 )
             )
-            delete = tr("Delete run {key} {title}").format(key=run.key, title=run.plan.title)
+            delete = tr("Remove run {key} {title}").format(key=run.key, title=run.title)
             remove = partial(sections.compare.removalAsked.emit, run)
             entries.append(Entry(tr("command"), delete, remove, run.dataset.name))
         listed = range(min(session.dataset.n_features, _MOST_LISTED))
@@ -190,7 +194,7 @@ def _choices(actions: Actions) -> Iterator[Entry]:
         for action in menu.actions():
             if action.text() and action.isEnabled() and action.menu() is None:
                 text = f"{title} › {action.text().replace('&', '')}"
-                yield Entry(tr("setting"), text, action.trigger)
+                yield Entry(tr("setting"), text, action.trigger, action.whatsThis())
 
 
 def _parameters(models: Models, sections: Sections, workspace: Workspace) -> Iterator[Entry]:

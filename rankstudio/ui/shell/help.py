@@ -26,6 +26,7 @@ from rankstudio.engine.support.resources import guide
 from rankstudio.ui.language import tr
 from rankstudio.ui.process.crash import CrashReports, data_folder
 from rankstudio.ui.style.icons import set_icon
+from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.terms import place_of, slug
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Notices
@@ -129,7 +130,7 @@ class GuideWindow(QMainWindow):
                 self._browser.moveCursor(QTextCursor.MoveOperation.Start)
                 if self._browser.find(text):
                     return
-        self.setWindowTitle(tr("RankStudio guide · nothing found for {text}").format(text=text))
+        self._nothing.setText(tr("Nothing found for “{text}”.").format(text=text))
 
     def _scroll_to(self, fragment: str) -> None:
         """Bring a heading, or the row of a term, to the top of the window; mark the row."""
@@ -166,8 +167,11 @@ class GuideWindow(QMainWindow):
         self.field.setClearButtonEnabled(True)
         self.field.setMaximumWidth(280)
         self.field.returnPressed.connect(self.find_next)
-        self.field.textChanged.connect(lambda: self.setWindowTitle(_TITLE))
+        self._nothing = named(PlainLabel(), "guide-nothing-found", role="caption")
+        self.field.textChanged.connect(lambda: self._nothing.setText(""))
         tools.addWidget(self.field)
+        tools.addWidget(self._nothing)
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self).activated.connect(self.close)
         for keys in (QKeySequence.StandardKey.Find, QKeySequence.StandardKey.FindNext):
             QShortcut(QKeySequence(keys), self).activated.connect(self._ask)
         self.addToolBar(tools)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QLocale, QObject, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 
@@ -83,7 +83,7 @@ class Menus(QObject):
     """The user wants a measure with a cut-off that the menu does not list."""
     conventionChosen = Signal(str)
     """The user picked a convention (its key)."""
-    warned = Signal(str)
+    told = Signal(str)
     """A sentence for the user."""
     readingChosen = Signal(str, str)
     """A field of the plan that says how files are read, and its new value."""
@@ -214,12 +214,14 @@ class Menus(QObject):
         menu, group = self._actions.submenus["language"], self._groups["language"]
         for key, label in {SYSTEM: tr("Same as system"), **LANGUAGES}.items():
             action = add_choice(menu, group, key, label, "")
+            if key in LANGUAGES:  # by which the palette finds it, too
+                action.setWhatsThis(QLocale.languageToString(QLocale(key).language()))
             action.setChecked(key == self._settings.language)
             action.triggered.connect(lambda _=False, key=key: self._choose_language(key))
 
     def _choose_language(self, key: str) -> None:
         self._settings.set("window/language", key)
-        self.warned.emit(tr("The language changes at the next start of RankStudio."))
+        self.told.emit(tr("The language changes at the next start of RankStudio."))
 
     @Slot()
     def _show_theme(self) -> None:

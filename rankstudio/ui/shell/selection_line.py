@@ -17,7 +17,7 @@ from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.style.number_format import combination_label
 from rankstudio.ui.style.plain_text import PlainLabel, plain
-from rankstudio.ui.widgets.choices import PickMenu
+from rankstudio.ui.widgets.choices import PickMenu, look_for_mouse
 from rankstudio.ui.widgets.layout import fill, named
 
 PARTS = {
@@ -118,6 +118,7 @@ class SelectionLine(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         menu = PickMenu(key, button)
         menu.aboutToShow.connect(lambda: self._fill(key))
+        menu.aboutToHide.connect(lambda: look_for_mouse(button))
         menu.picked.connect(lambda value: self.picked.emit(key, value))
         button.setMenu(menu)
         return button
@@ -196,7 +197,7 @@ class SelectionController(QObject):
         self._session, self._settings, self._line = models.session, settings, line
         self._runs, self._current = runs, current = models.runs, models.current
         line.picked.connect(self._choose)
-        for signal in (current.changed, runs.added, runs.removed, runs.cleared):
+        for signal in (current.changed, runs.added, runs.removed, runs.cleared, runs.labelled):
             signal.connect(self._show)
         self._show()
 
@@ -214,7 +215,7 @@ class SelectionController(QObject):
                 tr("fold {fold}").format(fold=fold) if fold else tr("all folds"), self._folds, fold
             )
         if record is not None:
-            text = tr("run {key} {title}").format(key=record.key, title=record.plan.title)
+            text = tr("run {key} {title}").format(key=record.key, title=record.title)
             parts["run"] = Part(text, self._listed_runs, record.key)
         elif self._runs.records:  # of other data, or of these divided otherwise
             parts["run"] = Part(tr("no run"), self._listed_runs)
@@ -240,7 +241,7 @@ class SelectionController(QObject):
         return [
             (
                 r.key,
-                tr("run {key} {title} on {name}").format(key=r.key, title=r.plan.title, name=r.dataset.name),
+                tr("run {key} {title} on {name}").format(key=r.key, title=r.title, name=r.dataset.name),
             )
             for r in self._runs.records
         ]

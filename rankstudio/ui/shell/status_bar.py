@@ -136,7 +136,7 @@ class LoadingBar(QFrame):
 
 def run_text(record: RunRecord, waiting: int) -> str:
     """Return what is said of a run: "Running Greedy RankRLS on MQ2008, fold 3 of 5 · 0:12 left"."""
-    what = tr("{title} on {name}").format(title=record.plan.title, name=record.dataset.name)
+    what = tr("{title} on {name}").format(title=record.title, name=record.dataset.name)
     behind = f" · {tr('{waiting} waiting').format(waiting=waiting)}" if waiting else ""
     match record.state:
         case RunState.RUNNING | RunState.PAUSED:

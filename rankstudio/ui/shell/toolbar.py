@@ -13,9 +13,9 @@ from rankstudio.ui.shell.actions import Actions
 from rankstudio.ui.shell.selection_line import SelectionLine
 from rankstudio.ui.style.icons import SIZE, set_icon
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_PADDING = 12  # of a text beside its icon, and between two buttons
 _USUAL, _LEAST = 50, 28  # letters of the line: of most selections, and five or six of each of its parts
 _TEXTS = 2  # buttons give way before the texts do
 
@@ -28,12 +28,14 @@ class ActionButton(QPushButton):
     action : QAction
     texted : bool
         Whether the action's name stands beside the icon.
+    own_icon : bool
+        Whether the button has an icon in another colour than the action's, which menus show.
     """
 
-    def __init__(self, action: QAction, texted: bool = False) -> None:
+    def __init__(self, action: QAction, texted: bool = False, own_icon: bool = False) -> None:
         super().__init__()
         self._action = action
-        self._texted, self._compact = texted, False
+        self._texted, self._compact, self._own_icon = texted, False, own_icon
         self.setObjectName(f"tool-{action.objectName()}")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.clicked.connect(action.trigger)
@@ -49,7 +51,8 @@ class ActionButton(QPushButton):
     def _follow(self) -> None:
         action = self._action
         self.setText(action.iconText().replace("&", "&&") if self._texted and not self._compact else "")
-        self.setIcon(action.icon())
+        if not self._own_icon:
+            self.setIcon(action.icon())
         self.setIconSize(QSize(SIZE, SIZE))
         self.setEnabled(action.isEnabled())
         self.setToolTip(action.toolTip())
@@ -76,8 +79,10 @@ class MainToolBar(QToolBar):
         self._level = 0
         self._shrinking = [self._add(actions["open"], texted=True)]
         self.addSeparator()
-        run = self._add(actions["run"], texted=True)
+        run = ActionButton(actions["run"], texted=True, own_icon=True)
         run.setProperty("role", "primary")
+        set_icon(run, theme, "run", "on_accent")
+        self.addWidget(run)
         self._first = [run, *(self._add(actions[key]) for key in ("pause", "stop", "step"))]
         self.addSeparator()
         self.line = SelectionLine()
@@ -117,9 +122,13 @@ class MainToolBar(QToolBar):
         menu replace give way to a line of usual length; then the texts of others, and further buttons, give
         way to one whose parts can be told from others.
         """
-        gains = [button.sizeHint().width() + _PADDING for button in self._giving_way]
-        texts = [self.fontMetrics().horizontalAdvance(one.accessibleName()) for one in self._shrinking]
-        gains.insert(_TEXTS, sum(texts) + _PADDING * len(texts))
+        # To the pixel: what is left out must come back at the width at which it was there before.
+        layout = self.layout()
+        gap = layout.spacing() if layout is not None else 0
+        gains = [button.sizeHint().width() + gap for button in self._giving_way]
+        whole = Qt.TextFlag.TextShowMnemonic.value
+        texts = [one.fontMetrics().size(whole, one.accessibleName()) for one in self._shrinking]
+        gains.insert(_TEXTS, sum(text.width() for text in texts))
         others = self.sizeHint().width() - self.line.sizeHint().width()  # known before it is laid out
         room, level = self.width() - others - sum(gains[: self._level]), 0
         while level < len(gains) and room < self.line.room_for(_USUAL if level < _TEXTS else _LEAST):
@@ -144,6 +153,7 @@ class MainToolBar(QToolBar):
     def _menu_button(self, name: str, menu: QMenu) -> QPushButton:
         button = named(QPushButton(), name)
         button.setMenu(menu)
+        menu.aboutToHide.connect(lambda: look_for_mouse(button))
         button.setProperty("menu", "true")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.addWidget(button)

@@ -151,7 +151,7 @@ class OpenController(Controller):
             columns = replace(DataColumns.of(options.columns), no_queries=True)
             self._open_with(path, options, columns)
         else:
-            self.failed.emit(problem)
+            self.said.emit(tr("{name} is not opened").format(name=Path(path).name))
 
     @Slot(str, object, str)
     def _ask_judgments(self, path: str, options: Plan, problem: str) -> None:

@@ -154,6 +154,11 @@ class StudyFiles(Controller):
         """List the runs of a study as they come, and show one of them when all are there."""
         opened = False
         self._opening = file
+        self._models.absence.read_runs(True)
+
+        def recognised() -> None:
+            self._models.absence.read_runs(False)
+            show()
 
         def handle(message: object) -> None:
             nonlocal opened
@@ -178,7 +183,9 @@ class StudyFiles(Controller):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
             if opened:
-                self._restorer.recognise(show)
+                self._restorer.recognise(recognised)
+            else:
+                self._models.absence.read_runs(False)
 
         self._models.task_worker.submit(
             Job(tr("Opening {name}").format(name=file.name), work, on_message=handle, on_end=end)

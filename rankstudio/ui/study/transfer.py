@@ -38,7 +38,8 @@ class TransferController(GivenController):
         """Ask for a study and one of its runs."""
         title = tr("Study with the selection to test")
         kinds = ";;".join((tr("Studies (*.rankstudio)"), tr("All files (*)")))
-        folder = self._models.study_store.path or self.folder
+        study = self._models.study_store.path
+        folder = study.parent if study is not None else self.folder
         path, _ = QFileDialog.getOpenFileName(self._window, title, str(folder), kinds)
         if path:
             self._models.task_worker.task(

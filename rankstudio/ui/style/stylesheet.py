@@ -209,6 +209,8 @@ QListView[role="popup"]::item:hover, QListView[role="popup"]::item:selected {
 QListWidget::item { min-height: 26px; padding: 0 8px; border-radius: 5px; }
 QListWidget::item:hover { background: $inset; }
 QListWidget::item:selected { background: $tint; color: $text; }
+QListWidget:disabled, QListWidget::item:disabled { color: $faint; }
+QListWidget::item:selected:disabled { background: $inset; }
 QTableView::item { border: none; padding: 0 8px; }
 QTableView::item:hover { background: $inset; }
 QTableView::item:selected { background: $tint; color: $text; }

@@ -19,6 +19,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QColor,
+    QCursor,
     QFont,
     QFontMetrics,
     QKeyEvent,
@@ -493,6 +494,13 @@ def set_notes(
 _ROWS = 14  # in sight at once
 _ROW_HEIGHT = 28
 _WIDTH = 180, 460
+
+
+def look_for_mouse(button: QWidget) -> None:
+    """Let a button look as the mouse is by now: Qt does not tell it that the mouse left it for its menu."""
+    there = button.rect().contains(button.mapFromGlobal(QCursor.pos()))
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, there)
+    button.update()
 
 
 class PickMenu(QMenu):

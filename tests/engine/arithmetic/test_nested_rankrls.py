@@ -13,7 +13,8 @@ from rankstudio.engine.arrays import Floats, Ints
 
 def nested_models(data: QueryData, order: Ints, regularization: float) -> tuple[Floats, Floats]:
     """Return the weights of the models along an order (k, n), and their leave-query-out errors (k,)."""
-    coefs, factor, along = nested_factor(*data.gram, order, regularization)
+    total = data.statistics.total
+    coefs, factor, along = nested_factor(total[:-1, :-1], total[:-1, -1], order, regularization)
     return coefs, left_out_errors(data, order, factor, along, regularization)
 
 

@@ -129,6 +129,7 @@ def test_features_of_a_profile_are_those_of_the_feature_set(tmp_path: Path) -> N
     [
         ("", "prices.csv feature per_document per_query"),
         ("feature,group\n1,2\n", "prices.csv per_document"),
+        ("feature,ms\n1,2\n", "prices.csv feature,ms per_document"),
         ("feature,per_query\n1,2\n", "prices.csv 2 TF 3"),
         ("feature,per_query\n1,1\n2,-1\n3,1\n", "prices.csv 3 per_query -1"),
         ("feature,per_query\n1,1\n2,abc\n3,1\n", "prices.csv 3 per_query abc"),

@@ -15,7 +15,7 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.kernels.shared_work import KernelWork
 from rankstudio.engine.methods.left_out import left_out_scores
 from rankstudio.engine.methods.rankers import rankrls_shards
-from rankstudio.engine.methods.rankers.rankrls import leave_query_out_models
+from rankstudio.engine.methods.rankers.rankrls_shards import models_without
 from rankstudio.engine.steps import Step
 
 QUERIES, SIZE, FEATURES = 400, 20, 12
@@ -50,7 +50,9 @@ def test_queries_in_pieces_score_as_all_at_once(
     monkeypatch.setattr(rankrls_shards, "_AT_ONCE", at_once)
     data = documents(60)
     narrow = data.narrowed(sorted(columns))
-    expected = left_out_scores(narrow, leave_query_out_models(narrow.statistics, 2.0))
+    expected = left_out_scores(
+        narrow, next(models_without(narrow.statistics.gram, narrow.statistics.total, (2.0,)))
+    )
     np.testing.assert_allclose(RankRLS(2.0).left_out(data, columns), expected, rtol=1e-9)
 
 

@@ -25,95 +25,7 @@ from rankstudio.engine.statistics.paired import compare_paired, holm
 from rankstudio.ui.compare import feeders
 from rankstudio.ui.main_window import MainWindow
 
-
-def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviation(
-    window: MainWindow,
-) -> None:
-    first, second = run_with(window), run_with(window, rule="at most 2")
-    look(window, "folds")
-    table = views(window).folds.table
-    assert [row.label for row in table.rows()] == ["1", "2", "mean", "sd"]
-    for record in (second, first):
-        window.sections.compare.panel.selected.emit(record.key)
-        one, two, average, spread = table.rows()
-        folds = [record.folds[1], record.folds[2]]
-        for row, fold in zip((one, two), folds, strict=True):
-            assert (row.values, row.size) == (fold.chosen.unit.values, len(fold.selected))
-            assert (row.test, row.validation) == (fold.test, fold.validation)
-        for name in record.plan.measures:
-            values = [fold.test[name] for fold in folds]
-            assert average.test[name] == pytest.approx(mean(values))
-            assert spread.test[name] == pytest.approx(stdev(values))
-            assert average.validation[name] == pytest.approx(mean(f.validation[name] for f in folds))
-        assert average.size == mean(len(fold.selected) for fold in folds)
-    assert views(window).caption().startswith("run 1 · Greedy RankRLS on Small · LETOR 4.0")
-    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
-    assert [row.label for row in table.rows()][2:] == ["mean", "sd"]
-
-
-def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(window: MainWindow) -> None:
-    run_with(window)
-    look(window, "folds")
-    table = views(window).folds.table
-    assert table.current().fold == window.session.fold == 2
-    table.setFocus()
-    QTest.keyClick(table, Qt.Key.Key_Up)
-    assert window.session.fold == 1
-    window.commands["next_fold"].trigger()
-    assert table.current().fold == 2
-    QTest.keyClick(table, Qt.Key.Key_Down)  # the mean is no fold
-    assert window.session.fold == 2
-    settle(window)
-
-
-def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(window: MainWindow) -> None:
-    records = three_runs(window)
-    run_with(window, folds=(1,))  # on other folds, so it has no column
-    window.sections.compare.panel.selected.emit(1)
-    look(window, "folds")
-    view = views(window).folds
-    view.scope._group.buttons()[1].click()
-    window.session.show_measure("P@10")
-    rows = view.table.rows()
-    assert [row.label for row in rows] == ["1", "2", "mean", "sd"]
-    for row in rows[:2]:
-        values = {record.key: record.folds[row.fold].test["P@10"] for record in records}
-        assert row.values == values
-        assert row.best in (max(values.values()), None)
-    assert rows[2].values == pytest.approx({r.key: r.result.average["P@10"] for r in records})
-    header = view.table.rows_as_csv().splitlines()[0]
-    assert header == "fold,1 Greedy RankRLS,2 Greedy RankRLS,3 RankRLS"
-    assert views(window).caption() == "P@10 of every finished run on these folds"
-    view.table.chosen.emit(rows[0])
-    assert window.session.fold == 1
-    view.scope._group.buttons()[0].click()
-    assert view.table.rows_as_csv().splitlines()[0].startswith("fold,λ,k,test MAP")
-    settle(window)
-
-
-def test_every_run_is_held_against_the_best_by_all_queries(window: MainWindow) -> None:
-    records = three_runs(window)
-    look(window, "tests")
-    wait_until(lambda: all(row.role != "waiting" for row in paired(window)))
-    settle(window)
-    results = {record.key: record.result for record in records}
-    best = max(results.values(), key=lambda r: r.average["MAP"])
-    rows = paired(window)
-    assert results[rows[0].key] is best
-    assert [row.role for row in rows] == ["reference", "compared", "compared"]
-    by_query = {
-        key: np.concatenate([f.per_query["MAP"] for f in result.folds]) for key, result in results.items()
-    }
-    wanted = [compare_paired(by_query[row.key], by_query[rows[0].key]) for row in rows[1:]]
-    assert [row.found for row in rows[1:]] == wanted
-    assert [row.p_holm for row in rows[1:]] == pytest.approx(holm([w.p_randomisation for w in wanted]))
-    assert [row.p_t_holm for row in rows[1:]] == pytest.approx(holm([w.p_t for w in wanted]))
-    in_the_terminal = compare_runs([results[row.key] for row in rows], "MAP", against=1)
-    assert [(t.p_holm, t.p_t_holm) for t in in_the_terminal.tests[1:] if t] == [
-        (row.p_holm, row.p_t_holm) for row in rows[1:]
-    ]
-    queries = sum(fold.test.n_queries for fold in window.session.dataset.folds)
-    assert views(window).caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
+prepare = three_runs
 
 
 def test_the_terminal_gives_the_same_numbers_for_the_same_study(
@@ -146,8 +58,115 @@ def test_the_terminal_gives_the_same_numbers_for_the_same_study(
     assert len(rows) == len(terminal["runs"]) == 3
 
 
-def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, questions: list[str]) -> None:
-    plain, pinned, _ = three_runs(window)
+def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWindow) -> None:
+    run_with(window)
+    run_with(window, convention="trec_eval")
+    run_with(window, convention="letor4", folds=(1,))
+    window.sections.compare.panel.selected.emit(1)
+    look(window, "tests")
+    assert [(row.key, row.role, row.differs) for row in paired(window)] == [
+        (1, "reference", ""),
+        (2, "left out", "left out: measured by the convention trec_eval, not LETOR 4.0"),
+        (3, "left out", "left out: on fold 1, not on folds 1, 2"),
+    ]
+    assert views(window).caption() == "no other run shares the folds of the reference"
+
+
+def test_the_folds_of_the_chosen_run_stand_under_each_other_with_mean_and_deviation(
+    ran: MainWindow,
+) -> None:
+    window, first = ran, ran.runs.records[0]
+    plan = first.plan
+    second = run_with(window, method=plan.method, parameters=plan.parameters, rule="at most 2")
+    look(window, "folds")
+    table = views(window).folds.table
+    assert [row.label for row in table.rows()] == ["1", "2", "mean", "sd"]
+    for record in (second, first):
+        window.sections.compare.panel.selected.emit(record.key)
+        one, two, average, spread = table.rows()
+        folds = [record.folds[1], record.folds[2]]
+        for row, fold in zip((one, two), folds, strict=True):
+            assert (row.values, row.size) == (fold.chosen.unit.values, len(fold.selected))
+            assert (row.test, row.validation) == (fold.test, fold.validation)
+        for name in record.plan.measures:
+            values = [fold.test[name] for fold in folds]
+            assert average.test[name] == pytest.approx(mean(values))
+            assert spread.test[name] == pytest.approx(stdev(values))
+            assert average.validation[name] == pytest.approx(mean(f.validation[name] for f in folds))
+        assert average.size == mean(len(fold.selected) for fold in folds)
+    assert views(window).caption().startswith("run 1 · Greedy RankRLS on Small · LETOR 4.0")
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    assert [row.label for row in table.rows()][2:] == ["mean", "sd"]
+
+
+def test_a_click_on_a_fold_looks_at_it_and_the_fold_looked_at_is_marked(ran: MainWindow) -> None:
+    window = ran
+    look(window, "folds")
+    table = views(window).folds.table
+    assert table.current().fold == window.session.fold == 2
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Up)
+    assert window.session.fold == 1
+    window.commands["next_fold"].trigger()
+    assert table.current().fold == 2
+    QTest.keyClick(table, Qt.Key.Key_Down)  # the mean is no fold
+    assert window.session.fold == 2
+    settle(window)
+
+
+def test_all_runs_stand_side_by_side_by_the_measure_that_is_shown(ran: MainWindow) -> None:
+    window, records = ran, ran.runs.records
+    run_with(window, folds=(1,))  # on other folds, so it has no column
+    window.sections.compare.panel.selected.emit(1)
+    look(window, "folds")
+    view = views(window).folds
+    view.scope._group.buttons()[1].click()
+    window.session.show_measure("P@10")
+    rows = view.table.rows()
+    assert [row.label for row in rows] == ["1", "2", "mean", "sd"]
+    for row in rows[:2]:
+        values = {record.key: record.folds[row.fold].test["P@10"] for record in records}
+        assert row.values == values
+        assert row.best in (max(values.values()), None)
+    assert rows[2].values == pytest.approx({r.key: r.result.average["P@10"] for r in records})
+    header = view.table.rows_as_csv().splitlines()[0]
+    assert header == "fold,1 Greedy RankRLS,2 Greedy RankRLS,3 RankRLS"
+    assert views(window).caption() == "P@10 of every finished run on these folds"
+    view.table.chosen.emit(rows[0])
+    assert window.session.fold == 1
+    view.scope._group.buttons()[0].click()
+    assert view.table.rows_as_csv().splitlines()[0].startswith("fold,λ,k,test MAP")
+    settle(window)
+
+
+def test_every_run_is_held_against_the_best_by_all_queries(ran: MainWindow) -> None:
+    window, records = ran, ran.runs.records
+    look(window, "tests")
+    wait_until(lambda: all(row.role != "waiting" for row in paired(window)))
+    settle(window)
+    results = {record.key: record.result for record in records}
+    best = max(results.values(), key=lambda r: r.average["MAP"])
+    rows = paired(window)
+    assert results[rows[0].key] is best
+    assert [row.role for row in rows] == ["reference", "compared", "compared"]
+    by_query = {
+        key: np.concatenate([f.per_query["MAP"] for f in result.folds]) for key, result in results.items()
+    }
+    wanted = [compare_paired(by_query[row.key], by_query[rows[0].key]) for row in rows[1:]]
+    assert [row.found for row in rows[1:]] == wanted
+    assert [row.p_holm for row in rows[1:]] == pytest.approx(holm([w.p_randomisation for w in wanted]))
+    assert [row.p_t_holm for row in rows[1:]] == pytest.approx(holm([w.p_t for w in wanted]))
+    in_the_terminal = compare_runs([results[row.key] for row in rows], "MAP", against=1)
+    assert [(t.p_holm, t.p_t_holm) for t in in_the_terminal.tests[1:] if t] == [
+        (row.p_holm, row.p_t_holm) for row in rows[1:]
+    ]
+    queries = sum(fold.test.n_queries for fold in window.session.dataset.folds)
+    assert views(window).caption().startswith(f"MAP, {queries} queries, against run {rows[0].key}")
+
+
+def test_what_pins_did_is_called_so_beside_the_run_without(ran: MainWindow, questions: list[str]) -> None:
+    window = ran
+    plain, pinned, _ = window.runs.records
     look(window, "tests")
     box = views(window).tests.reference
     box.setCurrentIndex(box.findData(plain.key))
@@ -172,22 +191,8 @@ def test_what_pins_did_is_called_so_beside_the_run_without(window: MainWindow, q
     assert box.currentText() == "against the best"
 
 
-def test_runs_that_cannot_be_paired_are_left_out_with_the_reason(window: MainWindow) -> None:
-    run_with(window)
-    run_with(window, convention="trec_eval")
-    run_with(window, convention="letor4", folds=(1,))
-    window.sections.compare.panel.selected.emit(1)
-    look(window, "tests")
-    assert [(row.key, row.role, row.differs) for row in paired(window)] == [
-        (1, "reference", ""),
-        (2, "left out", "left out: measured by the convention trec_eval, not LETOR 4.0"),
-        (3, "left out", "left out: on fold 1, not on folds 1, 2"),
-    ]
-    assert views(window).caption() == "no other run shares the folds of the reference"
-
-
-def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
-    three_runs(window)
+def test_tests_follow_the_measure_that_is_shown(ran: MainWindow) -> None:
+    window = ran
     look(window, "tests")
     window.session.show_measure("P@10")
     settle(window)
@@ -198,8 +203,8 @@ def test_tests_follow_the_measure_that_is_shown(window: MainWindow) -> None:
     assert header.startswith("run,method,differs by,P@10,difference,95 % from,to,p Fisher,Holm,")
 
 
-def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(window: MainWindow) -> None:
-    three_runs(window)
+def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(ran: MainWindow) -> None:
+    window = ran
     look(window, "tests")
     table = views(window).tests.table
     p = {"p_holm", "p_t_holm", "p_wilcoxon_holm"}
@@ -226,8 +231,9 @@ def test_the_tests_never_scroll_sideways_and_files_have_what_is_hidden(window: M
 
 
 def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window_s_thread(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    window = ran
     on: list[threading.Thread] = []
     real = feeders.compare_with
 
@@ -236,7 +242,8 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
         return real(*args)
 
     monkeypatch.setattr(feeders, "compare_with", watched)
-    three_runs(window)
+    window.session.show_measure("P@3")  # which no other test has seen
+    settle(window)
     assert on == []
     look(window, "folds")
     assert len(on) == 2, "the table of runs shows them"
@@ -247,8 +254,10 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen_and_never_on_the_window
     assert len(on) == 2, "what was found is kept"
 
 
-def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: MainWindow) -> None:
-    three_runs(window)
+def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(ran: MainWindow) -> None:
+    window = ran
+    window.session.show_measure("P@4")  # which no other test has seen
+    settle(window)
     window.workspace.show_page("compare")
     tests = window.sections.compare._tests
     assert [row.role for row in tests.rows].count("waiting") == 2
@@ -259,8 +268,9 @@ def test_comparisons_that_nobody_waits_for_any_more_come_to_nothing(window: Main
     assert [row.role for row in tests.rows] == ["reference"]
 
 
-def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) -> None:
-    record = run_with(window, rule="at most 3")
+def test_folds_are_compared_by_the_features_that_they_chose(ran: MainWindow) -> None:
+    window, plan = ran, ran.runs.records[0].plan
+    record = run_with(window, method=plan.method, parameters=plan.parameters, rule="at most 3")
     look(window, "stability")
     view = views(window).stability
     one, two = (set(record.folds[i].selected) for i in (1, 2))
@@ -287,8 +297,9 @@ def test_folds_are_compared_by_the_features_that_they_chose(window: MainWindow) 
     settle(window)
 
 
-def test_one_fold_and_a_method_without_a_choice_have_no_stability(window: MainWindow) -> None:
-    run_with(window, folds=(1,))
+def test_one_fold_and_a_method_without_a_choice_have_no_stability(ran: MainWindow) -> None:
+    window, plan = ran, ran.runs.records[0].plan
+    run_with(window, method=plan.method, parameters=plan.parameters, folds=(1,))
     look(window, "stability")
     view = views(window).stability
     assert view.plot.is_empty()

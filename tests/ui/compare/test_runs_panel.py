@@ -120,7 +120,7 @@ def test_runs_are_selected_removed_and_stopped(panel):
         *("Rename", "Tags…", "Note…"),
         "Compare the others with this run",
         "Hide",
-        "Remove from the table",
+        "Remove",
     ]
     panel.show_runs([done(1)])
     assert len(cells(panel)) == 1

@@ -48,13 +48,25 @@ def tick(dialog: TableDialog, *names: str) -> None:
         item.setCheckState(Qt.CheckState.Checked if item.text() in names else Qt.CheckState.Unchecked)
 
 
-def two_runs(window: MainWindow) -> None:
+def prepare(window: MainWindow) -> None:
     run_with(window)
     run_with(window, method="rankrls", parameters={"regularization": (0.5, 2.0)})
 
 
-def test_the_test_of_the_marks_can_be_chosen(window: MainWindow) -> None:
-    two_runs(window)
+def test_the_command_is_there_when_a_run_is_done(window: MainWindow) -> None:
+    assert not window.commands["export_table"].isEnabled()
+    run_with(window)
+    assert window.commands["export_table"].isEnabled()
+    window.commands["export_table"].trigger()
+    dialog = window.sections.compare.table.dialog
+    assert dialog is not None
+    made(dialog)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert window.sections.compare.table.dialog is None
+
+
+def test_the_test_of_the_marks_can_be_chosen(ran: MainWindow) -> None:
+    window = ran
     dialog = opened(window)
     assert naming("Fisher 100,000").search(shown(dialog))
     first, second = (record.result.per_query("MAP") for record in window.runs.records if record.result)
@@ -67,8 +79,8 @@ def test_the_test_of_the_marks_can_be_chosen(window: MainWindow) -> None:
     assert p == signed_ranks(first, second).p
 
 
-def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(window: MainWindow) -> None:
-    two_runs(window)
+def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(ran: MainWindow) -> None:
+    window = ran
     dialog = opened(window)
     text = shown(dialog)
     assert text.startswith("MAP, P@10 and MeanNDCG on Small: test part, mean over 2 folds.")
@@ -94,8 +106,8 @@ def test_the_preview_shows_the_measures_of_the_ticked_runs_with_marks_and_notes(
     assert window.sections.compare.table.dialog is None
 
 
-def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(window: MainWindow) -> None:
-    two_runs(window)
+def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(ran: MainWindow) -> None:
+    window = ran
     dialog = opened(window)
     dialog.by._group.buttons()[1].click()
     tick(dialog, "ERR")
@@ -118,8 +130,8 @@ def test_a_measure_that_no_run_reported_is_computed_and_columns_can_be_folds(win
     dialog.close()
 
 
-def test_it_is_copied_as_text_and_html_as_a_table(window: MainWindow) -> None:
-    two_runs(window)
+def test_it_is_copied_as_text_and_html_as_a_table(ran: MainWindow) -> None:
+    window = ran
     dialog = opened(window)
     clipboard = QGuiApplication.clipboard()
     dialog.copy.click()
@@ -141,8 +153,8 @@ def test_it_is_copied_as_text_and_html_as_a_table(window: MainWindow) -> None:
     dialog.close()
 
 
-def test_it_is_saved_and_nothing_is_replaced_unasked(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
-    two_runs(window)
+def test_it_is_saved_and_nothing_is_replaced_unasked(ran: MainWindow, tmp_path: Path, monkeypatch) -> None:
+    window = ran
     dialog = opened(window)
     chosen = [str(tmp_path / "table"), ""]
     asked = []
@@ -175,8 +187,8 @@ def test_it_is_saved_and_nothing_is_replaced_unasked(window: MainWindow, tmp_pat
     dialog.close()
 
 
-def test_nothing_of_a_sealed_test_part_is_shown(window: MainWindow) -> None:
-    two_runs(window)
+def test_nothing_of_a_sealed_test_part_is_shown(ran: MainWindow) -> None:
+    window = ran
     window.session.seal(True)
     settle(window)
     dialog = opened(window)
@@ -190,21 +202,10 @@ def test_nothing_of_a_sealed_test_part_is_shown(window: MainWindow) -> None:
     dialog.close()
 
 
-def test_the_command_is_there_when_a_run_is_done(window: MainWindow) -> None:
-    assert not window.commands["export_table"].isEnabled()
-    run_with(window)
-    assert window.commands["export_table"].isEnabled()
-    window.commands["export_table"].trigger()
-    dialog = window.sections.compare.table.dialog
-    assert dialog is not None
-    made(dialog)
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert window.sections.compare.table.dialog is None
-
-
-def test_without_a_ticked_run_it_says_so(window: MainWindow) -> None:
-    run_with(window)
-    window.models.marks.tick(1, False)
+def test_without_a_ticked_run_it_says_so(ran: MainWindow) -> None:
+    window = ran
+    for key in (1, 2):
+        window.models.marks.tick(key, False)
     window.sections.compare.table.open()
     dialog = window.sections.compare.table.dialog
     wait_until(lambda: bool(dialog.message.text()))

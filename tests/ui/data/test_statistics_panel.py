@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 from waiting import wait_until
+from windows import finish as finish_run
 from windows import open_window, settle
 
 from rankstudio.engine.analysis.features.drift import feature_drift
@@ -167,6 +168,25 @@ def test_statistics_are_shown_when_the_page_is_seen_and_not_before(
     window.session.look_at(1)
     settle(window)
     assert "fold 1" in statistics.caption()
+
+
+def test_the_statistics_follow_the_convention_that_is_looked_at(window: MainWindow) -> None:
+    """Catches measures of the plan's convention beside a plot of another one, once a run was done."""
+    finish_run(window)
+    window.commands["page_data"].trigger()
+    settle(window)
+    panel, seen = window.sections.data.statistics, []
+    for key in ("letor4", "lightgbm", "letor4"):
+        window.measurement.look_by(key)
+        settle(window)
+        train = window.session.watched.train
+        wanted = feature_quality(train, summary=summary_of(train), convention=key)
+        seen.append([row.alone("NDCG@10") for row in panel.table.rows()])
+        assert seen[-1] == [
+            None if row.constant else one.alone["NDCG@10"]
+            for row, one in zip(panel.table.rows(), wanted.features, strict=True)
+        ]
+    assert seen[0] == seen[2] != seen[1]
 
 
 def test_drift_from_training_to_validation_is_that_of_the_engine(

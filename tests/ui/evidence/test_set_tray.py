@@ -32,10 +32,18 @@ from rankstudio.ui.style.fonts import BASE
 from rankstudio.ui.style.theme import Theme
 
 
-@pytest.fixture
-def tray(window: MainWindow) -> SetTrayController:
-    """The tray of the Features page, with the set of the first run of fold 1."""
+def prepare(window: MainWindow) -> None:
     finish(window)
+    shown(window)
+
+
+@pytest.fixture
+def tray(ran: MainWindow) -> SetTrayController:
+    """The tray of the Features page, with the set of the first run of fold 1."""
+    return shown(ran)
+
+
+def shown(window: MainWindow) -> SetTrayController:
     window.session.look_at(1)
     window.workspace.show_page("features")
     settle(window)
@@ -57,35 +65,9 @@ def exact(window: MainWindow, tray: SetTrayController) -> object:
     return set_changes(judge, train.X, train.y, qid=qid, features=tray._columns)
 
 
-def test_a_chip_out_and_one_in_follow_exactly(window: MainWindow, tray: SetTrayController) -> None:
-    first, _ = tray.trays
-    selected = tray.features
-    assert not tray.edited
-    assert not first.run.isEnabled()
-    first.chips[-1].removed.emit(selected[-1])
-    wait_until(lambda: len(first.chips) == len(selected) - 1)
-    known(tray)
-    assert tray.edited
-    assert first.run.isEnabled()
-    model = window.models.current.model
-    found = exact(window, tray)
-    assert tray._changes.criterion == pytest.approx(found.criterion, rel=1e-9)
-    assert found.criterion != pytest.approx(model.step.criterion, rel=1e-6)
-    tray.look_at(selected[-1])
-    settle(window)
-    change = found.added[tray._column(selected[-1])] / found.criterion - 1
-    assert signed_percent(change) in first.said.text()
-    tray.undo()
-    wait_until(lambda: tray.features == selected)
-    assert not tray.edited
-    other = next(i for i in window.session.dataset.feature_ids if i not in selected)
-    tray.exchange(selected[0], int(other))
-    assert tray.features == (int(other), *selected[1:])
-    tray.reset()
-    assert tray.features == selected
-
-
-def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow, tray: SetTrayController) -> None:
+def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow) -> None:
+    finish(window)
+    tray = shown(window)
     selected = tray.features
     tray.remove(selected[0])
     left = tray.features
@@ -131,7 +113,61 @@ def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
     assert result.chosen.step.criterion == pytest.approx(error)
 
 
-def test_tables_and_menus_offer_the_changes(window: MainWindow, tray: SetTrayController) -> None:
+@pytest.mark.thorough
+def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(window: MainWindow) -> None:
+    finish(window)
+    tray = shown(window)
+    tray.remove(tray.features[0])
+    window.session.look_at(2)
+    settle(window)
+    wait_until(lambda: not tray.edited)
+    assert set(tray._columns) == set(window.models.current.model.step.selected)
+    window.session.change("editing", method="fsmrank", parameters={})
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    wait_until(lambda: not tray.trays[0].isVisible())
+
+
+def test_a_chip_out_and_one_in_follow_exactly(ran: MainWindow, tray: SetTrayController) -> None:
+    window = ran
+    first, _ = tray.trays
+    selected = tray.features
+    assert not tray.edited
+    assert not first.run.isEnabled()
+    first.chips[-1].removed.emit(selected[-1])
+    wait_until(lambda: len(first.chips) == len(selected) - 1)
+    known(tray)
+    assert tray.edited
+    assert first.run.isEnabled()
+    model = window.models.current.model
+    found = exact(window, tray)
+    assert tray._changes.criterion == pytest.approx(found.criterion, rel=1e-9)
+    assert found.criterion != pytest.approx(model.step.criterion, rel=1e-6)
+    tray.look_at(selected[-1])
+    settle(window)
+    change = found.added[tray._column(selected[-1])] / found.criterion - 1
+    assert signed_percent(change) in first.said.text()
+    tray.undo()
+    wait_until(lambda: tray.features == selected)
+    assert not tray.edited
+    window.session.undo.redo()
+    assert tray.features == selected[:-1]
+    window.session.select(None, 1)
+    wait_until(lambda: len(tray.features) == 1)
+    window.session.undo.undo()
+    wait_until(lambda: tray.features == selected[:-1])  # the set of this model, as it was edited
+    window.session.undo.undo()
+    assert tray.features == selected
+    other = next(i for i in window.session.dataset.feature_ids if i not in selected)
+    tray.exchange(selected[0], int(other))
+    assert tray.features == (int(other), *selected[1:])
+    tray.reset()
+    assert tray.features == selected
+
+
+def test_tables_and_menus_offer_the_changes(ran: MainWindow, tray: SetTrayController) -> None:
+    window = ran
     selected = tray.features
     (action,) = tray.actions(selected[0])
     assert isinstance(action, QAction)
@@ -151,23 +187,8 @@ def test_tables_and_menus_offer_the_changes(window: MainWindow, tray: SetTrayCon
     tray._menu.close()
 
 
-@pytest.mark.thorough
-def test_another_fold_has_its_own_set_and_a_method_without_exact_changes_none(
-    window: MainWindow, tray: SetTrayController
-) -> None:
-    tray.remove(tray.features[0])
-    window.session.look_at(2)
-    settle(window)
-    wait_until(lambda: not tray.edited)
-    assert set(tray._columns) == set(window.models.current.model.step.selected)
-    window.session.change("editing", method="fsmrank", parameters={})
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
-    wait_until(lambda: not tray.trays[0].isVisible())
-
-
-def test_the_line_is_on_both_pages_and_not_on_estimates(window: MainWindow, tray: SetTrayController) -> None:
+def test_the_line_is_on_both_pages_and_not_on_estimates(ran: MainWindow, tray: SetTrayController) -> None:
+    window = ran
     first, second = tray.trays
     assert first.isVisible()
     window.workspace.show_page("evidence")
@@ -180,8 +201,9 @@ def test_the_line_is_on_both_pages_and_not_on_estimates(window: MainWindow, tray
 
 
 def test_the_feature_under_the_mouse_is_said_and_a_row_is_dragged_in(
-    window: MainWindow, tray: SetTrayController
+    ran: MainWindow, tray: SetTrayController
 ) -> None:
+    window = ran
     first, table = tray.trays[0], window.sections.features.path.table
     selected = tray.features
     rows = {row.feature_id: at for at, row in enumerate(table.rows())}
@@ -240,8 +262,9 @@ def drag(monkeypatch: pytest.MonkeyPatch, tray: SetTrayController, target: QWidg
 
 
 def test_only_a_chip_that_is_let_go_outside_of_the_tray_is_removed(
-    window: MainWindow, tray: SetTrayController, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, tray: SetTrayController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    window = ran
     selected = tray.features
     drag(monkeypatch, tray, None)
     assert tray.features == selected
@@ -278,8 +301,9 @@ def hovered_features(plot: Plot) -> dict[int, QPointF]:
     ],
 )
 def test_every_plot_of_features_says_the_exact_changes(
-    window: MainWindow, tray: SetTrayController, page: str, kind: type[Plot]
+    ran: MainWindow, tray: SetTrayController, page: str, kind: type[Plot]
 ) -> None:
+    window = ran
     window.workspace.show_page(page)
     if page == "select":
         window.sections.features.inspector.switch.select(CANDIDATES)
@@ -292,6 +316,7 @@ def test_every_plot_of_features_says_the_exact_changes(
     wait_until(lambda: not plot.is_empty())
     settle(window)
     places = hovered_features(plot)
+    before = [one.said.text() for one in tray.trays]
     members = set(tray.features)
     assert len(set(places) - members) >= 1 or page in ("select", "evidence")
     for feature, at in list(places.items())[:6]:
@@ -312,12 +337,13 @@ def test_every_plot_of_features_says_the_exact_changes(
     plot.hover(None)
     settle(window)
     assert not window.status.currentMessage()
-    assert not any("%" in one.said.text() for one in tray.trays if one.isVisible())
+    assert [one.said.text() for one in tray.trays] == before
 
 
 def test_each_member_shows_what_the_feature_under_the_mouse_would_change_in_its_place(
-    window: MainWindow, tray: SetTrayController
+    ran: MainWindow, tray: SetTrayController
 ) -> None:
+    window = ran
     table, chips = window.sections.features.path.table, tray.trays[0].chips
     found = exact(window, tray)
     other = next(at for at, row in enumerate(table.rows()) if row.feature_id not in tray.features)

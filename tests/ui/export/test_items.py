@@ -20,7 +20,29 @@ from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
 
 
-def test_every_format_of_a_plan_is_offered_saved_and_copied(window: MainWindow, tmp_path: Path) -> None:
+def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow, tmp_path: Path) -> None:
+    """Catches a report that only the Report page can write, and one without its words or numbers."""
+    dialog = window.export_controller.dialog()
+    dialog.select("report")
+    assert dialog._unavailable == "The study has no finished run yet."
+    dialog.close()
+    finish(window)
+    window.sections.report.words.notes.setPlainText("Two features do.")
+    dialog = window.export_controller.dialog()
+    dialog.select("report")
+    for place, ending, beginning in ((0, "html", b"<!doctype html>"), (1, "pdf", b"%pdf")):
+        path = tmp_path / f"report.{ending}"
+        assert str(path) in save(dialog, place, path)
+        assert path.read_bytes().lower().startswith(beginning)
+    result = window.runs.records[0].result
+    assert result is not None
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Two features do." in html and f"{result.average['MAP']:.4f}" in html
+    dialog.close()
+
+
+def test_every_format_of_a_plan_is_offered_saved_and_copied(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     dialog = window.export_controller.dialog()
     labels = [dialog._list.item(row).text() for row in range(dialog._list.count())]
     assert labels[-len(PLAN_FORMATS) :] == [form.label for form in PLAN_FORMATS]
@@ -54,8 +76,8 @@ def save(dialog: ExportDialog, place: int, path: Path) -> str:
     return dialog.message.text()
 
 
-def test_the_parts_of_the_fold_are_written_in_every_format(window: MainWindow, tmp_path: Path) -> None:
-    finish(window)
+def test_the_parts_of_the_fold_are_written_in_every_format(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     window.session.look_at(2)
     model, dataset = window.current.model, window.session.dataset
     assert model is not None and dataset is not None
@@ -78,8 +100,8 @@ def test_the_parts_of_the_fold_are_written_in_every_format(window: MainWindow, t
     dialog.deleteLater()
 
 
-def test_nothing_is_replaced_before_it_is_asked_for_twice(window: MainWindow, tmp_path: Path) -> None:
-    finish(window)
+def test_nothing_is_replaced_before_it_is_asked_for_twice(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     dialog = opened(window)
     out = tmp_path / "few"
     out.mkdir()
@@ -92,41 +114,19 @@ def test_nothing_is_replaced_before_it_is_asked_for_twice(window: MainWindow, tm
     dialog.deleteLater()
 
 
-def test_a_full_disk_is_a_sentence(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_a_sentence(ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = ran
+
     def full(*_: object, **__: object) -> None:
         raise OutputError("train.txt could not be written: No space left on device.")
 
     monkeypatch.setattr(dataset_files, "save_dataset", full)
-    finish(window)
     dialog = opened(window)
     told: list[Path] = []
     dialog.saved.connect(told.append)
     assert naming("No space left on device").search(save(dialog, 0, tmp_path / "few"))
     assert not told and dialog._save.isEnabled()
     dialog.deleteLater()
-
-
-def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow, tmp_path: Path) -> None:
-    """Catches a report that only the Report page can write, and one without its words or numbers."""
-    dialog = window.export_controller.dialog()
-    dialog.select("report")
-    assert dialog._unavailable == "The study has no finished run yet."
-    dialog.close()
-    finish(window)
-    window.sections.report.words.notes.setPlainText("Two features do.")
-    dialog = window.export_controller.dialog()
-    dialog.select("report")
-    for place, ending, beginning in ((0, "html", b"<!doctype html>"), (1, "pdf", b"%pdf")):
-        path = tmp_path / f"report.{ending}"
-        assert str(path) in save(dialog, place, path)
-        assert path.read_bytes().lower().startswith(beginning)
-    result = window.runs.records[0].result
-    assert result is not None
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Two features do." in html and f"{result.average['MAP']:.4f}" in html
-    dialog.close()
 
 
 def test_without_a_model_it_says_why(window: MainWindow) -> None:

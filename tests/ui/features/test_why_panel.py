@@ -22,6 +22,9 @@ from rankstudio.ui.main_window import MainWindow
 NAMES = tuple(f"feature {j}" for j in range(8))
 
 
+prepare = settle
+
+
 @pytest.fixture
 def panel(theme, stage):
     made = WhyPanel(theme)
@@ -144,7 +147,8 @@ def texts(window: MainWindow) -> list[str]:
         ("fsmrank", {"max_iter": 9}),
     ],
 )
-def test_what_a_method_compared_is_shown(window: MainWindow, method: str, parameters: dict) -> None:
+def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameters: dict) -> None:
+    window = ran
     run_method(window, method, **parameters)
     model, why = window.current.model, window.sections.why
     assert model is not None
@@ -169,7 +173,8 @@ def test_what_a_method_compared_is_shown(window: MainWindow, method: str, parame
     assert window.sections.select.candidates.plot.axes.title == score.title
 
 
-def test_where_another_method_ranks_the_selectors_scores_are_shown(window: MainWindow) -> None:
+def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWindow) -> None:
+    window = ran
     shown: dict[str, list[object]] = {}
     for ranker in ("", "ranksvm"):
         window.session.change("editing", **{**LISTS, "method": "greedy-rankrls", "ranker": ranker})
@@ -186,7 +191,8 @@ def test_where_another_method_ranks_the_selectors_scores_are_shown(window: MainW
     assert repr(shown["ranksvm"]) == repr(shown[""])
 
 
-def test_a_ranker_has_no_such_panels(window: MainWindow) -> None:
+def test_a_ranker_has_no_such_panels(ran: MainWindow) -> None:
+    window = ran
     run_method(window, "rankrls")
     why = window.sections.why.panel
     wait_until(lambda: not why.isVisible())
@@ -204,7 +210,8 @@ def test_a_ranker_has_no_such_panels(window: MainWindow) -> None:
     assert window.sections.features.inspector.switch.isVisible()
 
 
-def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
+def test_a_picked_cell_is_marked_everywhere(ran: MainWindow) -> None:
+    window = ran
     run_method(window, "gas")
     why, inspect = window.sections.why, window.sections.features
     wait_until(lambda: why.panel.plot.shown is not None)
@@ -222,7 +229,8 @@ def test_a_picked_cell_is_marked_everywhere(window: MainWindow) -> None:
     assert why.panel.plot.accessibleDescription().count(window.session.dataset.feature_names[column]) == 1
 
 
-def test_nothing_is_computed_for_a_page_that_is_not_seen(window: MainWindow) -> None:
+def test_nothing_is_computed_for_a_page_that_is_not_seen(ran: MainWindow) -> None:
+    window = ran
     run_method(window, "gas")
     wait_until(lambda: window.sections.why.panel.caption() != "")
     window.workspace.show_page("select")
@@ -237,8 +245,9 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen(window: MainWindow) -> 
 
 @pytest.mark.parametrize(("method", "parameters"), [("fsmrank", {"max_iter": 9}), ("gas", {})])
 def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
-    window: MainWindow, method: str, parameters: dict
+    ran: MainWindow, method: str, parameters: dict
 ) -> None:
+    window = ran
     run_method(window, method, **parameters)
     table = window.sections.features.path.table
     keys = [column.key for column in table.rows_model.columns]
@@ -247,7 +256,8 @@ def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
     assert hidden or not any(row.after != row.after for row in table.rows())
 
 
-def test_groups_are_rows_of_the_map_and_are_named_in_sentences(window: MainWindow) -> None:
+def test_groups_are_rows_of_the_map_and_are_named_in_sentences(ran: MainWindow) -> None:
+    window = ran
     names = window.session.dataset.feature_names
     window.session.change("groups", groups={"First": (1, 2, 3), "Second": (4, 5)})
     run_method(window, "greedy-rankrls", n_features_to_select=3)
@@ -292,7 +302,8 @@ def show_densities(window: MainWindow) -> None:
     next(button for button in switch._buttons() if button.text() == "densities").click()
 
 
-def test_two_features_stand_side_by_side_with_their_divergence(window: MainWindow) -> None:
+def test_two_features_stand_side_by_side_with_their_divergence(ran: MainWindow) -> None:
+    window = ran
     run_method(window, "expected-divergence")
     show_densities(window)
     view, model = window.sections.why.panel.densities, window.current.model
@@ -315,7 +326,8 @@ def test_two_features_stand_side_by_side_with_their_divergence(window: MainWindo
         assert len(plot.densities) == 3
 
 
-def test_another_feature_can_be_put_beside(window: MainWindow) -> None:
+def test_another_feature_can_be_put_beside(ran: MainWindow) -> None:
+    window = ran
     run_method(window, "expected-divergence")
     show_densities(window)
     view, model = window.sections.why.panel.densities, window.current.model
@@ -330,7 +342,8 @@ def test_another_feature_can_be_put_beside(window: MainWindow) -> None:
     assert view.choice.currentData() == order[3]
 
 
-def test_other_methods_have_no_such_view(window: MainWindow) -> None:
+def test_other_methods_have_no_such_view(ran: MainWindow) -> None:
+    window = ran
     run_method(window, "expected-divergence")
     show_densities(window)
     run_method(window, "gas")

@@ -18,6 +18,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.steps import Step
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.selected_model import NOT_WHOLE
 from rankstudio.ui.queries.ablation_panel import AblationRow
 from rankstudio.ui.queries.comparison_panel import SCATTER, SORTED, QueryPlot
@@ -33,6 +34,23 @@ def window(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
         yield made
 
 
+def prepare(window: MainWindow) -> None:
+    window.resize(1280, 760)
+    two_runs(window)
+
+
+@pytest.fixture
+def page(ran: MainWindow) -> Iterator[QueriesController]:
+    """The page of a window with two runs that several tests share, as it is at first."""
+    found = look(ran)
+    yield found
+    found.list.winner.setCurrentIndex(0)
+    found.list.all.click()
+    for choice in (found.comparison.mode, found.bar.part, found.bar.scope):
+        choice._buttons()[0].click()
+        settle(ran)
+
+
 def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> None:
     finish(window)
     assert window.sections.queries.queries == (), "a page that is not seen computes nothing"
@@ -44,127 +62,6 @@ def test_one_run_is_held_against_the_best_single_feature(window: MainWindow) -> 
         assert mean == pytest.approx(fold.baseline.test["MAP"])
     assert "best single feature" in page.bar.b.currentText()
     assert [row.difference for row in rows] == sorted(row.difference for row in rows)
-
-
-def test_a_drag_on_the_plot_lists_what_it_catches(window: MainWindow) -> None:
-    page = two_runs(window)
-    plot, table = page.comparison.plot, page.list.table
-    everything = len(table.rows())
-    frame = plot.frame()
-    found = plot.comparison
-    target = frame.point(found.a[0], found.b[0])
-    line = [target + QPointF(x, y) for x, y in ((-9, -9), (9, -9), (9, 9), (-9, 9))]
-    inside = plot.caught(QPolygonF(line))
-    assert 0 in inside
-    drag(plot, line)
-    assert {(r.fold, r.position) for r in table.rows()} == {
-        (found.queries[i].fold, found.queries[i].position) for i in inside
-    }
-    assert plot.kept.sum() == len(inside)
-    page.list.all.click()
-    assert len(table.rows()) == everything
-    assert plot.kept.all()
-    drag(plot, line)
-    assert len(table.rows()) == len(inside)
-    plot.setFocus()
-    QTest.keyClick(plot, Qt.Key.Key_Escape)
-    assert len(table.rows()) == everything
-
-
-def test_the_queries_that_one_model_wins_are_listed_and_selected_for(window: MainWindow) -> None:
-    page = two_runs(window)
-    winner, table = page.list.winner, page.list.table
-    gain = page.comparison.plot.comparison.gain
-    for at, won in ((1, gain > 0), (2, gain < 0), (3, gain == 0), (0, np.ones(gain.size, dtype=bool))):
-        winner.setCurrentIndex(at)
-        assert str(won.sum()) in winner.currentText() or not at
-        listed = {(row.fold, row.position) for row in table.rows()}
-        assert listed == {(q.fold, q.position) for q, one in zip(page.queries, won, strict=True) if one}
-        assert (page.comparison.plot.kept == won).all()
-        assert page.list.all.isVisible() is bool(at)
-    winner.setCurrentIndex(1)
-    positive, negative = int(np.flatnonzero(gain > 0)[0]), int(np.flatnonzero(gain < 0)[0])
-    page.list.brush((positive, negative))
-    assert [(row.fold, row.position) for row in table.rows()] == [
-        (page.queries[positive].fold, page.queries[positive].position)
-    ]
-    page.list.all.click()
-    assert winner.currentIndex() == 0 and len(table.rows()) == gain.size
-
-
-def drag(plot: QueryPlot, line: list[QPointF]) -> None:
-    view = plot.viewport()
-    left = Qt.MouseButton.LeftButton
-    QTest.mousePress(view, left, pos=line[0].toPoint())
-    for pixel in line[1:]:
-        QTest.mouseMove(view, pixel.toPoint())
-    QTest.mouseRelease(view, left, pos=line[-1].toPoint())
-
-
-def test_a_click_picks_and_the_arrow_keys_move_on(window: MainWindow) -> None:
-    page = two_runs(window)
-    plot = page.comparison.plot
-    page.comparison.mode._buttons()[1].click()
-    assert plot.mode == SORTED
-    frame = plot.frame()
-    at = frame.point(4.0, 0.0)
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
-    settle(window)
-    assert plot.chosen == 3
-    assert page.list.table.current() == plot.comparison.queries[3]
-    QTest.keyClick(plot, Qt.Key.Key_Right)
-    settle(window)
-    assert plot.chosen == 4
-    assert page.documents._title.text() == f"Query {plot.comparison.queries[4].query_id}"
-    QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert [plot.comparison.queries.index(row) for row in page.list.table.rows()] == [4, 5, 6]
-    page.comparison.mode._buttons()[0].click()
-    assert plot.mode == SCATTER
-
-
-def test_part_fold_and_measure_change_what_is_compared(window: MainWindow) -> None:
-    page = two_runs(window)
-    in_all = len(page.queries)
-    page.bar.part._buttons()[1].click()
-    settle(window)
-    folds = window.session.dataset.folds
-    assert len(page.queries) == sum(fold.vali.n_queries for fold in folds)
-    page.bar.part._buttons()[0].click()
-    page.bar.scope._buttons()[1].click()
-    settle(window)
-    assert {query.fold for query in page.queries} == {window.session.fold}
-    assert len(page.queries) < in_all
-    window.session.show_measure("NDCG@10")
-    settle(window)
-    kept = window.runs.record(2).folds[window.session.fold].per_query["NDCG@10"]
-    assert sorted(query.a for query in page.queries) == sorted(kept)
-
-
-def test_the_part_stays_when_the_seal_is_broken(window: MainWindow) -> None:
-    page = two_runs(window)
-    page.bar.part._buttons()[1].click()
-    settle(window)
-    window.session.seal(True)
-    settle(window)
-    assert [text for _, text in page.bar.part.options()] == ["validation", "training"]
-    assert page.bar.part.value() == "vali"
-    window.session.seal(False)
-    settle(window)
-    assert page.bar.part.value() == "vali"
-    folds = window.session.dataset.folds
-    wait_until(lambda: len(page.queries) == sum(fold.vali.n_queries for fold in folds))
-
-
-def ablated(page: QueriesController) -> list[AblationRow]:
-    """Wait until A was trained without each of its features."""
-    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
-    return page.ablation.table.rows()
-
-
-def used_columns(window: MainWindow) -> set[int]:
-    models = [fold.chosen.step for fold in window.runs.record(1).folds.values()]
-    return {column for step in models for column in step.selected}
 
 
 def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow) -> None:
@@ -187,16 +84,21 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow
         assert n == queries or len(row.found.folds) < 2
 
 
-def test_the_palette_finds_a_query(window: MainWindow) -> None:
+def test_a_run_in_the_background_leaves_the_models_and_the_choice(window: MainWindow) -> None:
     page = two_runs(window)
-    wanted = page.queries[5]
-    window.workspace.show_page("select")
-    window._open_palette()
-    window.palette_dialog.field.setText(f"query {wanted.query_id}")
-    QTest.keyClick(window.palette_dialog.field, Qt.Key.Key_Return)
+    window.session.select(None, 1)
     settle(window)
-    assert window.workspace.page == "queries"
-    assert page.list.table.current().query_id == wanted.query_id
+    plan = window.runs.record(1).plan.changed(seed=3)
+    third = window.runs.start(plan, window.session.dataset, shown=False)
+    wait_until(lambda: third.state.ended)
+    settle(window)
+    assert (page.bar.a.currentData(), page.bar.b.currentData()) == (2, 1)
+    assert window.runs.shown.key == 2
+    assert window.session.choice.place == 1
+    look_at(window.session, window.runs, third)
+    assert window.session.choice.place is None
+    look_at(window.session, window.runs, window.runs.record(2))
+    assert window.session.choice.place == 1
 
 
 def test_a_removed_run_is_compared_no_more(window: MainWindow) -> None:
@@ -247,17 +149,6 @@ def test_learning_again_stops_with_the_page_and_goes_on_with_it(window: MainWind
     assert len(ablated(page)) == len(used_columns(window))
 
 
-def test_the_keyboard_stays_where_it_changes_part_and_folds(window: MainWindow) -> None:
-    page = two_runs(window)
-    for choice, value in ((page.bar.part, "vali"), (page.bar.scope, "one")):
-        before = choice._buttons()
-        before[0].setFocus(Qt.FocusReason.TabFocusReason)
-        QTest.keyClick(before[0], Qt.Key.Key_Right)
-        settle(window)
-        assert choice.value() == value
-        assert choice._buttons() == before
-
-
 def test_of_models_that_the_study_did_not_keep_it_says_so(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,3 +197,145 @@ def test_a_query_chosen_while_other_models_are_compared_is_ranked_by_those_that_
     page.update()
     settle(window)
     assert {query.fold for query in page.queries} == {1}
+
+
+def test_a_drag_on_the_plot_lists_what_it_catches(page: QueriesController) -> None:
+    plot, table = page.comparison.plot, page.list.table
+    everything = len(table.rows())
+    frame = plot.frame()
+    found = plot.comparison
+    target = frame.point(found.a[0], found.b[0])
+    line = [target + QPointF(x, y) for x, y in ((-9, -9), (9, -9), (9, 9), (-9, 9))]
+    inside = plot.caught(QPolygonF(line))
+    assert 0 in inside
+    drag(plot, line)
+    assert {(r.fold, r.position) for r in table.rows()} == {
+        (found.queries[i].fold, found.queries[i].position) for i in inside
+    }
+    assert plot.kept.sum() == len(inside)
+    page.list.all.click()
+    assert len(table.rows()) == everything
+    assert plot.kept.all()
+    drag(plot, line)
+    assert len(table.rows()) == len(inside)
+    plot.setFocus()
+    QTest.keyClick(plot, Qt.Key.Key_Escape)
+    assert len(table.rows()) == everything
+
+
+def test_the_queries_that_one_model_wins_are_listed_and_selected_for(page: QueriesController) -> None:
+    winner, table = page.list.winner, page.list.table
+    gain = page.comparison.plot.comparison.gain
+    for at, won in ((1, gain > 0), (2, gain < 0), (3, gain == 0), (0, np.ones(gain.size, dtype=bool))):
+        winner.setCurrentIndex(at)
+        assert str(won.sum()) in winner.currentText() or not at
+        listed = {(row.fold, row.position) for row in table.rows()}
+        assert listed == {(q.fold, q.position) for q, one in zip(page.queries, won, strict=True) if one}
+        assert (page.comparison.plot.kept == won).all()
+        assert page.list.all.isVisible() is bool(at)
+    winner.setCurrentIndex(1)
+    positive, negative = int(np.flatnonzero(gain > 0)[0]), int(np.flatnonzero(gain < 0)[0])
+    page.list.brush((positive, negative))
+    assert [(row.fold, row.position) for row in table.rows()] == [
+        (page.queries[positive].fold, page.queries[positive].position)
+    ]
+    page.list.all.click()
+    assert winner.currentIndex() == 0 and len(table.rows()) == gain.size
+
+
+def drag(plot: QueryPlot, line: list[QPointF]) -> None:
+    view = plot.viewport()
+    left = Qt.MouseButton.LeftButton
+    QTest.mousePress(view, left, pos=line[0].toPoint())
+    for pixel in line[1:]:
+        QTest.mouseMove(view, pixel.toPoint())
+    QTest.mouseRelease(view, left, pos=line[-1].toPoint())
+
+
+def test_a_click_picks_and_the_arrow_keys_move_on(ran: MainWindow, page: QueriesController) -> None:
+    window = ran
+    plot = page.comparison.plot
+    page.comparison.mode._buttons()[1].click()
+    assert plot.mode == SORTED
+    frame = plot.frame()
+    at = frame.point(4.0, 0.0)
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
+    settle(window)
+    assert plot.chosen == 3
+    assert page.list.table.current() == plot.comparison.queries[3]
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    settle(window)
+    assert plot.chosen == 4
+    assert page.documents._title.text() == f"Query {plot.comparison.queries[4].query_id}"
+    QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert [plot.comparison.queries.index(row) for row in page.list.table.rows()] == [4, 5, 6]
+    page.comparison.mode._buttons()[0].click()
+    assert plot.mode == SCATTER
+
+
+def test_part_fold_and_measure_change_what_is_compared(ran: MainWindow, page: QueriesController) -> None:
+    window = ran
+    in_all = len(page.queries)
+    page.bar.part._buttons()[1].click()
+    settle(window)
+    folds = window.session.dataset.folds
+    assert len(page.queries) == sum(fold.vali.n_queries for fold in folds)
+    page.bar.part._buttons()[0].click()
+    page.bar.scope._buttons()[1].click()
+    settle(window)
+    assert {query.fold for query in page.queries} == {window.session.fold}
+    assert len(page.queries) < in_all
+    window.session.show_measure("NDCG@10")
+    settle(window)
+    kept = window.runs.record(2).folds[window.session.fold].per_query["NDCG@10"]
+    assert sorted(query.a for query in page.queries) == sorted(kept)
+
+
+def test_the_part_stays_when_the_seal_is_broken(ran: MainWindow, page: QueriesController) -> None:
+    window = ran
+    page.bar.part._buttons()[1].click()
+    settle(window)
+    window.session.seal(True)
+    settle(window)
+    assert [text for _, text in page.bar.part.options()] == ["validation", "training"]
+    assert page.bar.part.value() == "vali"
+    window.session.seal(False)
+    settle(window)
+    assert page.bar.part.value() == "vali"
+    folds = window.session.dataset.folds
+    wait_until(lambda: len(page.queries) == sum(fold.vali.n_queries for fold in folds))
+
+
+def ablated(page: QueriesController) -> list[AblationRow]:
+    """Wait until A was trained without each of its features."""
+    wait_until(lambda: "·" not in page.ablation.caption() and page.ablation.table.rows())
+    return page.ablation.table.rows()
+
+
+def used_columns(window: MainWindow) -> set[int]:
+    models = [fold.chosen.step for fold in window.runs.record(1).folds.values()]
+    return {column for step in models for column in step.selected}
+
+
+def test_the_palette_finds_a_query(ran: MainWindow, page: QueriesController) -> None:
+    window = ran
+    wanted = page.queries[5]
+    window.workspace.show_page("select")
+    window._open_palette()
+    window.palette_dialog.field.setText(f"query {wanted.query_id}")
+    QTest.keyClick(window.palette_dialog.field, Qt.Key.Key_Return)
+    settle(window)
+    assert window.workspace.page == "queries"
+    assert page.list.table.current().query_id == wanted.query_id
+
+
+def test_the_keyboard_stays_where_it_changes_part_and_folds(ran: MainWindow, page: QueriesController) -> None:
+    window = ran
+    for choice, value in ((page.bar.part, "vali"), (page.bar.scope, "one")):
+        before = choice._buttons()
+        before[0].setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(before[0], Qt.Key.Key_Right)
+        settle(window)
+        assert choice.value() == value
+        assert choice._buttons() == before

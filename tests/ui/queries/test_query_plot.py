@@ -116,6 +116,15 @@ def test_a_drag_over_lengths_catches_the_queries_with_so_many_documents(plot, to
     assert any(naming("12 documents").search(line.text) for line in plot.box.lines())
 
 
+def test_a_straight_drag_across_points_catches_those_in_its_rectangle(plot, told):
+    """Catches a drag that looks like a selection and lists nothing."""
+    places = [at(plot, i) for i, query in enumerate(QUERIES) if not np.isnan(query.a)]
+    left, top = min(p.x() for p in places) - 4, min(p.y() for p in places) - 4
+    right, bottom = max(p.x() for p in places) + 4, max(p.y() for p in places) + 4
+    drag(plot, QPointF(left, top), QPointF((left + right) / 2, (top + bottom) / 2), QPointF(right, bottom))
+    assert told["brushed"] == [tuple(i for i, query in enumerate(QUERIES) if not np.isnan(query.a))]
+
+
 def test_escape_gives_up_the_line_then_the_selection_and_is_nobody_else_s(plot, told):
     view, left, first = plot.viewport(), Qt.MouseButton.LeftButton, at(plot, 2)
     QTest.mousePress(view, left, pos=first.toPoint())

@@ -29,7 +29,7 @@ def test_a_lead_is_named_with_the_feature_that_gives_most_of_it() -> None:
     found = query([[0.9, 0.5], [0.2, 0.4]], [1, 0], [1.0, 1.0], [0.0, 1.0])
     assert pair_sentence(found, 0, 1) == (
         "In A, D0 is first, 0.8 ahead of D1; BM25 gives 0.7 of the lead, more than any other feature. "
-        "B ranks it lower: rank 2 against 1."
+        "In B, D0 has rank 2 and D1 has rank 1."
     )
     assert pair_sentence(found, 1, 0) == pair_sentence(found, 0, 1)
 
@@ -43,7 +43,7 @@ def test_of_two_documents_further_down_the_one_leads_the_other() -> None:
 def test_a_feature_alone_may_give_all_or_more_than_the_lead() -> None:
     found = query([[0.9, 0.1], [0.2, 0.4]], [1, 0], [1.0, 1.0], [1.0, 0.0])
     assert naming("BM25 0.7").search(pair_sentence(found, 0, 1))
-    assert naming("B 1 2").search(pair_sentence(found, 0, 1))
+    assert naming("B D0 1 D1 2").search(pair_sentence(found, 0, 1))
     found = query([[0.9, 0.1], [0.2, 0.1]], [1, 0], [1.0, 1.0], [1.0, 0.0])
     assert naming("BM25").search(pair_sentence(found, 0, 1))
 

@@ -41,6 +41,20 @@ def test_two_runs_have_in_every_query_what_they_have_kept_of_it(compared: MainWi
     assert plot.accessibleDescription()
 
 
+def test_the_worst_queries_come_first_and_those_without_relevant_documents_last(compared: MainWindow) -> None:
+    panel = compared.sections.queries.list
+    table, place = panel.table, [c.key for c in panel.table.rows_model.columns].index("a")
+    table.sortByColumn(place, Qt.SortOrder.AscendingOrder)
+    rows = table.rows()
+    judged = [row.a for row in rows if row.n_relevant]
+    assert [row.a for row in rows[: len(judged)]] == sorted(judged)
+    assert "loss" not in panel._caption.text()
+    panel.show_comparison(panel._comparison)
+    assert table.rows() == rows
+    table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+    assert "loss" in panel._caption.text()
+
+
 def test_the_greatest_loss_is_chosen_and_its_documents_are_ranked_by_both(compared: MainWindow) -> None:
     page = compared.sections.queries
     worst = page.list.table.rows()[0]

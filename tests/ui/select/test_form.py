@@ -129,20 +129,20 @@ def test_an_error_goes_while_it_is_mended_and_the_value_is_taken_when_the_field_
     type_into(field, "0")
     assert field.has_error
     field.editor.selectAll()
-    QTest.keyClicks(field.editor, "12")
+    QTest.keyClicks(field.editor, "3")
     assert not field.has_error
     assert not edits
     form.field("regularization").editor.setFocus()
-    assert edits[-1]["parameters"]["n_features_to_select"] == 12
+    assert edits[-1]["parameters"]["n_features_to_select"] == 3
 
 
 def test_commit_takes_what_is_still_being_typed(form, edits):
     field = form.field("n_features_to_select")
     field.editor.setFocus()
-    QTest.keyClicks(field.editor, "7")
+    QTest.keyClicks(field.editor, "4")
     assert form.values()["n_features_to_select"] is None
     assert form.commit()
-    assert form.values()["n_features_to_select"] == 7
+    assert form.values()["n_features_to_select"] == 4
     assert len(edits) == 1
 
 
@@ -182,7 +182,7 @@ def test_a_feature_is_pinned_or_banned_never_both(form, edits):
 def test_reset_of_one_field_and_of_all(form, edits):
     reset = form.field("n_features_to_select").reset_button
     assert not reset.isVisible()
-    type_into(form.field("n_features_to_select"), "5")
+    type_into(form.field("n_features_to_select"), "3")
     type_into(form.field("regularization"), "1")
     assert reset.isVisible()
     reset.click()
@@ -225,10 +225,10 @@ def test_choices_are_told(form, edits):
 
 
 def test_another_method_and_back_loses_nothing(form, edits):
-    type_into(form.field("n_features_to_select"), "9")
+    type_into(form.field("n_features_to_select"), "4")
     for key in ("rankrls", "greedy-rankrls"):
         pick(form, "method", key)
-    assert edits[-1]["parameters"]["n_features_to_select"] == 9
+    assert edits[-1]["parameters"]["n_features_to_select"] == 4
 
 
 def test_tab_goes_through_the_fields_in_their_order(form):
@@ -294,6 +294,19 @@ def test_a_number_is_explained_with_its_range(form, edits):
     type_into(form.field("c"), "2^-2")
     assert [edit["parameters"]["c"] for edit in edits] == [0.25]
     assert form.field("c").editor.text() == "0.25"
+
+
+def test_more_features_than_the_data_have_are_explained_at_their_field(form, edits):
+    field, most = form.field("n_features_to_select"), len(IDS)
+    type_into(field, f"{most + 1}")
+    said = f"features k: expected a whole number from 1 to {most}, or empty for all, got '{most + 1}'."
+    assert (field.error.text(), edits) == (said, [])
+    type_into(field, f"{most}")
+    assert (field.has_error, len(edits)) == (False, 1)
+    form.set_plan(Plan(data="x", parameters={"n_features_to_select": most + 1}))  # made for other data
+    assert field.has_error and not form.commit()
+    form.set_features([*IDS, max(IDS) + 1], [*NAMES, "another"])
+    assert form.commit()
 
 
 def test_what_is_not_installed_cannot_be_chosen_and_says_why(app, theme, monkeypatch):

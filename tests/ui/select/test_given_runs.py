@@ -25,6 +25,8 @@ from rankstudio.ui.page.page import Page
 from rankstudio.ui.select.given_runs import GivenDialog, model_sources, scores_path
 from rankstudio.ui.style.theme import Theme
 
+prepare = settle
+
 
 def _results(window: MainWindow, folder: Path) -> Path:
     """Run the method of the form, and write its results."""
@@ -55,7 +57,35 @@ def _second(window: MainWindow) -> None:
     wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
 
 
-def test_models_dropped_are_a_run_that_every_page_shows(window: MainWindow, tmp_path: Path) -> None:
+def test_a_study_brings_it_back(window: MainWindow, tmp_path: Path) -> None:
+    window.study_files.save_as(str(tmp_path / "s.rankstudio"))
+    wait_until(lambda: window.models.study_store.path == tmp_path / "s.rankstudio")
+    place = _results(window, tmp_path / "former")
+    window.rankers.read(place / "models", "former")
+    _second(window)
+    window.study_files.new()
+    wait_until(lambda: not window.runs.records)
+    for file in (place / "models").iterdir():
+        file.unlink()
+    window.study_files.open(str(tmp_path / "s.rankstudio"))
+    wait_until(lambda: len(window.runs.records) == 2)
+    look_at(window.session, window.runs, window.runs.records[1])
+    window.workspace.show_page("queries")
+    settle(window)
+    assert window.runs.records[1].plan.title == "former (model)"
+
+
+def test_a_model_needs_open_data(theme: Theme, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text("{}")
+    with open_window(theme, tmp_path / "config") as window:
+        assert not window.commands["open_model"].isEnabled()
+        _drop(window, tmp_path / "m.json")
+        wait_until(window.notice.isVisible)
+        assert naming("model").search(window.notice.text())
+
+
+def test_models_dropped_are_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     _drop(window, _results(window, tmp_path / "former"))
     dialog = _dialog(window)
     name = dialog.findChild(QLineEdit, "given-name")
@@ -85,8 +115,9 @@ def test_models_dropped_are_a_run_that_every_page_shows(window: MainWindow, tmp_
 
 
 def test_one_of_the_folds_models_stands_for_all_or_ranks_in_all(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    window = ran
     path = _results(window, tmp_path) / "models" / "fold1.json"
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(path)], ""))
     window.commands["open_model"].trigger()
@@ -118,25 +149,8 @@ def test_which_models_files_stand_for(tmp_path: Path) -> None:
     assert [place for place, _ in model_sources([tmp_path])] == [tmp_path]
 
 
-def test_a_study_brings_it_back(window: MainWindow, tmp_path: Path) -> None:
-    window.study_files.save_as(str(tmp_path / "s.rankstudio"))
-    wait_until(lambda: window.models.study_store.path == tmp_path / "s.rankstudio")
-    place = _results(window, tmp_path / "former")
-    window.rankers.read(place / "models", "former")
-    _second(window)
-    window.study_files.new()
-    wait_until(lambda: not window.runs.records)
-    for file in (place / "models").iterdir():
-        file.unlink()
-    window.study_files.open(str(tmp_path / "s.rankstudio"))
-    wait_until(lambda: len(window.runs.records) == 2)
-    look_at(window.session, window.runs, window.runs.records[1])
-    window.workspace.show_page("queries")
-    settle(window)
-    assert window.runs.records[1].plan.title == "former (model)"
-
-
-def test_what_is_no_model_is_said(window: MainWindow, tmp_path: Path) -> None:
+def test_what_is_no_model_is_said(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     (tmp_path / "wrong.json").write_text("{}")
     _drop(window, tmp_path / "wrong.json")
     _dialog(window).accept()
@@ -145,16 +159,8 @@ def test_what_is_no_model_is_said(window: MainWindow, tmp_path: Path) -> None:
     assert not window.runs.records
 
 
-def test_a_model_needs_open_data(theme: Theme, tmp_path: Path) -> None:
-    (tmp_path / "m.json").write_text("{}")
-    with open_window(theme, tmp_path / "config") as window:
-        assert not window.commands["open_model"].isEnabled()
-        _drop(window, tmp_path / "m.json")
-        wait_until(window.notice.isVisible)
-        assert naming("model").search(window.notice.text())
-
-
-def test_it_can_be_exported_saying_where_it_comes_from(window: MainWindow, tmp_path: Path) -> None:
+def test_it_can_be_exported_saying_where_it_comes_from(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     window.rankers.read(_results(window, tmp_path / "former") / "models" / "fold1.json", "former")
     _second(window)
     look_at(window.session, window.runs, window.runs.records[1])
@@ -168,7 +174,8 @@ def test_it_can_be_exported_saying_where_it_comes_from(window: MainWindow, tmp_p
     assert portable.features == own.features
 
 
-def test_several_other_files_are_refused(window: MainWindow, tmp_path: Path) -> None:
+def test_several_other_files_are_refused(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_text("{}")
     _drop(window, tmp_path / "a.json", tmp_path / "b.json")
@@ -176,7 +183,8 @@ def test_several_other_files_are_refused(window: MainWindow, tmp_path: Path) -> 
     assert naming("2 fold1.json").search(window.notice.text())
 
 
-def test_scores_become_a_run_that_every_page_shows(window: MainWindow, tmp_path: Path) -> None:
+def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     run_with(window)
     dataset = window.session.dataset
     assert dataset is not None
@@ -204,14 +212,16 @@ def test_scores_become_a_run_that_every_page_shows(window: MainWindow, tmp_path:
     assert not window.session.plan.scores
 
 
-def test_the_order_of_the_file_becomes_a_run(window: MainWindow) -> None:
+def test_the_order_of_the_file_becomes_a_run(ran: MainWindow) -> None:
+    window = ran
     window.commands["add_order"].trigger()
     wait_until(lambda: bool(window.runs.records) and not window.runs.busy)
     assert window.runs.records[0].plan.title == "Given order"
     assert window.runs.records[0].result is not None
 
 
-def test_the_name_is_asked_for(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_is_asked_for(ran: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = ran
     dataset = window.session.dataset
     assert dataset is not None
     m = sum(fold.test.n_documents for fold in dataset.folds if fold.test is not None)
@@ -227,7 +237,8 @@ def test_the_name_is_asked_for(window: MainWindow, tmp_path: Path, monkeypatch: 
     assert window.runs.records[0].plan.title == "BM25, as indexed (given scores)"
 
 
-def test_what_does_not_fit_is_said(window: MainWindow, tmp_path: Path) -> None:
+def test_what_does_not_fit_is_said(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     said: list[str] = []
     window.scores.failed.connect(said.append)
     (tmp_path / "short.txt").write_text("1\n")
@@ -236,8 +247,9 @@ def test_what_does_not_fit_is_said(window: MainWindow, tmp_path: Path) -> None:
     assert naming("score document").search(said[0]) and not window.runs.records
 
 
-def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(window: MainWindow) -> None:
+def test_a_path_that_was_hidden_is_shown_beside_one_in_its_own_window(ran: MainWindow) -> None:
     """Another path in sight must not keep that of Select from following when it comes back."""
+    window = ran
     run_with(window)
     window.commands["add_order"].trigger()
     wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)

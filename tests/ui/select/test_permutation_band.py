@@ -35,7 +35,7 @@ def test_a_finished_path_is_tested_on_demand(window: MainWindow) -> None:
     assert model is not None and plot.family.band is None
     grown: list[int] = []
     tests.grew.connect(lambda: grown.append(tests.band.n_permutations if tests.band else 0))
-    assert row.button.text() == "Permutation test…" and row.isVisible()
+    assert row.button.text() == "Permutation test" and row.isVisible()
     row.button.click()
     assert row.button.text() == "Stop" and window.commands["stop"].isEnabled()
     assert window.workspace.place == "evidence"  # where the sentence is, too

@@ -45,6 +45,13 @@ def test_every_word_is_found_and_beginnings_come_first(typed: str, found: list[i
     assert matching(ENTRIES, typed) == [ENTRIES[i] for i in found]
 
 
+def test_words_come_before_the_beginnings_of_longer_ones() -> None:
+    """Catches another convention chosen where the light theme was meant."""
+    texts = "Convention › LightGBM", "Theme › Light"
+    found = matching([Entry("setting", text, nothing) for text in texts], "light")
+    assert [entry.text for entry in found] == ["Theme › Light", "Convention › LightGBM"]
+
+
 def choose(window: MainWindow, typed: str) -> None:
     """Open the palette, type, and press Enter."""
     window.commands["palette"].trigger()
@@ -99,8 +106,10 @@ def test_settings_and_delete_are_found_and_nothing_is_said_to_match(
     assert window.workspace.page == "select"
     assert window.sections.method.form.field("protocol").editor.hasFocus()
     finish(window)
-    choose(window, "delete run 1")
-    assert questions and window.runs.records == ()
+    choose(window, "remove run 1")
+    assert not questions and window.runs.records == ()
+    choose(window, "german")
+    assert window._settings.language == "de" and window.notice.newest.level == "info"
     window.commands["palette"].trigger()
     palette = window.palette_dialog
     QTest.keyClicks(palette.field, "xyzzy")

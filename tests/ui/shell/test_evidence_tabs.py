@@ -11,29 +11,14 @@ from windows import Opened, settle
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.shell.workspace import ESTIMATES, PAGES
 
+prepare = settle
+
 
 def choose(window: MainWindow, typed: str) -> None:
     """Open the palette, type, and press Enter."""
     window.commands["palette"].trigger()
     QTest.keyClicks(window.palette_dialog.field, typed)
     QTest.keyClick(window.palette_dialog.field, Qt.Key.Key_Return)
-
-
-def test_the_rail_keeps_seven_pages_and_the_tab_is_in_one(window: MainWindow) -> None:
-    assert len(PAGES) == 7
-    window.workspace.show_page(ESTIMATES)
-    assert (window.workspace.page, window.workspace.place) == ("evidence", ESTIMATES)
-    assert window.sections.lab.auc.form.isVisible() and window.sections.lab.tabs.isVisible()
-    assert not window.sections.evidence.panel.isVisible()
-    window.workspace.show_page("evidence")
-    assert window.sections.evidence.panel.isVisible() and not window.sections.lab.auc.form.isVisible()
-    settle(window)
-
-
-@pytest.mark.parametrize("typed", ["estimates page", "lab page"])
-def test_the_palette_finds_the_tab_by_its_old_and_new_name(window: MainWindow, typed: str) -> None:
-    choose(window, typed)
-    assert window.workspace.place == ESTIMATES
 
 
 def test_the_tab_has_a_key_and_the_rail_leads_back_to_it(window: MainWindow) -> None:
@@ -57,3 +42,22 @@ def test_settings_that_name_the_page_lead_to_the_tab(opened: Opened, folds: obje
         assert window.sections.lab.auc.form.isVisible()
         assert window._settings.text("window/page") == ESTIMATES
         settle(window)
+
+
+def test_the_rail_keeps_seven_pages_and_the_tab_is_in_one(ran: MainWindow) -> None:
+    window = ran
+    assert len(PAGES) == 7
+    window.workspace.show_page(ESTIMATES)
+    assert (window.workspace.page, window.workspace.place) == ("evidence", ESTIMATES)
+    assert window.sections.lab.auc.form.isVisible() and window.sections.lab.tabs.isVisible()
+    assert not window.sections.evidence.panel.isVisible()
+    window.workspace.show_page("evidence")
+    assert window.sections.evidence.panel.isVisible() and not window.sections.lab.auc.form.isVisible()
+    settle(window)
+
+
+@pytest.mark.parametrize("typed", ["estimates page", "lab page"])
+def test_the_palette_finds_the_tab_by_its_old_and_new_name(ran: MainWindow, typed: str) -> None:
+    window = ran
+    choose(window, typed)
+    assert window.workspace.place == ESTIMATES

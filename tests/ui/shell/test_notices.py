@@ -12,8 +12,39 @@ from windows import Opened, finish, noting, settle, slowly
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.widgets.notice import Level, Notice
 
+prepare = settle
 
-def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(window: MainWindow) -> None:
+
+def test_esc_stops_a_run_before_it_closes_a_message(opened: Opened, folds) -> None:
+    with opened(folds, slowly) as window:
+        window.commands["run"].trigger()
+        wait_until(window.commands["stop"].isEnabled)
+        window.say_error("The disk is full.")
+        QTest.keyClick(window, Qt.Key.Key_Escape)
+        wait_until(lambda: not window.runs.busy)
+        assert window.notice.text() == "The disk is full."
+
+
+def test_the_warning_of_a_run_comes_again_among_the_kept_ones(
+    opened: Opened, folds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Notice, "isActiveWindow", lambda bar: True)
+    with opened(folds, noting) as window:
+        finish(window)
+        (text,) = window.notice.texts()
+        window.notice.newest.expire()
+        for page in ("features", "compare", "select"):
+            window.workspace.show_page(page)
+            assert window.notice.texts() == ()
+            assert window.notice.kept() == (() if page == "compare" else (text,))
+        window.status.messages.click()
+        window.notice.close_newest()
+        window.workspace.show_page("features")
+        assert window.notice.texts() == window.notice.kept() == ()
+
+
+def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(ran: MainWindow) -> None:
+    window = ran
     strip = window.sections.strip
     settle(window)  # the form takes the room that fields of the opened data need
     before = [_place(widget) for widget in (window.sections.select.curves, strip, window.toolbar)]
@@ -29,19 +60,10 @@ def test_a_message_moves_no_button_and_covers_neither_toolbar_nor_strip(window: 
         assert len(window.notice.texts()) == left
 
 
-def test_esc_stops_a_run_before_it_closes_a_message(opened: Opened, folds) -> None:
-    with opened(folds, slowly) as window:
-        window.commands["run"].trigger()
-        wait_until(window.commands["stop"].isEnabled)
-        window.say_error("The disk is full.")
-        QTest.keyClick(window, Qt.Key.Key_Escape)
-        wait_until(lambda: not window.runs.busy)
-        assert window.notice.text() == "The disk is full."
-
-
 def test_a_warning_goes_by_itself_and_can_be_read_again(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    window = ran
     monkeypatch.setattr(Notice, "isActiveWindow", lambda bar: True)
     notice, button = window.notice, window.status.messages
     height = window.status.height()
@@ -61,12 +83,14 @@ def test_a_warning_goes_by_itself_and_can_be_read_again(
 
 
 @pytest.mark.parametrize("level", ["error", "info"])
-def test_what_asks_for_something_stays(window: MainWindow, level: Level) -> None:
+def test_what_asks_for_something_stays(ran: MainWindow, level: Level) -> None:
+    window = ran
     window.notice.say("The disk is full.", level)
     assert not window.notice.newest._clock.isActive()
 
 
-def test_a_warning_stays_while_it_is_being_read(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warning_stays_while_it_is_being_read(ran: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = ran
     for looked_at in ("mouse", "other window", "keyboard"):
         with monkeypatch.context() as there:
             there.setattr(Notice, "isActiveWindow", lambda bar, at=looked_at: at != "other window")
@@ -79,24 +103,6 @@ def test_a_warning_stays_while_it_is_being_read(window: MainWindow, monkeypatch:
             assert window.notice.texts() == (looked_at,) and bar._clock.isActive()
             window.notice.dismiss()
             assert not bar._clock.isActive()
-
-
-def test_the_warning_of_a_run_comes_again_among_the_kept_ones(
-    opened: Opened, folds, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Notice, "isActiveWindow", lambda bar: True)
-    with opened(folds, noting) as window:
-        finish(window)
-        (text,) = window.notice.texts()
-        window.notice.newest.expire()
-        for page in ("features", "compare", "select"):
-            window.workspace.show_page(page)
-            assert window.notice.texts() == ()
-            assert window.notice.kept() == (() if page == "compare" else (text,))
-        window.status.messages.click()
-        window.notice.close_newest()
-        window.workspace.show_page("features")
-        assert window.notice.texts() == window.notice.kept() == ()
 
 
 def _place(widget: QWidget):

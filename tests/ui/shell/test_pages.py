@@ -21,6 +21,9 @@ from rankstudio.ui.widgets import Panel
 _LEAST_MAP = 173  # pixels, with which the cells of a map can be told apart
 
 
+prepare = settle
+
+
 def page(window: MainWindow) -> Page:
     return window.findChild(Page, f"{window.workspace.page}-page")
 
@@ -34,117 +37,6 @@ def see_select(window: MainWindow) -> None:
 def double_click_header(panel: QWidget) -> None:
     header = panel.layout().itemAt(0).widget()
     QTest.mouseDClick(header, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
-
-
-def test_a_page_is_shown_by_its_key_and_by_its_button(window: MainWindow) -> None:
-    for number, shown in enumerate(PAGES, start=1):
-        QTest.keyClick(window, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
-        assert window.workspace.page == shown.key
-        button = window.findChild(QToolButton, f"page-{shown.key}")
-        assert button.isChecked()
-        window.workspace.show_page(FIRST)
-        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        assert window.workspace.page == shown.key
-        assert page(window).isVisible()
-        settle(window)
-
-
-def test_run_and_its_neighbours_are_the_first_stops_of_tab(window: MainWindow) -> None:
-    window.resize(1280, 760)  # in a narrow window Step is in the menu alone
-    wait_until(lambda: not window.commands["stop"].isEnabled())  # which stops loading, too
-    stops = []
-    for _ in range(3):
-        at = QApplication.focusWidget() or window
-        QTest.keyClick(at, Qt.Key.Key_Tab)
-        stops.append(QApplication.focusWidget().objectName())
-    assert stops == ["tool-run", "tool-step", "tool-open"]  # with no run, there is nothing to pause or stop
-
-
-def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(window: MainWindow) -> None:
-    first = window.findChild(QToolButton, f"page-{PAGES[0].key}")
-    window.workspace.show_page(PAGES[0].key)
-    first.setFocus()
-    for wanted in PAGES[1:]:
-        QTest.keyClick(window.workspace.rail, Qt.Key.Key_Down)
-        assert window.workspace.page == wanted.key
-    QTest.keyClick(window.workspace.rail, Qt.Key.Key_Down)
-    assert window.workspace.page == PAGES[-1].key
-    stops = [
-        b
-        for b in window.workspace.rail.findChildren(QToolButton)
-        if b.focusPolicy() & Qt.FocusPolicy.TabFocus
-    ]
-    assert [stop.objectName() for stop in stops] == [f"page-{PAGES[-1].key}"]
-    settle(window)
-
-
-def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_back(
-    window: MainWindow,
-) -> None:
-    curves = window.sections.select.curves
-    others = [
-        window.sections.method.form,
-        window.sections.features.inspector,
-        window.sections.features.features,
-    ]
-    settle(window)
-    QApplication.processEvents()
-    before = curves.size()
-    double_click_header(curves)
-    QApplication.processEvents()
-    assert page(window).maximised is curves
-    assert not any(other.isVisible() for other in others)
-    assert curves.width() > before.width()
-    double_click_header(curves)
-    QApplication.processEvents()
-    assert all(other.isVisible() for other in others)
-    assert curves.size() == before
-
-
-def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Opened, folds: Path) -> None:
-    with opened(folds) as window:
-        window.workspace.show_page("features")
-        page(window).maximise(window.sections.features.profile)
-        settle(window)
-    with opened(folds) as window:
-        assert window.workspace.page == "features"
-        assert window.sections.features.path.isVisible()
-        settle(window)
-
-
-def test_a_page_shows_what_was_chosen_while_another_one_was_seen(window: MainWindow) -> None:
-    window.session.toggle("pinned", 2)
-    settle(window)
-    window.workspace.show_page("features")
-    path = window.sections.features.path
-    assert path.table.rows()
-    assert [row.feature_id for row in path.table.rows()] == [
-        row.feature_id for row in window.sections.features.features.table.rows()
-    ]
-    settle(window)
-
-
-def test_f1_opens_the_guide_where_it_tells_of_the_place(window: MainWindow) -> None:
-    def told() -> str:
-        window.commands["guide"].trigger()
-        guide = window.help.guide
-        block = guide._browser.cursorForPosition(QPoint(40, 24)).block()
-        while block.blockFormat().headingLevel() == 0:
-            block = block.next()
-        return str(block.text())
-
-    window.workspace.show_page("compare")
-    window.sections.compare.panel.table.setFocus()
-    assert told() == "Runs"
-    window.workspace.show_page("select")
-    window.sections.select.curves.validation_plot.setFocus()
-    assert told() == "Read the curves"
-    window.help.guide.close()
-    settle(window)
-
-
-def panel_window(window: MainWindow, name: str) -> PanelWindow:
-    return window.findChild(PanelWindow, f"{name}-window")
 
 
 def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: MainWindow) -> None:
@@ -173,44 +65,15 @@ def test_a_panel_has_a_window_of_its_own_and_comes_back_to_its_place(window: Mai
     assert after == before
 
 
-def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWindow) -> None:
-    window.resize(1280, 760)
-    shown = page(window)
-    see_select(window)
-    width = window.sections.select.curves.width()
-    right = window.sections.features.features, window.sections.features.inspector
-    for panel in right:
-        shown.pop_out(panel)
-    settle(window)
-    assert window.sections.select.curves.width() > width
-    window.close_unasked()
-    assert all(shown.isAncestorOf(panel) for panel in right), "closing the window brings them back"
-
-
-def test_the_window_of_a_panel_keeps_its_size_and_its_commands(window: MainWindow) -> None:
-    shown, panel = page(window), window.sections.select.curves
-    see_select(window)
-    shown.pop_out(panel)
-    out = panel_window(window, panel.objectName())
-    out.resize(777, 555)
-    assert window.commands["run"] in out.actions()
-    double_click_header(panel)
-    assert shown.isAncestorOf(panel)
-    shown.save(Settings(Path(window._settings.folder)))
-    settle(window)
-    shown.pop_out(panel)
-    assert panel_window(window, panel.objectName()).size().width() == 777
-    shown.bring_back()
-    assert not shown._windows
-
-
-def test_the_focused_panel_goes_out_by_key(window: MainWindow) -> None:
-    see_select(window)
-    table = window.sections.features.features.table
-    table.setFocus()
-    window.commands["pop_out"].trigger()
-    assert panel_window(window, window.sections.features.features.objectName()).isVisible()
-    page(window).bring_back()
+def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Opened, folds: Path) -> None:
+    with opened(folds) as window:
+        window.workspace.show_page("features")
+        page(window).maximise(window.sections.features.profile)
+        settle(window)
+    with opened(folds) as window:
+        assert window.workspace.page == "features"
+        assert window.sections.features.path.isVisible()
+        settle(window)
 
 
 def test_panels_in_windows_are_there_again_at_the_next_start(opened: Opened, folds: Path) -> None:
@@ -244,71 +107,18 @@ def test_panels_in_windows_are_there_again_at_the_next_start(opened: Opened, fol
         assert panel_window(window, window.sections.data.statistics.objectName()).isVisible()
 
 
-def test_the_focused_panel_has_the_whole_page_by_key(window: MainWindow) -> None:
+def test_panels_of_a_whole_column_leave_their_room_to_the_others(window: MainWindow) -> None:
+    window.resize(1280, 760)
+    shown = page(window)
     see_select(window)
-    panel, beside = window.sections.features.features, window.sections.features.inspector
-    panel.table.setFocus()
-    wait_until(lambda: QApplication.focusWidget() is panel.table)
-    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    QTest.keyClick(window, Qt.Key.Key_F, both)
-    assert page(window).maximised is panel
-    assert not beside.isVisible()
-    QTest.keyClick(window, Qt.Key.Key_F, both)
-    assert page(window).maximised is None
-    assert beside.isVisible()
-    page(window).pop_out(panel)
-    panel_window(window, panel.objectName()).activateWindow()
-    panel.table.setFocus()
-    wait_until(lambda: QApplication.focusWidget() is panel.table)
-    QTest.keyClick(panel_window(window, panel.objectName()), Qt.Key.Key_F, both)
-    assert page(window).isAncestorOf(panel), "from its window it comes back"
-
-
-def test_no_title_of_select_is_cut_in_the_least_window(window: MainWindow) -> None:
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
-    finish(window)
-    for panel in page(window).findChildren(Panel):
-        assert panel._title.shown_text() == panel._title.text()
-        assert panel._title.text()
-    candidates = window.sections.select.candidates
-    assert candidates.verdict.text().startswith("Step ")
-    assert candidates.accessibleName().startswith("Candidates at step ")
-
-
-def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(window: MainWindow) -> None:
-    window.resize(1024, 700)
-    window.workspace.show_page("select")
-    judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
-    window.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
-    finish(window)
-    window.session.look_at(1)
+    width = window.sections.select.curves.width()
+    right = window.sections.features.features, window.sections.features.inspector
+    for panel in right:
+        shown.pop_out(panel)
     settle(window)
-    form, run = window.sections.method.form, window.sections.select
-    assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
-    for view in (0, 1):
-        run.curves.view._buttons()[view].click()
-        editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
-        assert len(editors) > 5
-        for editor in editors:
-            assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()
-            seen = editor.visibleRegion().boundingRect()
-            assert seen.width() in (editor.width(), 0)  # 0: below what is seen
-    assert run.heat.isVisible() and run.heat.width() >= _LEAST_MAP
-    columns = window.findChild(QSplitter, "columns")
-    assert columns.widget(2).geometry().right() < columns.width() <= window.width()
-
-
-def test_the_report_s_words_can_be_read_in_a_small_window(window: MainWindow) -> None:
-    window.workspace.show_page("report")
-    words = window.sections.report.words
-    for width, height in ((1024, 700), (960, 600)):
-        window.resize(width, height)
-        settle(window)
-        for field in (words.question, words.notes):
-            line = field.fontMetrics().lineSpacing()
-            assert field.visibleRegion().boundingRect().height() >= 2 * line
-            assert words.rect().contains(field.geometry())
+    assert window.sections.select.curves.width() > width
+    window.close_unasked()
+    assert all(shown.isAncestorOf(panel) for panel in right), "closing the window brings them back"
 
 
 def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
@@ -332,3 +142,208 @@ def test_a_layout_of_an_earlier_version_is_ignored_where_its_panels_are_gone(
             window.sections.features.path,
         ):
             assert panel.width() > 200 or not panel.isVisible()
+
+
+def test_a_page_is_shown_by_its_key_and_by_its_button(ran: MainWindow) -> None:
+    window = ran
+    for number, shown in enumerate(PAGES, start=1):
+        QTest.keyClick(window, Qt.Key(Qt.Key.Key_0 + number), Qt.KeyboardModifier.ControlModifier)
+        assert window.workspace.page == shown.key
+        button = window.findChild(QToolButton, f"page-{shown.key}")
+        assert button.isChecked()
+        window.workspace.show_page(FIRST)
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert window.workspace.page == shown.key
+        assert page(window).isVisible()
+        settle(window)
+
+
+def test_run_and_its_neighbours_are_the_first_stops_of_tab(window: MainWindow) -> None:
+    window.resize(1280, 760)  # in a narrow window Step is in the menu alone
+    wait_until(lambda: not window.commands["stop"].isEnabled())  # which stops loading, too
+    stops = []
+    for _ in range(3):
+        at = QApplication.focusWidget() or window
+        QTest.keyClick(at, Qt.Key.Key_Tab)
+        stops.append(QApplication.focusWidget().objectName())
+    assert stops == ["tool-run", "tool-step", "tool-open"]  # with no run, there is nothing to pause or stop
+
+
+def test_the_rail_is_one_stop_of_tab_and_arrows_walk_along_it(ran: MainWindow) -> None:
+    window = ran
+    first = window.findChild(QToolButton, f"page-{PAGES[0].key}")
+    window.workspace.show_page(PAGES[0].key)
+    first.setFocus()
+    for wanted in PAGES[1:]:
+        QTest.keyClick(window.workspace.rail, Qt.Key.Key_Down)
+        assert window.workspace.page == wanted.key
+    QTest.keyClick(window.workspace.rail, Qt.Key.Key_Down)
+    assert window.workspace.page == PAGES[-1].key
+    stops = [
+        b
+        for b in window.workspace.rail.findChildren(QToolButton)
+        if b.focusPolicy() & Qt.FocusPolicy.TabFocus
+    ]
+    assert [stop.objectName() for stop in stops] == [f"page-{PAGES[-1].key}"]
+    settle(window)
+
+
+def test_a_double_click_on_a_header_gives_a_panel_the_page_and_another_takes_it_back(
+    ran: MainWindow,
+) -> None:
+    window = ran
+    curves = window.sections.select.curves
+    others = [
+        window.sections.method.form,
+        window.sections.features.inspector,
+        window.sections.features.features,
+    ]
+    settle(window)
+    QApplication.processEvents()
+    before = curves.size()
+    double_click_header(curves)
+    QApplication.processEvents()
+    assert page(window).maximised is curves
+    assert not any(other.isVisible() for other in others)
+    assert curves.width() > before.width()
+    double_click_header(curves)
+    QApplication.processEvents()
+    assert all(other.isVisible() for other in others)
+    assert curves.size() == before
+
+
+def test_a_page_shows_what_was_chosen_while_another_one_was_seen(ran: MainWindow) -> None:
+    window = ran
+    window.session.toggle("pinned", 2)
+    settle(window)
+    window.workspace.show_page("features")
+    path = window.sections.features.path
+    assert path.table.rows()
+    assert [row.feature_id for row in path.table.rows()] == [
+        row.feature_id for row in window.sections.features.features.table.rows()
+    ]
+    settle(window)
+
+
+def test_f1_opens_the_guide_where_it_tells_of_the_place(ran: MainWindow) -> None:
+    window = ran
+
+    def told() -> str:
+        window.commands["guide"].trigger()
+        guide = window.help.guide
+        block = guide._browser.cursorForPosition(QPoint(40, 24)).block()
+        while block.blockFormat().headingLevel() == 0:
+            block = block.next()
+        return str(block.text())
+
+    window.workspace.show_page("compare")
+    window.sections.compare.panel.table.setFocus()
+    assert told() == "Runs"
+    window.workspace.show_page("select")
+    window.sections.select.curves.validation_plot.setFocus()
+    assert told() == "Read the curves"
+    window.help.guide.close()
+    settle(window)
+
+
+def panel_window(window: MainWindow, name: str) -> PanelWindow:
+    return window.findChild(PanelWindow, f"{name}-window")
+
+
+def test_the_window_of_a_panel_keeps_its_size_and_its_commands(ran: MainWindow) -> None:
+    window = ran
+    shown, panel = page(window), window.sections.select.curves
+    see_select(window)
+    shown.pop_out(panel)
+    out = panel_window(window, panel.objectName())
+    out.resize(777, 555)
+    assert window.commands["run"] in out.actions()
+    double_click_header(panel)
+    assert shown.isAncestorOf(panel)
+    shown.save(Settings(Path(window._settings.folder)))
+    settle(window)
+    shown.pop_out(panel)
+    assert panel_window(window, panel.objectName()).size().width() == 777
+    shown.bring_back()
+    assert not shown._windows
+
+
+def test_the_focused_panel_goes_out_by_key(ran: MainWindow) -> None:
+    window = ran
+    see_select(window)
+    table = window.sections.features.features.table
+    table.setFocus()
+    window.commands["pop_out"].trigger()
+    assert panel_window(window, window.sections.features.features.objectName()).isVisible()
+    page(window).bring_back()
+
+
+def test_the_focused_panel_has_the_whole_page_by_key(ran: MainWindow) -> None:
+    window = ran
+    see_select(window)
+    panel, beside = window.sections.features.features, window.sections.features.inspector
+    panel.table.setFocus()
+    wait_until(lambda: QApplication.focusWidget() is panel.table)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(window, Qt.Key.Key_F, both)
+    assert page(window).maximised is panel
+    assert not beside.isVisible()
+    QTest.keyClick(window, Qt.Key.Key_F, both)
+    assert page(window).maximised is None
+    assert beside.isVisible()
+    page(window).pop_out(panel)
+    panel_window(window, panel.objectName()).activateWindow()
+    panel.table.setFocus()
+    wait_until(lambda: QApplication.focusWidget() is panel.table)
+    QTest.keyClick(panel_window(window, panel.objectName()), Qt.Key.Key_F, both)
+    assert page(window).isAncestorOf(panel), "from its window it comes back"
+
+
+def test_no_title_of_select_is_cut_in_the_least_window(ran: MainWindow) -> None:
+    window = ran
+    window.resize(1024, 700)
+    window.workspace.show_page("select")
+    finish(window)
+    for panel in page(window).findChildren(Panel):
+        assert panel._title.shown_text() == panel._title.text()
+        assert panel._title.text()
+    candidates = window.sections.select.candidates
+    assert candidates.verdict.text().startswith("Step ")
+    assert candidates.accessibleName().startswith("Candidates at step ")
+
+
+def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran: MainWindow) -> None:
+    window = ran
+    window.resize(1024, 700)
+    window.workspace.show_page("select")
+    judge = {"n_basis": 8, "gamma": (0.5, 1.0), "regularization": (0.5, 1.0)}
+    window.session.change("the judge", ranker="kernel-rankrls", ranker_parameters=judge)
+    finish(window)
+    window.session.look_at(1)
+    settle(window)
+    form, run = window.sections.method.form, window.sections.select
+    assert run.curves._title.text() == "Greedy RankRLS, then Kernel RankRLS"
+    for view in (0, 1):
+        run.curves.view._buttons()[view].click()
+        editors = [field.editor for field in form.findChildren(Field) if field.isVisible()]
+        assert len(editors) > 5
+        for editor in editors:
+            assert form.width() > editor.mapTo(form, QPoint(editor.width(), 0)).x()
+            seen = editor.visibleRegion().boundingRect()
+            assert seen.width() in (editor.width(), 0)  # 0: below what is seen
+    assert run.heat.isVisible() and run.heat.width() >= _LEAST_MAP
+    columns = window.findChild(QSplitter, "columns")
+    assert columns.widget(2).geometry().right() < columns.width() <= window.width()
+
+
+def test_the_report_s_words_can_be_read_in_a_small_window(ran: MainWindow) -> None:
+    window = ran
+    window.workspace.show_page("report")
+    words = window.sections.report.words
+    for width, height in ((1024, 700), (960, 600)):
+        window.resize(width, height)
+        settle(window)
+        for field in (words.question, words.notes):
+            line = field.fontMetrics().lineSpacing()
+            assert field.visibleRegion().boundingRect().height() >= 2 * line
+            assert words.rect().contains(field.geometry())

@@ -59,6 +59,19 @@ def test_texts_give_way_to_icons_and_come_back_and_names_stay(bare):
     assert texts == ["Export…", "", "Export…"]
 
 
+def test_what_a_narrow_window_leaves_out_comes_back(bare):
+    """Catches a theme button that 1280 pixels had room for at the start, and not after 1024 pixels."""
+
+    def shown(width: int) -> list[str]:
+        bare.resize(width, 200)
+        QApplication.processEvents()
+        return [one.objectName() for one in bare.toolbar.findChildren(QPushButton) if one.isVisible()]
+
+    for width in range(1100, 1460, 4):
+        before = shown(1460) and shown(width)
+        assert shown(900) and shown(width) == before, width
+
+
 def test_buttons_that_menus_replace_give_way_to_a_line_in_large_text(bare, theme):
     """Catches a line of five "…" at 1024 pixels and the largest text."""
     theme.set_text_size(18)

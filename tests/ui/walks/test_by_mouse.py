@@ -8,7 +8,6 @@ from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import (
     QListWidget,
     QMenu,
-    QMessageBox,
     QPushButton,
     QStyle,
     QStyleOptionViewItem,
@@ -53,11 +52,8 @@ def test_the_walk_by_mouse(walked: MainWindow, home: Path) -> None:
 
     table = found(TableView, "runs-table")
 
-    def confirm(question: QMessageBox) -> None:
-        mouse.click(question.findChild(QPushButton, "question-do"))
-
     def remove(menu: QMenu) -> None:
-        mouse.choose(menu, "Remove from the table", then=confirm)
+        mouse.choose(menu, "Remove")
 
     mouse.click_cell(*cell_of(table, 1, "method"), then=remove, button=mouse.RIGHT)
     readings.runs_left(walked, 1, 3)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankstudio.engine.analysis.evidence.model_losses import loss_steps
 from rankstudio.engine.analysis.evidence.permutation_importance import (
     MeasuredDocuments,
     PermutationImportance,
@@ -76,10 +75,10 @@ def step_importance(
     part: RankingDataset,
     measure: Measure,
     convention: str,
-    n_repeats: int = N_REPEATS,
+    n_repeats: int | None = N_REPEATS,
     seed: int = 0,
 ) -> Importance:
-    """Permute each feature that a model of a run uses, and measure what it loses.
+    """Permute each feature that a model of a run uses, or leave it out, and measure what it loses.
 
     Parameters
     ----------
@@ -88,18 +87,13 @@ def step_importance(
     part : RankingDataset
         Best one that it was not learned from.
     measure, convention, n_repeats, seed
-        As of :func:`rankstudio.engine.analysis.evidence.permutation_importance.permutation_importance`.
+        As of :func:`rankstudio.engine.analysis.evidence.permutation_importance.importance_steps`.
 
     Yields
     ------
     WorkProgress
     """
     return _importance(*_of_step(step, part), measure, convention, n_repeats, seed)
-
-
-def step_losses(step: Step, part: RankingDataset, measure: Measure, convention: str) -> Importance:
-    """Measure what a model of a run loses without each feature that it uses, as :func:`model_losses` does."""
-    return _losses(*_of_step(step, part), measure, convention)
 
 
 def _of_step(step: Step, part: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
@@ -119,10 +113,10 @@ def model_importance(
     data: RankingDataset,
     measure: Measure,
     convention: str,
-    n_repeats: int = N_REPEATS,
+    n_repeats: int | None = N_REPEATS,
     seed: int = 0,
 ) -> Importance:
-    """Permute each feature that a model of a file uses, and measure what it loses.
+    """Permute each feature that a model of a file uses, or leave it out, and measure what it loses.
 
     Parameters
     ----------
@@ -137,25 +131,6 @@ def model_importance(
     WorkProgress
     """
     return _importance(*_scored(model, data), measure, convention, n_repeats, seed)
-
-
-def model_losses(model: Model, data: RankingDataset, measure: Measure, convention: str) -> Importance:
-    """Measure what a model of a file loses without each feature that it uses.
-
-    Parameters
-    ----------
-    model, data, measure, convention
-        As of :func:`model_importance`.
-
-    Yields
-    ------
-    WorkProgress
-
-    See Also
-    --------
-    rankstudio.engine.analysis.evidence.model_losses.loss_steps : says what "without" means.
-    """
-    return _losses(*_scored(model, data), measure, convention)
 
 
 def _scored(model: Model, data: RankingDataset) -> tuple[Score, RankingDataset, tuple[int, ...]]:
@@ -180,21 +155,13 @@ def _importance(
     used: tuple[int, ...],
     measure: Measure,
     convention: str,
-    n_repeats: int,
+    n_repeats: int | None,
     seed: int,
 ) -> Importance:
     score, part, few = _of_few(score, part, used)
     groups = [(column,) for column in few]
     work = importance_steps(score, _documents(part), measure, n_repeats, seed, groups, convention)
     found = yield from work
-    return replace(found, groups=tuple((column,) for column in used))
-
-
-def _losses(
-    score: Score, part: RankingDataset, used: tuple[int, ...], measure: Measure, convention: str
-) -> Importance:
-    score, part, few = _of_few(score, part, used)
-    found = yield from loss_steps(score, _documents(part), measure, few, convention)
     return replace(found, groups=tuple((column,) for column in used))
 
 

@@ -24,9 +24,10 @@ from rankstudio.engine.statistics._checks import confidence
 from rankstudio.engine.statistics.mean_intervals import MeanIntervals, mean_intervals
 from rankstudio.engine.support.grades import Grading, greatest, ranks_of_ids
 from rankstudio.engine.support.query_ids import check_none_missing
+from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
-_WHAT = "permuting features within queries"
+_WHAT, _WITHOUT = "permuting features within queries", "scoring without each feature"
 _VALUES = 4_000_000  # of documents with exchanged values that are scored at a time
 _MOST_REPEATS = 10_000  # the standard error falls with the root: a hundredth of that of one repeat
 
@@ -197,13 +198,16 @@ def importance_steps(
     score: Score,
     documents: MeasuredDocuments,
     measure: Measure,
-    n_repeats: int = 10,
+    n_repeats: int | None = 10,
     seed: int = 0,
     groups: Sequence[Sequence[int]] | None = None,
     convention: str | Convention = DEFAULT,
     level: float = 0.95,
 ) -> Waiting[PermutationImportance]:
     """Yield progress with the results so far, and return as :func:`permutation_importance`.
+
+    Without repetitions (None) it returns what the model loses without each group: all documents of a query
+    have its mean in that query. A weighted sum then ranks as with the weights 0.
 
     Yields
     ------
@@ -212,15 +216,16 @@ def importance_steps(
         :class:`PermutationImportance`.
     """
     n, ptr = documents.X.shape[1], documents.ptr
-    between("n_repeats", n_repeats, 1, _MOST_REPEATS)
+    repeats = 0 if n_repeats is None else between("n_repeats", n_repeats, 1, _MOST_REPEATS)
     start = between("seed", seed, 0, MOST_SEED)
     confidence(level)
     together = _checked_groups(groups, n)
-    enough_queries(ptr.size - 1, 2, "Permutation importance")
-    draws = [np.random.default_rng([start, number]) for number in range(n_repeats)]
+    what = _WHAT if repeats else _WITHOUT
+    enough_queries(ptr.size - 1, 2, "Permutation importance" if repeats else "The loss without a feature")
+    draws = [np.random.default_rng([start, number]) for number in range(repeats)]
     baseline, loss = np.empty(ptr.size - 1), np.empty((len(together), ptr.size - 1))
-    for first, last in parts_of(ptr, max(1, _VALUES // (n * n_repeats))):
-        part = slice(int(ptr[first]), int(ptr[last]))
+    for shard in shards_of(ptr, max(1, _VALUES // (n * max(1, repeats)))):
+        first, last, part = shard.first_query, shard.end_query, shard.rows
         own = ptr[first : last + 1] - part.start
         graded = documents.grading.taken(part)
         evaluator = Evaluator(documents.y[part], own, convention, [measure], grading=graded)
@@ -231,9 +236,9 @@ def importance_steps(
             else:
                 loss[place - 1, first:last] = values
                 done = first + (last - first) * place / len(together)
-                yield WorkProgress(_WHAT, done / (ptr.size - 1))
+                yield WorkProgress(what, done / (ptr.size - 1))
         known = PermutationImportance(measure, together, baseline[:last], loss[:, :last], level)
-        yield PartialResult(_WHAT, last / (ptr.size - 1), known)
+        yield PartialResult(what, last / (ptr.size - 1), known)
     return known
 
 
@@ -250,16 +255,6 @@ def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tup
     return found
 
 
-def parts_of(ptr: Ints, documents: int) -> list[tuple[int, int]]:
-    """Return the queries cut into parts of so many documents, or of one query."""
-    parts, first = [], 0
-    while first < ptr.size - 1:
-        last = max(first + 1, int(np.searchsorted(ptr, ptr[first] + documents, side="right")) - 1)
-        parts.append((first, last))
-        first = last
-    return parts
-
-
 def _of_queries(
     score: Score,
     X: Floats,
@@ -271,11 +266,12 @@ def _of_queries(
     """Yield the measure of the model in some queries, then the loss of each group in each query.
 
     Documents exchange the values of a group as random numbers order them: one for each document and
-    repetition, drawn in the order of the documents, so that parts of the queries change nothing.
+    repetition, drawn in the order of the documents, so that parts of the queries change nothing. Without
+    draws they have the mean of their query.
     """
-    (m, n), repeats = X.shape, len(draws)
+    (m, n), repeats, sizes = X.shape, max(1, len(draws)), np.diff(ptr)
     (measure,) = evaluator.measures
-    query = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    query = np.repeat(np.arange(sizes.size), sizes)
     orders = [np.lexsort((draw.random(size=(m,)), query)) for draw in draws]
     sign = 1.0 if measure.higher_is_better else -1.0
     baseline = evaluator.per_query(check_scores(score(X), m))[measure.name]
@@ -286,8 +282,9 @@ def _of_queries(
         values = X[:, columns]
         varies = np.maximum.reduceat(values, ptr[:-1]) != np.minimum.reduceat(values, ptr[:-1])
         if varies.any():
-            for number, order in enumerate(orders):
-                copies[number * m : (number + 1) * m, columns] = values[order]
+            means = np.add.reduceat(values, ptr[:-1]) / sizes[:, None]
+            for number, others in enumerate([values[order] for order in orders] or [means[query]]):
+                copies[number * m : (number + 1) * m, columns] = others
             scores = check_scores(score(copies), repeats * m).reshape(repeats, m)
             found = evaluator.per_query_many(scores)[measure.name]
             changed = sign * (baseline - found).mean(axis=0)

@@ -37,8 +37,8 @@ from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.metrics.names import measure as find_measure
-from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Note, Waiting, WorkProgress
+from rankstudio.engine.steps import Step, steps_of
+from rankstudio.engine.support.work import Waiting, WorkProgress, without_notes
 
 _WHAT = "comparing queries"
 _RIVALS = 8  # features whose queries are compared, where each takes its time: the best ones
@@ -106,16 +106,7 @@ def compared_by_query(estimator: Selector, data: TrainingData, n_features: int) 
 def _steps(estimator: Selector, data: TrainingData, n_features: int) -> Waiting[list[Step]]:
     """Return the steps that select so many features."""
     sized = type(estimator)(**{**estimator.get_params(deep=False), "n_features_to_select": n_features})
-    steps: list[Step] = []
-    for told in sized.work(data):
-        if not isinstance(told, Step):
-            if not isinstance(told, Note):
-                yield told
-            continue
-        steps.append(told)
-        if told.n_selected >= n_features:
-            break
-    return steps
+    return without_notes(steps_of(sized.work(data)))
 
 
 def _by_means(estimator: Selector, data: TrainingData, n_features: int) -> Compared:
@@ -338,7 +329,7 @@ def _by_weights(estimator: FSMRank | FSMRankTop | FSMSVM, data: TrainingData, n_
     """
     fsmrank, last = yield from last_step(estimator.get_params(), data)
     order = by_weight(last.coef)
-    similarity, _, lambda1, _ = yield from _quietly(fsmrank.penalties(data))
+    similarity, _, lambda1, _ = yield from without_notes(fsmrank.penalties(data))
     n, Q = data.X.shape[1], data.ptr.size - 1
     parts, left = np.zeros((n, Q)), np.full(n, np.nan)
     if order.size:
@@ -357,17 +348,6 @@ def _by_weights(estimator: FSMRank | FSMRankTop | FSMSVM, data: TrainingData, n_
     for column in order[:n_features].tolist():
         yield ComparedByQuery((column,), left.copy(), parts, np.ones(Q, dtype=np.bool_))
         left[column] = np.nan
-
-
-def _quietly(work: Waiting[Any]) -> Waiting[Any]:
-    """Return the result of a work whose notes were given before."""
-    while True:
-        try:
-            told = next(work)
-        except StopIteration as end:
-            return end.value
-        if not isinstance(told, Note):
-            yield told
 
 
 def _pair_slopes(

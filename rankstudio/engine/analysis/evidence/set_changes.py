@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.evidence.subset_paths import columns_of
-from rankstudio.engine.arithmetic.query_data import group, several_queries
+from rankstudio.engine.analysis.evidence.subset_paths import check_judge, columns_of
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
-from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
 from rankstudio.engine.methods.selection.greedy_rankrls.swaps import swap_criteria
 from rankstudio.engine.methods.shards.training_data import GivenData, training_data
@@ -97,17 +94,13 @@ def set_changes(
 def changes_of(estimator: LinearRanker, data: GivenData, features: Sequence[int]) -> SetChanges:
     """Return the result of :func:`set_changes` for grouped data."""
     rows = training_data(data)
-    several_queries(rows.ptr, _WHAT)
-    if not isinstance(estimator, GreedyRankRLS | RankRLS):
-        raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
-    if estimator.pairs != "query":
-        raise ParameterError("pairs", estimator.pairs, "query, because whole queries are left out")
+    judge = check_judge(estimator, rows, _WHAT)
     n = rows.X.shape[1]
     columns = columns_of(features, n, least=0)
     others = np.setdiff1d(np.arange(n), columns)
-    regularization = estimator.checked("regularization")
+    regularization = judge.checked("regularization")
     with STEADY:
-        pairs = summed_rows(rows, estimator.pair_cost())
+        pairs = summed_rows(rows, judge.pair_cost())
         criterion, among, without, beside = swap_criteria(pairs, regularization, columns, others)
     added, swapped = np.full(n, np.nan), np.full((len(columns), n), np.nan)
     added[others], swapped[:, others] = beside, among

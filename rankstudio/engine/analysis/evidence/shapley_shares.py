@@ -9,12 +9,11 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.analysis.evidence.subset_paths import columns_of
-from rankstudio.engine.arithmetic.query_data import group, several_queries
+from rankstudio.engine.analysis.evidence.subset_paths import check_judge, columns_of
+from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.base import LinearRanker
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import FloatingSearch
 from rankstudio.engine.methods.selection.greedy_rankrls.summed_rows import summed_rows
@@ -103,15 +102,11 @@ def shapley_steps(
 ) -> Waiting[ShapleyShares]:
     """Yield progress, and return the result of :func:`shapley_shares` for grouped data."""
     rows = training_data(data)
-    several_queries(rows.ptr, "Shapley shares")
-    if not isinstance(estimator, GreedyRankRLS | RankRLS):
-        raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
-    if estimator.pairs != "query":
-        raise ParameterError("pairs", estimator.pairs, "query, because whole queries are left out")
+    judge = check_judge(estimator, rows, "Shapley shares")
     columns = _columns(estimator, rows, features)
-    regularization = estimator.checked("regularization")
+    regularization = judge.checked("regularization")
     with STEADY:
-        narrow = summed_rows(rows, estimator.pair_cost(), columns)
+        narrow = summed_rows(rows, judge.pair_cost(), columns)
         search = on_demand_search(narrow, regularization, len(columns))
     errors = yield from _errors_of_subsets(search, len(columns))
     gains = errors[0] - errors

@@ -18,9 +18,9 @@ from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.threads import STEADY, pool, share
-from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish
+from rankstudio.engine.support.work import Waiting, WorkProgress, finish, without_notes
 
 _WHAT = "selecting on halves of the queries"
 MOST_HALVES = 1_000_000  # pairs; a greater number is taken for a slip
@@ -315,12 +315,7 @@ def _learned_paths(
     for number in halves.numbers:
         half = data.taken(halves.queries(number))
         fresh = type(estimator)(**estimator.get_params(deep=False))
-        steps: list[Step] = []
-        for told in fresh.work(half):
-            if isinstance(told, Step):
-                steps.append(told)
-            elif not isinstance(told, Note):
-                yield told
+        steps = yield from without_notes(steps_of(fresh.work(half)))
         yield [path_of_steps(fresh, steps)]
 
 

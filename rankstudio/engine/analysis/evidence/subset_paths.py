@@ -10,10 +10,11 @@ import numpy as np
 
 from rankstudio.engine.analysis.evidence._subset_kernel import gather_row, gather_squares
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
-from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.methods.base import LinearRanker
+from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
@@ -65,6 +66,16 @@ def columns_of(features: Sequence[int], n: int, *, least: int, most: int | None 
         expected = f"{least} to {most} different columns from 0 to {n - 1}"
         raise ParameterError("features", list(columns), expected)
     return columns
+
+
+def check_judge(estimator: LinearRanker, data: TrainingData, what: str) -> GreedyRankRLS | RankRLS:
+    """Return a method by whose left-out errors sets of features are judged; raise an error for others."""
+    several_queries(data.ptr, what)
+    if not isinstance(estimator, GreedyRankRLS | RankRLS):
+        raise ParameterError("estimator", type(estimator).__name__, "GreedyRankRLS or RankRLS")
+    if estimator.pairs != "query":
+        raise ParameterError("pairs", estimator.pairs, "query, because whole queries are left out")
+    return estimator
 
 
 def by_sums(estimator: LinearRanker, data: GivenData) -> bool:

@@ -422,12 +422,12 @@ def _otherwise(kind: str, inside: bool) -> str:
 def _same(kind: str, inside: bool) -> str:
     """Return that a feature is, or is not, in every path or model of the run."""
     if kind == "model":
-        return tr("Every model of the run has it.") if inside else tr("No model of the run has it.")
+        return tr("It is in every model of the run.") if inside else tr("It is in no model of the run.")
     if kind == "several":
         if inside:
-            return tr("Every path of the run has it among the first {size}.")
-        return tr("No path of the run has it among the first {size}.")
-    return tr("Every path of the run begins with it.") if inside else tr("No path of the run begins with it.")
+            return tr("It is among the first {size} on every path of the run.")
+        return tr("It is not among the first {size} on any path of the run.")
+    return tr("Every path of the run starts with it.") if inside else tr("No path of the run starts with it.")
 
 
 def _model(path: PathResult, context: ChoiceContext) -> tuple[int, ...]:

@@ -10,11 +10,11 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.experiment.plan.plan import Plan, estimator
-from rankstudio.engine.methods.selection.fsmrank import FSMRank, weighing_features, without_notes
+from rankstudio.engine.methods.selection.fsmrank import FSMRank, weighing_features
 from rankstudio.engine.methods.selection.gas import GAS
 from rankstudio.engine.methods.selection.kendall import kendall_similarity
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.support.work import Waiting, finish
+from rankstudio.engine.support.work import Waiting, finish, without_notes
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
 from rankstudio.engine.support.file_pages import release, taken_columns
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
+from rankstudio.engine.support.shard import shards_of
 from rankstudio.engine.support.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
@@ -217,10 +218,10 @@ class Inspector:
         if isinstance(data.X, SparseRows):
             return SparseCorrelations(SparseQueryData(data.X, data.y, data.query_ptr))
         gram = np.zeros((data.n_features, data.n_features))
-        for begin, end in self._query_blocks():
-            first = data.query_ptr[begin]
-            rows = data.X[first : data.query_ptr[end]]
-            block = centre(rows, data.query_ptr[begin : end + 1] - first)
+        for part in shards_of(data.query_ptr, _BLOCK_ROWS):
+            rows = data.X[part.rows]
+            ptr = data.query_ptr[part.first_query : part.end_query + 1]
+            block = centre(rows, ptr - part.first_row)
             gram += block.T @ block
             release(rows)
         scale = np.sqrt(np.diagonal(gram))
@@ -241,17 +242,6 @@ class Inspector:
         kept = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
         vars(other).update(kept)
         return other
-
-    def _query_blocks(self) -> list[tuple[int, int]]:
-        """Return ranges of queries of some ten thousand documents each, so that X is not copied whole."""
-        ptr = self.dataset.query_ptr
-        blocks, begin = [], 0
-        while begin < ptr.size - 1:
-            end = int(np.searchsorted(ptr, ptr[begin] + _BLOCK_ROWS, side="right")) - 1
-            end = max(end, begin + 1)
-            blocks.append((begin, end))
-            begin = end
-        return blocks
 
     @cached_property
     def _classes(self) -> list[tuple[str, Bools]]:

@@ -28,6 +28,7 @@ from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.language import in_english
 from rankstudio.engine.methods.catalog import Method
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import NOTHING, raised
 
 _RULES = {
@@ -88,9 +89,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
 
 def protocol_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the protocol, the selection criterion and the conventions of the measures."""
-    kinds: dict[tuple[tuple[str, str], ...], list[ReportedRun]] = {}
-    for run in source.runs:
-        kinds.setdefault(_protocol(run.plan), []).append(run)
+    kinds = grouped(source.runs, lambda run: _protocol(run.plan))
     for facts, runs in kinds.items():
         told = facts if len(kinds) == 1 else (("holds for", runs_text(runs)), *facts)
         yield FactList(told)
@@ -107,11 +106,8 @@ def protocol_blocks(source: ReportSource) -> Iterator[Block]:
 
 def _by_data(runs: Sequence[ReportedRun]) -> list[tuple[RecordedData, list[ReportedRun]]]:
     """Return the datasets by their contents and folds, each with its runs."""
-    found: dict[tuple[str, str], tuple[RecordedData, list[ReportedRun]]] = {}
-    for run in runs:
-        key = run.recorded.place, run.recorded.checksum
-        found.setdefault(key, (run.recorded, []))[1].append(run)
-    return list(found.values())
+    found = grouped(runs, lambda run: (run.recorded.place, run.recorded.checksum))
+    return [(own[0].recorded, own) for own in found.values()]
 
 
 def _files(files: Sequence[Source], place: str) -> TextTable:
@@ -187,9 +183,7 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
 
 def version_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the versions that computed the runs."""
-    kinds: dict[tuple[tuple[str, str], ...], list[ReportedRun]] = {}
-    for run in source.runs:
-        kinds.setdefault(tuple(run.result.versions.items()), []).append(run)
+    kinds = grouped(source.runs, lambda run: tuple(run.result.versions.items()))
     names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
     rows = tuple((name, *(dict(kind).get(name, "") for kind in kinds)) for name in names)
     yield TextTable("Computed with", ("", *(runs_text(runs) for runs in kinds.values())), rows, (0,))

@@ -177,7 +177,8 @@ def _tests(
         f"Difference of each run from {reference.name} over {over} of the {reference.part} part, with "
         "bootstrap intervals. Two-sided p-values: Student's paired t-test, Wilcoxon signed-rank test and "
         f"Fisher's randomisation test, with Holm correction for {family} run{'s' if family > 1 else ''}. "
-        f"Bold: below {ALPHA:g}. The last column counts queries in which the run is better, equal or worse."
+        f"Bold: p (Holm), of the randomisation test, below {ALPHA:g}. The last column counts queries in "
+        "which the run is better, equal or worse."
     )
     return TextTable(
         f"{data}: {name} against run {reference.number}", header, rows, (1,), note, frozenset(told)

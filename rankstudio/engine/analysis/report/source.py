@@ -33,6 +33,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     SealMark,
     is_sealed,
 )
+from rankstudio.engine.support.item_groups import grouped
 from rankstudio.engine.support.number_format import fixed
 
 Kind = TypeVar("Kind")
@@ -130,10 +131,7 @@ class ReportSource:
 
     def datasets(self) -> dict[str, list[ReportedRun]]:
         """Return the runs by dataset name, in order of first occurrence."""
-        found: dict[str, list[ReportedRun]] = {}
-        for run in self.runs:
-            found.setdefault(run.result.data_name, []).append(run)
-        return found
+        return grouped(self.runs, lambda run: run.result.data_name)
 
 
 def chooser(runs: Sequence[ReportedRun], name: str = "") -> str:

@@ -220,7 +220,7 @@ class BasisRankRLS:
     @classmethod
     def of(cls, kernel: str, gamma: float, per_query: int, regularization: float) -> BasisRankRLS:
         """Check the parameters; ParameterError if one is out of range."""
-        method = KernelRankRLS(kernel, gamma, regularization=regularization)
+        method = KernelRankRLS(kernel, gamma=gamma, regularization=regularization)
         count = between("per_query", per_query, 1, _MOST)
         return cls(kernel_of(method), count, method.checked("regularization"))
 

@@ -173,9 +173,14 @@ def _in_response(
     for one in hits or ():
         yield from _in_response(one, queries, path, _QUERY_IDS)
     if not inner and hits is None:
-        logged = _hit(found, queries or (path.name.split(".")[0],))
+        logged = _hit(found, queries or (_query_of(path),))
         if logged is not None:
             yield logged
+
+
+def _query_of(path: Path) -> str:
+    """Return the query of responses that name none: the name of their file."""
+    return path.name.split(".")[0]
 
 
 def _asked(response: Mapping[str, Any]) -> tuple[str, ...]:
@@ -398,6 +403,11 @@ def _none_joined(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
         "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."
     )
+    if logged.queries == (_query_of(logs),):
+        text += " " + tr(
+            'A response names its query in a field "query" or "qid" that you add; without it, the file name '
+            "is the query."
+        )
     return DatasetError(
         text.format(
             logs=logs,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +52,7 @@ from rankstudio.engine.data.table_builder import (
     unreadable,
 )
 from rankstudio.engine.data.tabular.recognition import tables_by_part
-from rankstudio.engine.errors import DatasetError, ZeroIdError, shown_path
+from rankstudio.engine.errors import DatasetError, OutOfMemoryError, ZeroIdError, shown_path
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file
@@ -70,13 +71,20 @@ Files = tuple[Path, ...]
 
 
 def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
-    """Return whether data probably exceed their share of the memory limit.
+    """Return whether data probably exceed their share of the memory limit, so that they are read from disk.
+
+    Text that is mostly zeros stays in memory without them: with its zeros it would fill the disk.
 
     Parameters
     ----------
     parts : sequence of tuple of Path
         The files of each part.
     told : DataColumns
+
+    Raises
+    ------
+    OutOfMemoryError
+        If such text exceeds the memory limit.
 
     Notes
     -----
@@ -88,8 +96,20 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     if size < min(_LITTLE, room / 64) or memory.available() < _LEAST:
         return False
     needs = {path: _need(path, told) for path in files}
-    texts = [sum(needs[path][1] for path in part) for part in parts]  # a part is read at once
-    return sum(table for table, _ in needs.values()) + max(texts) > room
+    texts = [sum(needs[path].text for path in part) for part in parts]  # a part is read at once
+    need = sum(one.table for one in needs.values()) + max(texts)
+    thin = next((path for path, one in needs.items() if one.thin), None)
+    if thin is None or need <= room:
+        return need > room
+    if need > memory.budget():
+        text = tr(
+            "{path}: the values other than 0 need about {size} of memory; the memory limit is {budget}. "
+            "Raise the limit, or leave out documents or features."
+        )
+        raise OutOfMemoryError(
+            text.format(path=thin, size=memory.size(int(need)), budget=memory.size(memory.budget()))
+        )
+    return False
 
 
 class PartReader:
@@ -282,19 +302,25 @@ def _refuse_judges(path: Path, form: str, told: DataColumns) -> None:
         raise DatasetError(text.format(path=shown_path(path), n=len(told.labels)))
 
 
-def _need(path: Path, told: DataColumns) -> tuple[float, float]:
-    """Return about how many bytes what is read from a file takes, and what it holds itself, there meanwhile.
+class _Need(NamedTuple):
+    """About how many bytes what is read from a file takes, and the text that is there meanwhile."""
 
-    That is nothing where its form is only read in memory.
-    """
+    table: float
+    text: float
+    thin: bool = False
+    """Whether the zeros are left out."""
+
+
+def _need(path: Path, told: DataColumns) -> _Need:
+    """Return about how much memory a file needs; nothing where its form is only read in memory."""
     form = recognised_form(path, told)
     size = float(regular_file_size(path))
     if form in _JOINED:
-        return 0.0, 0.0
+        return _Need(0.0, 0.0)
     if form == "arrow":
         from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
 
-        return arrow_size(path), size
+        return _Need(arrow_size(path), size)
     head = read_beginning(path, HEAD)
     text = size if without_ending(path.name) == path.name else _PACKED * size
     lines = max(head.count(b"\n"), 1)
@@ -304,9 +330,9 @@ def _need(path: Path, told: DataColumns) -> tuple[float, float]:
         from rankstudio.engine.data.formats.csv_text import csv_width  # noqa: PLC0415 - as above
 
         width = csv_width(head)
-    elif worth_it(int(n_lines), width, n_lines * len(ids) / lines):
-        width = 2 * len(ids) // lines  # a value and its column
-    return n_lines * (8 * width + _PER_DOCUMENT), text
+    thin = form != "csv" and worth_it(int(n_lines), width, n_lines * len(ids) / lines)
+    width = 2 * len(ids) // lines if thin else width  # a value and its column
+    return _Need(n_lines * (8 * width + _PER_DOCUMENT), text, thin)
 
 
 def _check_memory(path: Path, found: Sequence[FileContents], several: bool) -> None:

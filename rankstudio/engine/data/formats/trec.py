@@ -46,19 +46,31 @@ def run_scores(text: TextLines) -> RunScores:
     DatasetError
         For an empty file.
     """
+    return _values(text, lambda words: number(words[4]) if _FEWEST <= len(words) <= _MOST else None, EXPECTED)
+
+
+def _values(
+    text: TextLines,
+    value_of: Callable[[list[str]], float | None],
+    expected: str,
+    lines: dict[tuple[str, str], int] | None = None,
+) -> dict[str, dict[str, float]]:
+    """Return the value of each document of each query; its line goes to ``lines``."""
     found: dict[str, dict[str, float]] = {}
     for line, words in text.words():
-        score = number(words[4]) if _FEWEST <= len(words) <= _MOST else None
-        if score is None:
-            raise text.error(line, " ".join(words), tr(EXPECTED))
+        value = value_of(words)
+        if value is None:
+            raise text.error(line, " ".join(words), tr(expected))
         query, document = words[0], words[2]
         documents = found.setdefault(query, {})
         if document in documents:
             raise text.error(line, f"{query} {document}", tr("each document at most once per query"))
-        documents[document] = score
+        documents[document] = value
+        if lines is not None:
+            lines[query, document] = line
     if not found:
         raise DatasetError(
-            tr("{path}: found no lines, expected {expected}.").format(path=text.path, expected=tr(EXPECTED))
+            tr("{path}: found no lines, expected {expected}.").format(path=text.path, expected=tr(expected))
         )
     return found
 
@@ -172,22 +184,13 @@ def judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tupl
     FormatError, DatasetError
         As of :func:`graded_documents`.
     """
-    grades: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
-    for line, words in qrels.words():
-        grade = number(words[3]) if len(words) == _WORDS else None
-        if grade is None or math.isinf(grade):
-            raise qrels.error(line, " ".join(words), tr(_EXPECTED))
-        query, document = words[0], words[2]
-        if (query, document) in lines:
-            raise qrels.error(line, f"{query} {document}", tr("each document at most once per query"))
-        grades.setdefault(query, {})[document] = grade
-        lines[query, document] = line
-    if not grades:
-        raise DatasetError(
-            tr("{path}: found no lines, expected {expected}.").format(path=qrels.path, expected=tr(_EXPECTED))
-        )
-    return grades, lines
+    return _values(qrels, _grade, _EXPECTED, lines), lines
+
+
+def _grade(words: list[str]) -> float | None:
+    grade = number(words[3]) if len(words) == _WORDS else None
+    return None if grade is None or math.isinf(grade) else grade
 
 
 def _check_scores(name: str, values: Floats, rows: list[tuple[str, str]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, learned_from
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.support.item_groups import grouped
 
 Names = Mapping[int, str]
 
@@ -89,11 +89,8 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_rules = len({plan.rule for plan in plans.values()}) > 1
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
-    kin: defaultdict[str, list[int]] = defaultdict(list)
-    for key, plan in plans.items():
-        kin[plan.title].append(key)
     texts = {}
-    for keys in kin.values():
+    for keys in grouped(plans, lambda key: plans[key].title).values():
         labels = {label for key in keys for label in values[key]}
         differing = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
         if several_rules:

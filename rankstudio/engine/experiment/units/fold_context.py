@@ -52,7 +52,7 @@ from rankstudio.engine.methods.two_stage import (
 from rankstudio.engine.metrics.conventions import Ties, convention
 from rankstudio.engine.metrics.evaluator import average, standard_error
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.engine.support.packed_rows import Rows, packed_rows
@@ -388,16 +388,13 @@ class FoldContext:
         """
         entry, key, ids = self.plan.entry, self._selecting(unit), self.fold.train.feature_ids
         if key not in self._selected:
-            steps: list[Step] = []
             selecting = selector.work(self.train.for_method(selector.accepts_sparse))
-            for told in _until_constant(selecting, self.plan, unit.parameters, self.train, ids):
-                if isinstance(told, Step):
-                    steps.append(told)
-                    yield WorkProgress(
-                        tr("selecting features"), min(1.0, len(told.selected) / told.coef.size)
-                    )
-                else:
-                    yield told
+            steps = yield from steps_of(
+                _until_constant(selecting, self.plan, unit.parameters, self.train, ids),
+                lambda step: WorkProgress(
+                    tr("selecting features"), min(1.0, len(step.selected) / step.coef.size)
+                ),
+            )
             growing = entry.step_kind is StepKind.FEATURES
             divisor = float(self.fold.train.n_documents) if entry.per_document else 1.0
             compared = comparisons(steps, growing, entry.candidate_score, divisor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -339,7 +339,24 @@ def refuse_too_large(m: int, n_basis: int | None, exact: bool = False) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class NystromMap(Estimator):
+class KernelMapped(Estimator):
+    """Base class of estimators with a kernel between documents and some basis vectors of them."""
+
+    kernel: str | KernelFunction = "rbf"
+    _: KW_ONLY
+    gamma: float = 2.0**-6
+    degree: int = 3
+    coef0: float = 1.0
+    n_basis: int | None = None
+    basis: str = "uniform"
+    seed: int = 0
+
+    basis_: Ints = field(init=False)
+    basis_vectors_: Floats = field(init=False)
+
+
+@dataclass(eq=False, repr=False)
+class NystromMap(KernelMapped):
     """Nyström map: features z(x) = C^-1 k(X_R, x), CC' = K_RR, of some documents R (thesis, section 5.6).
 
     A linear model w of these features is the kernel model Σ_i b_i k(x, x_i) over the basis vectors, with b =
@@ -384,17 +401,7 @@ class NystromMap(Estimator):
     True
     """
 
-    basis_: Ints = field(init=False)
-    basis_vectors_: Floats = field(init=False)
     factor_: Floats = field(init=False)
-
-    kernel: str | KernelFunction = "rbf"
-    gamma: float = 2.0**-6
-    degree: int = 3
-    coef0: float = 1.0
-    n_basis: int | None = None
-    basis: str = "uniform"
-    seed: int = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, qid: ArrayLike | None = None) -> Self:
         """Draw basis vectors.

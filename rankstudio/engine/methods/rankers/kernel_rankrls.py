@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
+from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import query_factors
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, several_queries
@@ -24,6 +24,7 @@ from rankstudio.engine.methods.holdout import HeldOutPredictor, HoldOutRanker, K
 from rankstudio.engine.methods.kernels.kernel_model import BasisStep, KernelModel, KernelStep
 from rankstudio.engine.methods.kernels.nystrom import (
     DependentBasisWarning,
+    KernelMapped,
     basis_of,
     kernel_need,
     kernel_of,
@@ -70,7 +71,7 @@ class _Decomposed:
 
 
 @dataclass(eq=False, repr=False)
-class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
+class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
     Minimises the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||²,
@@ -134,20 +135,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     criterion_: float = field(init=False)
     dual_coef_: Floats = field(init=False)
-    basis_: Ints = field(init=False)
-    basis_vectors_: Floats = field(init=False)
 
-    kernel: str | KernelFunction = "rbf"
-    gamma: float = 2.0**-6
-    degree: int = 3
-    coef0: float = 1.0
     regularization: float = 1.0
-    n_basis: int | None = None
-    basis: str = "uniform"
-    seed: int = 0
-    cost: str = "magnitude"
-    ties: bool | None = None
-    weighting: str = "size"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return 1

@@ -142,8 +142,21 @@ class TreeRanker(LinearRanker):
         return _scores(self.booster_, X, 0, self.n_iter_)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeafwiseTrees(LinearRanker):
+    """Base class of methods that grow LightGBM's trees: their parameters."""
+
+    learning_rate: float = 0.1
+    num_leaves: int = 31
+    min_data_in_leaf: int = 20
+    ndcg_at: int = 10
+    feature_fraction: float = 1.0
+    seed: int = 0
+    costs: ArrayLike | None = None
+
+
 @dataclass(eq=False, repr=False)
-class LambdaMART(TreeRanker):
+class LambdaMART(TreeRanker, LeafwiseTrees):
     """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
     Every round grows one tree on the paper's λ_i: the sum over the pairs of document i with those of its
@@ -197,13 +210,6 @@ class LambdaMART(TreeRanker):
     entry = LAMBDAMART
 
     n_rounds: int = 300
-    learning_rate: float = 0.1
-    num_leaves: int = 31
-    min_data_in_leaf: int = 20
-    ndcg_at: int = 10
-    feature_fraction: float = 1.0
-    seed: int = 0
-    costs: ArrayLike | None = None
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         bins = float(shape.m) * shape.n  # a byte each

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,9 +12,9 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.global_pairs import global_statistics
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows, losses_inside
-from rankstudio.engine.arithmetic.query_data import QueryData, QueryStatistics, several_queries
+from rankstudio.engine.arithmetic.query_data import QueryData, several_queries
 from rankstudio.engine.arithmetic.scoring import linear_scores
-from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData, is_sparse
+from rankstudio.engine.arithmetic.sparse_query_data import is_sparse
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.preferences.preferences import Preferences
 from rankstudio.engine.errors import ParameterError
@@ -48,7 +47,6 @@ from rankstudio.engine.methods.rankers.rankrls_gradient import ConjugateGradient
 from rankstudio.engine.methods.rankers.rankrls_outputs import (
     Sums,
     added,
-    centred_labels,
     fit_outputs,
     left_out_outputs,
     query_ids,
@@ -59,13 +57,13 @@ from rankstudio.engine.methods.rankers.rankrls_shards import (
     left_out_models,
     left_out_predictions,
     model_steps,
+    models_without,
     nested_steps,
-    products_of,
 )
 from rankstudio.engine.methods.scikit_learn import validate_data
+from rankstudio.engine.methods.shards.sums import sums_of_products
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Iteration, Step
-from rankstudio.engine.support.threads import pool, share, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 
@@ -148,9 +146,6 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     solver: str = "auto"
     tol: float = 1e-10
     max_iter: int = 1000
-    cost: str = "magnitude"
-    ties: bool | None = None
-    weighting: str = "size"
     pairs: str = "query"
 
     @property
@@ -192,23 +187,17 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
 
     def _steps(self, data: TrainingData, regularization: float) -> Iterator[Step | WorkProgress]:
         """Yield the steps, their criterion for several queries."""
-        gradients, pairs = self._gradients, self.checked("pairs")
-        if pairs == "query" and not gradients.serve(data):
-            yield from model_steps(data, regularization, self.pair_cost())
-            return
-        yield from self._at_once(data.whole("RankRLS"), regularization)
-
-    def _at_once(self, data: QueryData | SparseQueryData, regularization: float) -> Iterator[Step]:
-        """Yield the steps from all documents at once."""
-        gradients, pairs = self._gradients, self.checked("pairs")
-        ranked, data = data, pair_rows(data, self.pair_cost())
+        gradients, pairs, cost = self._gradients, self.checked("pairs"), self.pair_cost()
         if gradients.serve(data):
             if pairs != "query":
                 raise ParameterError("pairs", pairs, "query with the conjugate gradient solver")
-            yield from gradients.iterations(data, centred_labels(data), regularization)
-            return
-        coef, _, errors = self._global_models(ranked.dense(), regularization)
-        yield Step(1, tuple(range(coef.size)), coef, float(errors.sum()), np.empty(0))
+            rows = pair_rows(data.whole("RankRLS"), cost)
+            yield from gradients.iterations(rows, rows.centred_labels, regularization)
+        elif pairs == "query":
+            yield from model_steps(data, regularization, cost)
+        else:
+            coef, _, errors = self._global_models(data.whole("RankRLS"), regularization)
+            yield Step(1, tuple(range(coef.size)), coef, float(errors.sum()), np.empty(0))
 
     def fit(
         self,
@@ -323,7 +312,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             self._gradients.warn_unless_converged(last)
         if isinstance(last, Iteration) or self.pairs != "query":
             return
-        self._sums = products_of(training_data(data), self.pair_cost())
+        self._sums = finish(sums_of_products(training_data(data), self.pair_cost()))
 
     def _score(self, X: Any) -> Floats:
         if self.coef_.ndim == 1:
@@ -348,8 +337,9 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             )
         self._pointwise(cost)
         statistics = global_statistics(data, cost)
-        models = leave_query_out_models(statistics, regularization)
-        return weights(statistics, regularization), models, losses_inside(data, cost, models)
+        (models,) = models_without(statistics.gram, statistics.total, (regularization,))
+        coef = statistics.weights(tuple(range(statistics.n_features)), regularization)
+        return coef, models, losses_inside(data, cost, models)
 
     def _pointwise(self, cost: PairCost) -> bool:
         """Return whether there are no pairs; ParameterError for a loss of pairs then."""
@@ -451,43 +441,3 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         for row in found if data.order is not None else ():
             row[:] = data.in_original_order(row)
         return found
-
-
-def weights(statistics: QueryStatistics, regularization: float) -> Floats:
-    """Return w = (T + λI)^-1 T[:, y] from the eigendecomposition of T, which every λ shares, shape (n,)."""
-    values, vectors = statistics.eigen
-    coef: Floats = vectors @ ((vectors.T @ statistics.total[:-1, -1]) / (values + regularization))
-    return coef
-
-
-def leave_query_out_models(statistics: QueryStatistics, regularization: float) -> Floats:
-    """Train without each query in turn.
-
-    Parameters
-    ----------
-    statistics : QueryStatistics
-        Statistics of the training data.
-    regularization : float
-        λ > 0.
-
-    Returns
-    -------
-    ndarray of shape (Q, n)
-        Weights; row q was trained on all queries except q.
-
-    Notes
-    -----
-    O(Qn³) time, independent of the number of documents.
-    """
-    from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
-
-    Q, n = statistics.n_queries, statistics.n_features
-    models = np.empty((Q, n))
-    with pool(worthwhile(0.2 * Q * n**3 / 3)) as (executor, workers):
-        cuts = np.linspace(0, Q, workers + 1).astype(int).tolist()
-
-        def learn(part: tuple[int, int]) -> None:
-            _rankrls_kernel.leave_out(statistics.gram, statistics.total, regularization, *part, models)
-
-        share(executor, workers, learn, pairwise(cuts))
-    return models

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankstudio.engine.arithmetic.nested_rankrls import left_out_errors, nested_factor
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, query_grams
-from rankstudio.engine.arithmetic.shared import once
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import centred_scores, left_out_scores
-from rankstudio.engine.methods.shards.scratch import Scratch
-from rankstudio.engine.methods.shards.sums import summed
-from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.methods.shards.sums import models_in_order, products_of, summed, sums_of_products
+from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Joined
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
@@ -32,22 +28,6 @@ _MOST_COMPILED = 64  # rows of a matrix: products of larger ones gain more by BL
 _FEW, _TIMES = 1 << 24, 2  # numbers of Gram matrices that are kept; and times those of the documents
 _LARGE = 1e8  # bytes that are asked for without a look at the memory that is free
 _AT_ONCE = 1 << 22  # numbers of Gram matrices that are cut out of others at a time: 32 MB
-
-
-class SumsOfProducts:
-    """Requests [X^ y^]'[X^ y^], shape (n + 1, n + 1)."""
-
-    columns: ClassVar[None] = None
-
-    def of(self, rows: QueryData) -> Floats:
-        """Return the products of some queries."""
-        X, y = rows.centred
-        n = X.shape[1]
-        products = np.empty((n + 1, n + 1))
-        np.matmul(X.T, X, out=products[:n, :n])
-        products[n, :n] = products[:n, n] = y @ X
-        products[n, n] = y @ y
-        return products
 
 
 @dataclass
@@ -64,49 +44,35 @@ class _Rotated:
         return self.rows
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveQueryOut:
-    """Requests the leave-query-out squared error, shape (1,).
+def _leave_query_out(
+    data: QueryData, cost: PairCost, coef: Floats, values: Floats, vectors: Floats, regularization: float
+) -> tuple[Floats]:
+    """Return the sum of the squared residuals of left-out queries, shape (1,).
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n,)
-        Weights trained on all queries, w.
-    values, vectors : ndarray of shape (n,) and (n, n)
-        Eigenvalues and eigenvectors of X^'X^.
-    regularization : float
-        λ.
+    ``coef`` (n,) are the weights trained on all queries, ``values`` (n,) and ``vectors`` (n, n) the
+    eigenvalues and eigenvectors of X^'X^.
     """
+    from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
-    columns: ClassVar[None] = None
+    rows = PairRows.of(data, cost)
+    X, y = rows.centred
+    n, sizes, total = X.shape[1], np.diff(rows.ptr), values + regularization
+    rotated, residuals = rows.shared.of(_Rotated).by(vectors, X), y - X @ coef
+    root, smallest, errors = total**-0.5, regularization / float(total.max()), np.empty(sizes.size)
+    small = np.minimum(sizes, n)
 
-    coef: Floats
-    values: Floats
-    vectors: Floats
-    regularization: float
+    def leave_out(part: tuple[int, int]) -> None:
+        settings = root, smallest, _MOST_COMPILED, *part, errors
+        _rankrls_kernel.left_out_errors(rotated, residuals, rows.ptr, *settings)
+        for query in part[0] + np.flatnonzero(small[slice(*part)] > _MOST_COMPILED):
+            own = slice(rows.ptr[query], rows.ptr[query + 1])
+            errors[query] = _left_out_error(rotated[own] * root, residuals[own])
 
-    def of(self, rows: QueryData) -> Floats:
-        """Sum the squared residuals of some queries."""
-        from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
-
-        X, y = rows.centred
-        n, sizes, total = X.shape[1], np.diff(rows.ptr), self.values + self.regularization
-        rotated, residuals = rows.shared.of(_Rotated).by(self.vectors, X), y - X @ self.coef
-        root, smallest, errors = total**-0.5, self.regularization / float(total.max()), np.empty(sizes.size)
-        small = np.minimum(sizes, n)
-
-        def leave_out(part: tuple[int, int]) -> None:
-            settings = root, smallest, _MOST_COMPILED, *part, errors
-            _rankrls_kernel.left_out_errors(rotated, residuals, rows.ptr, *settings)
-            for query in part[0] + np.flatnonzero(small[slice(*part)] > _MOST_COMPILED):
-                own = slice(rows.ptr[query], rows.ptr[query + 1])
-                errors[query] = _left_out_error(rotated[own] * root, residuals[own])
-
-        multiplications = float((sizes * small * n / 2 + small.astype(np.float64) ** 3 / 6).sum())
-        with pool(worthwhile(_MULTIPLICATION * multiplications)) as (executor, workers):
-            cuts = np.searchsorted(rows.ptr, np.linspace(0, rows.ptr[-1], workers + 1)).tolist()
-            share(executor, workers, leave_out, pairwise(cuts))
-        return np.array([errors.sum()])
+    multiplications = float((sizes * small * n / 2 + small.astype(np.float64) ** 3 / 6).sum())
+    with pool(worthwhile(_MULTIPLICATION * multiplications)) as (executor, workers):
+        cuts = np.searchsorted(rows.ptr, np.linspace(0, rows.ptr[-1], workers + 1)).tolist()
+        share(executor, workers, leave_out, pairwise(cuts))
+    return (np.array([errors.sum()]),)
 
 
 def _left_out_error(V: Floats, residuals: Floats) -> float:
@@ -119,72 +85,11 @@ def _left_out_error(V: Floats, residuals: Floats) -> float:
     return float(left @ left)
 
 
-@dataclass(frozen=True, eq=False)
-class NestedErrors:
-    """Requests the leave-query-out squared errors of models along an order, shape (k,).
+@dataclass
+class _Decomposed:
+    """The eigenvalues (n,), none negative, and vectors of X^'X^ of some data, by the cost."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (k,)
-        The order.
-    factor, along : ndarray
-        As in :class:`rankstudio.engine.arithmetic.nested_rankrls.NestedFactor`.
-    regularization : float
-        λ.
-    """
-
-    columns: Ints
-    factor: Floats
-    along: Floats
-    regularization: float
-
-    def of(self, rows: QueryData) -> Floats:
-        """Return the errors of some queries."""
-        return left_out_errors(rows, self.columns, self.factor, self.along, self.regularization)
-
-    def narrowed(self) -> NestedErrors:
-        """Return the request for rows with only the features of the order."""
-        return replace(self, columns=np.arange(self.columns.size))
-
-
-Message = SumsOfProducts | LeaveQueryOut | NestedErrors
-
-
-@dataclass(frozen=True)
-class RankRLSWork:
-    """Part of a shard in the work, with the rows of a cost.
-
-    Attributes
-    ----------
-    cost : PairCost
-    by_blocks : bool
-        Whether rows are computed for a few megabytes of whole queries at a time. By default they are cached
-        with the documents for the next λ.
-    """
-
-    replayed: ClassVar[bool] = False
-
-    cost: PairCost
-    by_blocks: bool
-
-    def begin(self, data: QueryData, scratch: Scratch) -> RankRLSWork:
-        """Return the work itself: no state is kept between messages."""
-        return self
-
-    def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
-        """Sum over the queries of the shard."""
-        with STEADY:  # small products, which lose much where threads wait for a processor
-            if not self.by_blocks:
-                return (message.of(PairRows.of(data, self.cost)),)
-            own = message.narrowed() if isinstance(message, NestedErrors) else message
-            return (np.sum([own.of(rows) for rows in self._blocks(data, message.columns)], axis=0),)
-
-    def _blocks(self, data: QueryData, columns: Ints | None) -> Iterator[QueryData]:
-        for first, last in group_blocks(data.ptr, data.X.shape[1]):
-            ptr = data.ptr[first : last + 1]
-            rows = slice(ptr[0], ptr[-1])
-            X = data.X[rows] if columns is None else np.ascontiguousarray(data.X[rows, columns])
-            yield PairRows.of(QueryData(X, data.y[rows], ptr - ptr[0]), self.cost)
+    by_cost: dict[PairCost, tuple[Floats, Floats]] = field(default_factory=dict)
 
 
 def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> Iterator[Step | WorkProgress]:
@@ -195,66 +100,28 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
     O(mn²) for the sums, which all λ share with their eigendecomposition, O(n³), and the rows in its basis for
     a single shard; then for each λ the sum of |q| n min(|q|, n) for the error.
     """
-    total, values, vectors = yield from once(data.shared.of(_Sums).decomposed, cost, _decomposed(data, cost))
-    n = values.size
+    known = data.shared.of(_Decomposed).by_cost
+    if cost not in known:
+        _refuse_large(*data.X.shape)
+    squares, right = yield from sums_of_products(data, cost)
     with STEADY:
-        coef: Floats = vectors @ ((vectors.T @ total[:n, n]) / (values + regularization))
-    with data.session(RankRLSWork(cost, data.several)) as session:
-        message = LeaveQueryOut(coef, values, vectors, regularization)
-        (error,) = yield from session.sum(message, "leaving queries out")
-    yield Step(1, tuple(range(n)), coef, float(error[0]), np.empty(0))
+        if cost not in known:
+            eigenvalues, vectors = np.linalg.eigh(squares)
+            known[cost] = np.maximum(eigenvalues, 0.0), vectors
+        values, vectors = known[cost]
+        coef: Floats = vectors @ ((vectors.T @ right) / (values + regularization))
+    message = cost, coef, values, vectors, regularization
+    (error,) = yield from summed(data, "leaving queries out", _leave_query_out, *message, by_blocks=True)
+    yield Step(1, tuple(range(coef.size)), coef, float(error[0]), np.empty(0))
 
 
 def nested_steps(
-    data: GivenData, order: tuple[int, ...], regularization: float, cost: PairCost
+    data: TrainingData, order: tuple[int, ...], regularization: float, cost: PairCost
 ) -> Iterator[Step | WorkProgress]:
-    """Yield the models with the first feature of an order, the first two, and so on, for one λ.
-
-    Notes
-    -----
-    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each, as in
-    :func:`rankstudio.engine.arithmetic.nested_rankrls.left_out_errors`.
-    """
-    data = training_data(data)
-    total = yield from _products(data, cost)
-    columns = np.array(order)
-    with STEADY:
-        factored = nested_factor(total[:-1, :-1], total[:-1, -1], columns, regularization)
-    message = NestedErrors(columns, factored.factor, factored.along, regularization)
-    with data.session(RankRLSWork(cost, data.several)) as session:
-        (errors,) = yield from session.sum(message, "leaving queries out")
+    """Yield the models with the first feature of an order, the first two, and so on, for one λ."""
+    coefs, errors = yield from models_in_order(data, np.array(order), regularization, cost)
     for k in range(1, len(order) + 1):
-        yield Step(k, order[:k], factored.coefs[k - 1], float(errors[k - 1]), np.empty(0))
-
-
-def products_of(data: TrainingData, cost: PairCost) -> tuple[Floats, Floats]:
-    """Return X^'X^ (n, n) and X^'y^ (n,) of the training data of :func:`model_steps`."""
-    total = data.shared.of(_Sums).decomposed[cost].total
-    return total[:-1, :-1], total[:-1, -1]
-
-
-class _Decomposed(NamedTuple):
-    """[X^ y^]'[X^ y^], and the eigenvalues (n,), none negative, and vectors of X^'X^."""
-
-    total: Floats
-    values: Floats
-    vectors: Floats
-
-
-@dataclass
-class _Sums:
-    """What every λ needs of some data, by the cost."""
-
-    products: dict[PairCost, Floats] = field(default_factory=dict)
-    decomposed: dict[PairCost, _Decomposed] = field(default_factory=dict)
-
-
-def _decomposed(data: TrainingData, cost: PairCost) -> Waiting[_Decomposed]:
-    _refuse_large(*data.X.shape)
-    total = yield from _products(data, cost)
-    with STEADY:
-        values, vectors = np.linalg.eigh(total[:-1, :-1])
-    return _Decomposed(total, np.maximum(values, 0.0), vectors)
+        yield Step(k, order[:k], coefs[k - 1], float(errors[k - 1]), np.empty(0))
 
 
 def _refuse_large(m: int, n: int) -> None:
@@ -267,18 +134,30 @@ def _refuse_large(m: int, n: int) -> None:
         )
 
 
-def _products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
-    """Return [X^ y^]'[X^ y^]; that of some features is cut out of that of all, which are summed once."""
-    if data.source is not None:
-        kept = [*data.columns, data.source.X.shape[1]]
-        return (yield from _products(data.source, cost))[np.ix_(kept, kept)]
-    return (yield from once(data.shared.of(_Sums).products, cost, _summed_products(data, cost)))
+def models_without(grams: Floats, total: Floats, regularizations: Sequence[float]) -> Iterator[Floats]:
+    """Yield for each λ the weights (Q, n) learned without each of some queries, in one array; O(Qn³).
 
+    Parameters
+    ----------
+    grams : ndarray of shape (Q, n + 1, n + 1)
+        [X^ y^]'[X^ y^] of each query.
+    total : ndarray of shape (n + 1, n + 1)
+        Their sum over all training queries.
+    regularizations : sequence of float
+        λ > 0.
+    """
+    from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
 
-def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
-    with data.session(RankRLSWork(cost, data.several)) as session:
-        (total,) = yield from session.sum(SumsOfProducts(), "adding up products of features")
-    return total
+    models = np.empty((len(grams), len(total) - 1))
+    with pool(worthwhile(_MULTIPLICATION * models.size * models.shape[1] ** 2 / 3)) as (executor, workers):
+        cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
+        for regularization in regularizations:
+
+            def learn(part: tuple[int, int], strength: float = regularization) -> None:
+                _rankrls_kernel.leave_out(grams, total, strength, *part, models)
+
+            share(executor, workers, learn, pairwise(cuts))
+            yield models
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,8 +174,8 @@ class LeftOutRankRLS:
         λ > 0.
     cost : PairCost
     by_blocks : bool
-        As in :class:`RankRLSWork`. By default the Gram matrices of all features are cached with the documents
-        if they are not much larger than these.
+        Whether Gram matrices are computed for some queries at a time. By default those of all features are
+        cached with the documents if they are not much larger than these.
     """
 
     columns: tuple[int, ...]
@@ -312,7 +191,7 @@ class LeftOutRankRLS:
         """
         scores = np.zeros(len(data.y))
         for queries, grams in self._grams(data) if self.columns else ():
-            (models,) = self._learned(grams, (self.regularization,))
+            (models,) = models_without(grams, self.total, (self.regularization,))
             block = _some(data, queries)
             scores[_rows(data, queries)] = left_out_scores(block, models, self.columns)
         return scores
@@ -322,27 +201,10 @@ class LeftOutRankRLS:
         scores = np.empty((len(regularizations), len(data.y)))
         for queries, grams in self._grams(data):
             block = _some(data, queries, self.columns)
-            for own, models in zip(scores, self._learned(grams, regularizations), strict=True):
+            learned = models_without(grams, self.total, regularizations)
+            for own, models in zip(scores, learned, strict=True):
                 own[_rows(data, queries)] = centred_scores(block, models)
         return scores
-
-    def _learned(self, grams: Floats, regularizations: Sequence[float]) -> Iterator[Floats]:
-        """Yield for each λ the weights (Q, k) learned without each of the queries with these matrices."""
-        from rankstudio.engine.methods.rankers import _rankrls_kernel  # noqa: PLC0415 - numba
-
-        models = np.empty((len(grams), len(self.columns)))
-        with pool(worthwhile(_MULTIPLICATION * models.size * models.shape[1] ** 2 / 3)) as (
-            executor,
-            workers,
-        ):
-            cuts = np.linspace(0, len(grams), workers + 1).astype(int).tolist()
-            for regularization in regularizations:
-
-                def learn(part: tuple[int, int], strength: float = regularization) -> None:
-                    _rankrls_kernel.leave_out(grams, self.total, strength, *part, models)
-
-                share(executor, workers, learn, pairwise(cuts))
-                yield models
 
     def _grams(self, data: QueryData) -> Iterator[tuple[slice, Floats]]:
         """Yield the Gram matrices of queries, some megabytes at a time: they serve every λ."""
@@ -391,7 +253,7 @@ def left_out_models(
 
     One pass over the data, O(mn²), shared by all features and λ.
     """
-    total = yield from _products(data, cost)
+    total = yield from products_of(data, cost)
     chosen = sorted(columns)
     kept = np.array([*chosen, total.shape[0] - 1])
     of_chosen = np.ascontiguousarray(total[np.ix_(kept, kept)])

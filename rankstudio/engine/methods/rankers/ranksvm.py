@@ -11,7 +11,7 @@ import numpy as np
 from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import is_sparse
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import ConvergingRanker
@@ -19,6 +19,7 @@ from rankstudio.engine.methods.catalog.rankers import RANKSVM
 from rankstudio.engine.methods.kernels.kernel_model import KernelIteration, KernelModel, kernel_iteration
 from rankstudio.engine.methods.kernels.nystrom import (
     DependentBasisWarning,
+    KernelMapped,
     basis_of,
     kernel_features,
     kernel_need,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class RankSVM(ConvergingRanker, PreferenceLearner):
+class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     """RankSVM fits a linear support vector machine on pairs of documents.
 
     Minimises ½ w'w + C sum of max(0, 1 - w'(x_i - x_j))^p over the pairs of documents of one query with y_i >
@@ -106,8 +107,6 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     accepts_sparse: ClassVar[bool] = True
 
     dual_coef_: Floats = field(init=False)
-    basis_: Ints = field(init=False)
-    basis_vectors_: Floats = field(init=False)
 
     C: float = 1.0
     loss: str = "squared_hinge"
@@ -115,13 +114,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner):
     solver: str = "auto"
     tol: float = 1e-6
     max_iter: int = 1000
-    kernel: str | KernelFunction = "linear"
-    gamma: float = 2.0**-6
-    degree: int = 3
-    coef0: float = 1.0
-    n_basis: int | None = None
-    basis: str = "uniform"
-    seed: int = 0
+    kernel: str | KernelFunction = field(default="linear", kw_only=True)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)

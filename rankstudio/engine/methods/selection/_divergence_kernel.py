@@ -44,24 +44,6 @@ def fast_sums(points: Floats, weights: Floats, h: float, at: Floats, out: Floats
     origin = points[0]
     n_boxes = int((points[-1] - origin) / h) + 1
     moments = np.zeros((n_boxes, TERMS))
-    _add_moments(points, weights, origin, h, moments)
-    _evaluate(moments, origin, h, at, out)
-
-
-@fused
-def add_moments(points: Floats, weights: Floats, origin: float, h: float, moments: Floats) -> None:
-    """Add points to the moments (boxes, TERMS) of boxes from an origin on, none of them below it."""
-    _add_moments(points, weights, origin, h, moments)
-
-
-@fused
-def sums_of_moments(moments: Floats, origin: float, h: float, at: Floats, out: Floats) -> None:
-    """Write the sums of :func:`fast_sums` that moments (boxes, TERMS) of all points give."""
-    _evaluate(moments, origin, h, at, out)
-
-
-@fused_inlined
-def _add_moments(points: Floats, weights: Floats, origin: float, h: float, moments: Floats) -> None:
     for j in range(points.shape[0]):
         z = (points[j] - origin) / h
         box = int(z)
@@ -70,6 +52,7 @@ def _add_moments(points: Floats, weights: Floats, origin: float, h: float, momen
         for k in range(TERMS):
             moments[box, k] += term
             term *= s / (k + 1)
+    _evaluate(moments, origin, h, at, out)
 
 
 @fused_inlined
@@ -126,14 +109,6 @@ def _divergence(p_of: Floats, q_of: Floats, counts: Floats) -> float:
         if q > 0.0:
             divergence += counts[i] * q * np.log(2.0 * (q / both))
     return divergence
-
-
-@kernel
-def divergence_sums(densities: Floats, counts: Floats, out: Floats) -> None:
-    """Write 2 JS(densities[a], densities[b]) to ``out[a, b]`` for all a < b; the values are a part of all."""
-    for a in range(densities.shape[0]):
-        for b in range(a + 1, densities.shape[0]):
-            out[a, b] = _divergence(densities[a], densities[b], counts)
 
 
 @kernel

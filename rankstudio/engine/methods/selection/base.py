@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -100,10 +100,11 @@ def _as_selector() -> Any:
     return SelectorMixin
 
 
+@dataclass(eq=False, repr=False)
 class GrowingSelector(Selector):
     """Base class of selectors with one step per size, each with the features selected so far.
 
-    Subclasses implement ``learn`` or ``work``, and have a parameter ``n_features_to_select``.
+    Subclasses implement ``learn`` or ``work``.
 
     Attributes
     ----------
@@ -111,9 +112,9 @@ class GrowingSelector(Selector):
         Criterion after each step.
     """
 
-    n_features_to_select: int | None
+    n_features_to_select: int | None = None
 
-    criterion_path_: Floats
+    criterion_path_: Floats = field(init=False)
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return n_features if self.n_features_to_select is None else min(self.n_features_to_select, n_features)
@@ -194,8 +195,8 @@ class _Orderings:
 class PathSelector(GrowingSelector):
     """Base class of selectors that order features; RankRLS ranks with the first 1, 2, … k of them.
 
-    Subclasses implement :meth:`order_features`. Its parameters include ``n_features_to_select`` and
-    ``regularization``. Their order is cached with the data, for every λ.
+    Subclasses implement :meth:`order_features`. Their parameters include ``regularization``. Their order is
+    cached with the data, for every λ.
 
     The criterion of every step is the leave-query-out error of RankRLS with the features selected so far.
     Selectors can then be compared with each other and with greedy RankRLS on one scale, and a size can be
@@ -211,11 +212,11 @@ class PathSelector(GrowingSelector):
 
     regularization: float
     groups: Sequence[Sequence[int]] = ()
-    """0-based columns that are taken or left together; a parameter of those that can honour it."""
+    """0-based columns that are taken or left together; see :class:`ScoredSelector`."""
     costs: ArrayLike | None = None
-    """Cost of each feature, which divides its score; a parameter of those with one score per feature."""
+    """Cost of each feature, which divides its score; see there."""
     budget: float | None = None
-    """Maximum total cost; a parameter of the same."""
+    """Maximum total cost; see there."""
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return super().n_steps(len(ColumnGroups.of(n_features, self.groups).groups))
@@ -271,6 +272,19 @@ class PathSelector(GrowingSelector):
         later = {"groups", "costs", "budget"}
         others = later if self.orders_by_lambda else {*later, "regularization"}
         return tuple((name, as_key(v)) for name, v in self.get_params().items() if name not in others)
+
+
+@dataclass(eq=False, repr=False)
+class ScoredSelector(PathSelector):
+    """Base class of selectors with one score per feature, which groups and costs are compared by."""
+
+    _: KW_ONLY
+    regularization: float = 1.0
+    groups: Sequence[Sequence[int]] = ()
+    costs: ArrayLike | None = None
+    budget: float | None = None
+
+    scores_: Floats = field(init=False)
 
 
 def as_key(value: Any) -> Any:

@@ -82,7 +82,6 @@ class CatBoostSelection(PathSelector):
 
     ranking_: Ints = field(init=False)
 
-    n_features_to_select: int | None = None
     importance: str = "loss"
     n_stages: int = 5
     n_rounds: int = 100

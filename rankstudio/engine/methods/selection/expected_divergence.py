@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -14,17 +14,24 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.methods.catalog.selectors import EXPECTED_DIVERGENCE
-from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, sums_need
+from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
 from rankstudio.engine.methods.selection.single_feature import measuring_features
 from rankstudio.engine.methods.shards.sums import labels_of
 from rankstudio.engine.methods.shards.training_data import TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.memory import budget
+from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import pool, worthwhile
 from rankstudio.engine.support.work import Waiting, WorkProgress, finish
 
 _MOST_CLASSES = 64  # pairs of classes are compared: what has more is no grade
 _DENSITY = 160.0  # nanoseconds for a value of a feature, in the training documents and those to compare
+_WHAT = "estimating densities"
+_VALUES = 1 << 22  # numbers of features that are looked at together: 32 MB
+_SHARE = 1 / 8  # of the memory budget, for features of several shards: each time all of these are read
+_PER_DOCUMENT = 200.0  # bytes of a feature, its order, its values by grade and what is summed of them
 _THIN = 1e-4  # of the sum of weights: where densities are smaller on average, the fast sums' error would show
 
 
@@ -61,7 +68,7 @@ class GradeDensities:
 
 
 @dataclass(eq=False, repr=False)
-class ExpectedDivergence(PathSelector):
+class ExpectedDivergence(ScoredSelector):
     """FS-ED orders features by ψ(f) = s(f) + d(f), importance and expected divergence.
 
     s(f) is NDCG@10 of ranking the training documents by f alone, high values first. d(f) measures how much
@@ -114,7 +121,7 @@ class ExpectedDivergence(PathSelector):
     limit, and pairs with such a grade count 0. A constant feature has d = 0 in both.
 
     O(n (m log m + R² V)) for R grades, spread over threads by features. The attributes of the path are those
-    of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -126,18 +133,12 @@ class ExpectedDivergence(PathSelector):
 
     entry = EXPECTED_DIVERGENCE
 
-    scores_: Floats = field(init=False)
     importance_: Floats = field(init=False)
     divergence_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     density: str = "normalised"
     kde: str = "fast"
     convention: str = DEFAULT
-    regularization: float = 1.0
-    groups: Sequence[Sequence[int]] = ()
-    costs: ArrayLike | None = None
-    budget: float | None = None
 
     def fit(
         self,
@@ -173,6 +174,9 @@ class ExpectedDivergence(PathSelector):
     ) -> Iterator[Step]:
         """Train step by step; parameters as in :meth:`fit`."""
         yield from self.learn(_with_validation(self._group(X, y, qid), X_validation))
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        return sums_need(shape).plus(_PER_DOCUMENT * shape.m)
 
     def densities_of(self, data: QueryData, column: int) -> GradeDensities:
         """Return the densities compared to score a feature, given by its column."""
@@ -222,38 +226,38 @@ def divergences(X: Floats, y: Floats, at: Floats, *, normalised: bool = True, ex
 
 
 def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[Floats]:
-    """Do what :func:`divergences` does, with signs of life.
-
-    Of several shards moments are added up; a feature that these cannot tell, or any where the sums are to be
-    exact, is looked at as a whole, and so is each of a single shard, which has it in memory.
-    """
-    from rankstudio.engine.methods.selection.sharded_divergence import (  # noqa: PLC0415 - numba
-        compared_by_moments,
-        grade_statistics,
-    )
-
-    grades = labels_of(data)
+    """Do what :func:`divergences` does, with signs of life; some features of all shards at a time."""
+    grades, (m, n) = labels_of(data), data.X.shape
     _check_grades(grades)
-    d = np.full(data.X.shape[1], np.nan)
-    if data.several and not exact:
-        of = yield from grade_statistics(data, grades)
-        shrinking = of.counts[:, None] ** -0.2 if normalised else 1.0
-        bandwidths = np.where(of.least < of.greatest, 1.06 * of.deviations * shrinking, 0.0)
-        d = yield from compared_by_moments(data, of, bandwidths, normalised, _THIN)
-    grade, left = np.searchsorted(grades, data.y), np.flatnonzero(np.isnan(d))
+    grade, d = np.searchsorted(grades, data.y), np.empty(n)
 
-    def of_feature(j: int) -> float:
-        values = data.column(j)
+    def of_feature(j: int, values: Floats) -> float:
         at = values if data.validation is None else data.validation[:, j]
         return _compared(values, grade, grades, at, normalised, exact).divergence
 
-    # Threads would read several shards from the disk in each other's way.
-    with pool(worthwhile(_DENSITY * data.X.size) and not data.several) as (executor, workers):
-        for first in range(0, left.size, workers):
-            yield WorkProgress("estimating densities", first / left.size)
-            some = left[first : first + workers]
-            d[some] = list((executor.map if executor else map)(of_feature, some.tolist()))
+    with pool(worthwhile(_DENSITY * data.X.size)) as (executor, workers):
+        most = _SHARE * budget() / NUMBER if data.several else _VALUES
+        step = max(workers, int(most / m))
+        for begin in range(0, n, step):
+            columns = range(begin, min(begin + step, n))
+            found = yield from _rows_of(data, columns)
+            for first in range(0, len(columns), workers):
+                yield WorkProgress(_WHAT, (begin + first) / n)
+                some = slice(first, first + workers)
+                values = (executor.map if executor else map)(of_feature, columns[some], found[some])
+                d[columns[some]] = list(values)
     return d
+
+
+def _rows_of(data: TrainingData, columns: range) -> Waiting[Floats]:
+    """Return some features of all documents, a row each, shape (c, m), read shard by shard."""
+    found = np.empty((len(columns), data.X.shape[0]))
+
+    def read(_: int, shard: Shard, rows: QueryData) -> None:
+        found[:, shard.rows] = rows.X[:, columns.start : columns.stop].T
+
+    yield from data.visited(read, _WHAT)
+    return found
 
 
 def _check_grades(grades: Floats) -> None:

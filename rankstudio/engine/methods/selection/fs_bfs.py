@@ -22,7 +22,7 @@ from rankstudio.engine.methods.shards.sums import combined_models, deviations
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Waiting, WorkProgress
+from rankstudio.engine.support.work import Waiting, WorkProgress, told_as
 
 
 @dataclass
@@ -106,7 +106,6 @@ class FSBFS(PathSelector):
     combinations_: Floats = field(init=False)
     subset_scores_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     subset_size: int = 5
     measure: str = "NDCG@10"
     patience: int = 5
@@ -213,13 +212,7 @@ class FSBFS(PathSelector):
 
 def _telling(looking: Generator[object, None, Node], share: float) -> Waiting[Node]:
     """Give a sign of life for everything that a search tells."""
-    while True:
-        try:
-            next(looking)
-        except StopIteration as end:
-            node: Node = end.value
-            return node
-        yield WorkProgress("searching for a subset", share)
+    return told_as(looking, lambda _: WorkProgress("searching for a subset", share))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,8 @@ from rankstudio.engine.methods.selection.kendall import comparing_rankings
 from rankstudio.engine.methods.selection.single_feature import directed_measures
 from rankstudio.engine.methods.shards.sums import summed
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
-from rankstudio.engine.steps import Step
-from rankstudio.engine.support.work import Note, Value, Waiting, WorkProgress, finish
+from rankstudio.engine.steps import Step, steps_of
+from rankstudio.engine.support.work import Note, Waiting, WorkProgress, finish, without_notes
 
 
 class IndefiniteSimilarityWarning(UserWarning):
@@ -47,8 +47,23 @@ class _Similarities:
     by_kind: dict[str, Floats] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class _Weighing(Selector):
+    """Base class of FSMRank and of what begins with it: its parameters."""
+
+    lambda1: float = 0.1
+    lambda2: float = 1e-4
+    importance: str | OwnValues = "pearson"
+    similarity: str | OwnValues = "pearson"
+    project: bool = False
+    tol: float = 1e-10
+    max_iter: int = 400
+
+    n_iter_: int = field(init=False)
+
+
 @dataclass(eq=False, repr=False)
-class FSMRank(Selector):
+class FSMRank(_Weighing):
     """FSMRank selects features and learns their weights jointly, by convex optimisation (Lai et al. 2013).
 
     Minimises, over nonnegative weights w of the n features and of their negatives,
@@ -120,16 +135,8 @@ class FSMRank(Selector):
     entry = selectors.FSMRANK
 
     objective_: float = field(init=False)
-    n_iter_: int = field(init=False)
 
-    lambda1: float = 0.1
-    lambda2: float = 1e-4
-    importance: str | OwnValues = "pearson"
-    similarity: str | OwnValues = "pearson"
-    project: bool = False
     solver: str = "nesterov"
-    tol: float = 1e-10
-    max_iter: int = 400
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter
@@ -242,20 +249,23 @@ def by_weight(coef: Floats) -> Ints:
     return chosen
 
 
-def without_notes(work: Waiting[Value]) -> Waiting[Value]:
-    """Give the signs of life of a generator, but not its notes, and return its value."""
-    while True:
-        try:
-            told = next(work)
-        except StopIteration as end:
-            value: Value = end.value
-            return value
-        if not isinstance(told, Note):
-            yield told
+@dataclass(eq=False, repr=False)
+class _OfFSMRank(GrowingSelector, _Weighing):
+    """Base class of selectors that take the features in the order of FSMRank's weights."""
+
+    def memory_need(self, shape: DataShape) -> MemoryNeed:
+        return sums_need(shape, PAIRS)
+
+    def _weighed(self, data: TrainingData) -> Waiting[tuple[FSMRank, Step, int]]:
+        """Return FSMRank, its last step and the greatest number of features."""
+        wanted = self._most(data.X.shape[1])
+        fsmrank, last = yield from last_step(self.get_params(), data)
+        self.n_iter_ = last.number
+        return fsmrank, last, wanted
 
 
 @dataclass(eq=False, repr=False)
-class FSMRankTop(GrowingSelector):
+class FSMRankTop(_OfFSMRank):
     """FSMRank truncated to the k features with the largest weights, which are unchanged.
 
     "We learn a ranking model w on all the features, and sort the features decreasingly by their weights in w.
@@ -304,32 +314,15 @@ class FSMRankTop(GrowingSelector):
 
     entry = selectors.FSMRANK_TOP
 
-    n_iter_: int = field(init=False)
-
-    n_features_to_select: int | None = None
-    lambda1: float = 0.1
-    lambda2: float = 1e-4
-    importance: str | OwnValues = "pearson"
-    similarity: str | OwnValues = "pearson"
-    project: bool = False
-    tol: float = 1e-10
-    max_iter: int = 400
-
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        return sums_need(shape, PAIRS)
-
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: FSMRank's weights of it and all earlier ones.
 
         If FSMRank leaves every weight at 0, the only step is the model without features.
         """
         data = training_data(data)
-        n = data.X.shape[1]
-        wanted = self._most(n)
-        fsmrank, last = yield from last_step(self.get_params(), data)
-        self.n_iter_ = last.number
-        scores = np.abs(last.coef)
-        cut = list(top_features(last))[:wanted] or [Step(1, (), np.zeros(n), float("nan"), np.empty(0))]
+        fsmrank, last, wanted = yield from self._weighed(data)
+        scores, nothing = np.abs(last.coef), np.zeros_like(last.coef)
+        cut = list(top_features(last))[:wanted] or [Step(1, (), nothing, float("nan"), np.empty(0))]
         objectives = yield from fsmrank.objectives(data, [step.coef for step in cut])
         for step, objective in zip(cut, objectives, strict=True):
             compared = without(scores, list(step.selected[:-1]))
@@ -354,16 +347,10 @@ def last_step(parameters: dict[str, Any], data: TrainingData) -> Waiting[tuple[F
     key = tuple((name, as_key(value)) for name, value in fsmrank.get_params().items())
     if key in known:
         return fsmrank, known[key]
-    last: Step | None = None
-    for told in fsmrank.work(data):
-        if isinstance(told, WorkProgress):
-            yield told
-        else:
-            last = told
-            yield WorkProgress("FSMRank", told.number / fsmrank.max_iter)
-    assert last is not None  # FSMRank takes at least one step
-    known[key] = last
-    return fsmrank, last
+    work = fsmrank.work(data)
+    steps = yield from steps_of(work, lambda step: WorkProgress("FSMRank", step.number / fsmrank.max_iter))
+    known[key] = steps[-1]  # FSMRank takes at least one step
+    return fsmrank, known[key]
 
 
 _TOL = 1e-6  # duality gap of a refitted model beside its objective
@@ -371,7 +358,7 @@ _MAX_ITER = 1000  # truncated Newton takes some 20; this only ends what cannot c
 
 
 @dataclass(eq=False, repr=False)
-class FSMSVM(GrowingSelector):
+class FSMSVM(_OfFSMRank):
     """FSMSVM orders features by FSMRank's weights and refits RankSVM, squared hinge, on the first k.
 
     Parameters
@@ -417,20 +404,7 @@ class FSMSVM(GrowingSelector):
 
     entry = selectors.FSMSVM
 
-    n_iter_: int = field(init=False)
-
-    n_features_to_select: int | None = None
     C: float = 1.0
-    lambda1: float = 0.1
-    lambda2: float = 1e-4
-    importance: str | OwnValues = "pearson"
-    similarity: str | OwnValues = "pearson"
-    project: bool = False
-    tol: float = 1e-10
-    max_iter: int = 400
-
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        return sums_need(shape, PAIRS)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
         """Yield one step per selected feature: RankSVM with it and all earlier ones.
@@ -440,9 +414,7 @@ class FSMSVM(GrowingSelector):
         data = training_data(data)
         n = data.X.shape[1]
         C = self.checked("C")
-        wanted = self._most(n)
-        _, last = yield from last_step(self.get_params(), data)
-        self.n_iter_ = last.number
+        _, last, wanted = yield from self._weighed(data)
         order, scores = last.selected[:wanted], np.abs(last.coef)
         from rankstudio.engine.arithmetic.optimisers.pair_problem import solution  # noqa: PLC0415 - numba
         from rankstudio.engine.arithmetic.optimisers.truncated_newton import minimise_squared_hinge  # noqa: PLC0415

@@ -90,7 +90,6 @@ class GAS(PathSelector):
             return shard_need(shape, states=shape.documents)  # ranks and orders, of Kendall's τ
         return whole_need(shape, 2.0)
 
-    n_features_to_select: int | None = None
     importance: str | OwnValues = "map"
     c: float = 0.1
     convention: str = DEFAULT

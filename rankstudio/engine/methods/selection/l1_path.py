@@ -65,7 +65,6 @@ class L1Path(PathSelector):
     lasso_alphas_: Floats = field(init=False)
     lasso_coefs_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     scaling: str = "unit"
     regularization: float = 1.0
 

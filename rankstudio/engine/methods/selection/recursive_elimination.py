@@ -71,7 +71,6 @@ class RecursiveElimination(PathSelector):
 
     ranking_: Ints = field(init=False)
 
-    n_features_to_select: int | None = None
     importance: str = "weight"
     regularization: float = 1.0
     ranker: str = "rankrls"

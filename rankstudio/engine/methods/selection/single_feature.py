@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.catalog.selectors import CHI_SQUARED, MUTUAL_INFORMATION, SINGLE_FEATURE
 from rankstudio.engine.methods.selection import sparse_columns
-from rankstudio.engine.methods.selection.base import Ordering, PathSelector, best_first
+from rankstudio.engine.methods.selection.base import Ordering, ScoredSelector, best_first
 from rankstudio.engine.methods.shards.order_statistics import order_statistics
 from rankstudio.engine.methods.shards.sums import informative_columns, labels_of, summed
 from rankstudio.engine.methods.shards.training_data import TrainingData, column_portions
@@ -24,7 +22,7 @@ from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
 @dataclass(eq=False, repr=False)
-class SingleFeatureRanking(PathSelector):
+class SingleFeatureRanking(ScoredSelector):
     """The single-feature filter orders features by how well each alone ranks the training documents.
 
     Features that are constant within every query come last, regardless of the measure of the file's order.
@@ -60,7 +58,7 @@ class SingleFeatureRanking(PathSelector):
     Notes
     -----
     O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
-    those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    those of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -73,17 +71,11 @@ class SingleFeatureRanking(PathSelector):
     entry = SINGLE_FEATURE
     accepts_sparse: ClassVar[bool] = True
 
-    scores_: Floats = field(init=False)
     directions_: Floats = field(init=False)
 
-    n_features_to_select: int | None = None
     measure: str = "NDCG@10"
     direction: str = "best"
     convention: str = DEFAULT
-    regularization: float = 1.0
-    groups: Sequence[Sequence[int]] = ()
-    costs: ArrayLike | None = None
-    budget: float | None = None
 
     def order_features(  # noqa: D102 - inherited
         self, data: TrainingData, k: int
@@ -170,7 +162,7 @@ def _measure_sums(
 
 
 @dataclass(eq=False, repr=False)
-class MutualInformation(PathSelector):
+class MutualInformation(ScoredSelector):
     """The mutual information filter orders features by the mutual information of binned values and labels.
 
     Bins hold about equally many documents. Values count in absolute terms, not relative to other documents of
@@ -201,7 +193,7 @@ class MutualInformation(PathSelector):
     Notes
     -----
     O(nm log m) for m documents and n features, plus RankRLS along the path. The attributes of the path are
-    those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    those of :class:`rankstudio.engine.methods.selection.base.ScoredSelector`.
 
     Examples
     --------
@@ -214,14 +206,7 @@ class MutualInformation(PathSelector):
     entry = MUTUAL_INFORMATION
     accepts_sparse: ClassVar[bool] = True
 
-    scores_: Floats = field(init=False)
-
-    n_features_to_select: int | None = None
     n_bins: int = 10
-    regularization: float = 1.0
-    groups: Sequence[Sequence[int]] = ()
-    costs: ArrayLike | None = None
-    budget: float | None = None
 
     def statistic(self, counts: Floats) -> float:
         """Return the statistic of a feature from the documents of each bin and label (bins, labels)."""

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankstudio.engine.arithmetic.nested_rankrls import left_out_errors, nested_factor
+from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.shards.scratch import Scratch
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.methods.shards.work import Greatest, Joined, TreeSum
 from rankstudio.engine.support.blocks import group_blocks
+from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import Waiting
 
 Function = Callable[..., tuple[Any, ...]]
+
+USUAL = PairCost()
+"""The loss whose rows are the documents, centred within their queries."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +52,13 @@ class FunctionWork:
 
     def step(self, data: QueryData, message: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the function's results on a shard."""
-        if not self.by_blocks:
-            return self.function(data, *message)
-        total = TreeSum()
-        for first, last in group_blocks(data.ptr, data.X.shape[1]):
-            total.add(self.function(data.queries(first, last), *message))
-        return total.result()
+        with STEADY:  # small products, which lose much where threads wait for a processor
+            if not self.by_blocks:
+                return self.function(data, *message)
+            total = TreeSum()
+            for first, last in group_blocks(data.ptr, data.X.shape[1]):
+                total.add(self.function(data.queries(first, last), *message))
+            return total.result()
 
 
 def summed(
@@ -81,21 +89,31 @@ def summed(
 
 @dataclass
 class _Products:
-    """X^'X^ and X^'y^ of some data."""
+    """[X^ y^]'[X^ y^] of some data, by the cost whose rows these are."""
 
-    sums: tuple[Floats, Floats] | None = None
+    by_cost: dict[PairCost, Floats] = field(default_factory=dict)
 
 
-def sums_of_products(data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
-    """Return X^'X^ (n, n) and X^'y^ (n,), cached.
+def products_of(data: TrainingData, cost: PairCost = USUAL) -> Waiting[Floats]:
+    """Return [X^ y^]'[X^ y^], shape (n + 1, n + 1), cached; of some features it is cut out of that of all.
 
     O(mn²), with one pass over the data.
     """
-    kept = data.shared.of(_Products)
-    if kept.sums is None:
-        squares, right = yield from summed(data, "multiplying features", _products, by_blocks=True)
-        kept.sums = squares, right
-    return kept.sums
+    if data.source is not None:
+        kept = [*data.columns, data.source.X.shape[1]]
+        return (yield from products_of(data.source, cost))[np.ix_(kept, kept)]
+    return (yield from once(data.shared.of(_Products).by_cost, cost, _summed_products(data, cost)))
+
+
+def _summed_products(data: TrainingData, cost: PairCost) -> Waiting[Floats]:
+    (total,) = yield from summed(data, "adding up products of features", _products, cost, by_blocks=True)
+    return np.asarray(total)
+
+
+def sums_of_products(data: TrainingData, cost: PairCost = USUAL) -> Waiting[tuple[Floats, Floats]]:
+    """Return X^'X^ (n, n) and X^'y^ (n,) of :func:`products_of`."""
+    total = yield from products_of(data, cost)
+    return total[:-1, :-1], total[:-1, -1]
 
 
 def informative_columns(data: TrainingData) -> Waiting[Bools]:
@@ -117,20 +135,24 @@ def labels_of(data: TrainingData) -> Floats:
     return np.asarray(reduce(np.union1d, parts))
 
 
-def models_in_order(data: TrainingData, order: Ints, regularization: float) -> Waiting[tuple[Floats, Floats]]:
+def models_in_order(
+    data: TrainingData, order: Ints, regularization: float, cost: PairCost = USUAL
+) -> Waiting[tuple[Floats, Floats]]:
     """Return RankRLS's models along an order of features, and their leave-query-out errors.
 
-    See :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`; it needs two passes over the data.
+    O(mn²) for the sums, which all orders and all λ share; then O(mk²) for each: see
+    :func:`rankstudio.engine.arithmetic.nested_rankrls.nested_factor`. It needs two passes over the data.
     """
     if data.sparse:  # the products of all features have no room
         few = data.narrowed(order.tolist())
-        own, errors = yield from models_in_order(few, np.arange(order.size), regularization)
+        own, errors = yield from models_in_order(few, np.arange(order.size), regularization, cost)
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = own
         return coefs, errors
-    squares, right = yield from sums_of_products(data)
-    coefs, factor, along = nested_factor(squares, right, order, regularization)
-    message = order, factor, along, regularization
+    squares, right = yield from sums_of_products(data, cost)
+    with STEADY:
+        coefs, factor, along = nested_factor(squares, right, order, regularization)
+    message = cost, data.several, order, factor, along, regularization
     (errors,) = yield from summed(data, "leaving queries out", _left_out, *message, by_blocks=True)
     return coefs, errors
 
@@ -160,14 +182,20 @@ def combined_models(
 
 def _left_out_sums(data: QueryData, combinations: Floats, *message: Any) -> tuple[Floats]:
     combined = np.ascontiguousarray(data.X @ combinations.T)
-    return _left_out(QueryData(combined, data.y, data.ptr), *message)
+    return (left_out_errors(QueryData(combined, data.y, data.ptr), *message),)
 
 
-def _products(data: QueryData) -> tuple[Floats, ...]:
-    return data.gram
+def _products(data: QueryData, cost: PairCost) -> tuple[Floats]:
+    X, y = PairRows.of(data, cost).centred
+    n = X.shape[1]
+    products = np.empty((n + 1, n + 1))
+    np.matmul(X.T, X, out=products[:n, :n])
+    products[n, :n] = products[:n, n] = y @ X
+    products[n, n] = y @ y
+    return (products,)
 
 
-def _left_out(
-    data: QueryData, order: Ints, factor: Floats, along: Floats, regularization: float
-) -> tuple[Floats]:
-    return (left_out_errors(data, order, factor, along, regularization),)
+def _left_out(data: QueryData, cost: PairCost, cut: bool, order: Ints, *message: Any) -> tuple[Floats]:
+    if cut:  # blocks are centred anew each time: only what the order has
+        data, order = data.narrowed(order.tolist()), np.arange(order.size)
+    return (left_out_errors(PairRows.of(data, cost), order, *message),)

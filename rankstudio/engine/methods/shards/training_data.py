@@ -363,14 +363,6 @@ class TrainingData:
         of = {"executor": self.executor, "documents": self.documents, "validation": self.validation}
         return TrainingData(X, self.y[rows], ptr, part_of=self.grading.taken(rows), **of)  # type: ignore[arg-type]
 
-    def column(self, feature: int) -> Floats:
-        """Return a feature of all documents, shape (m,), read shard by shard."""
-        out = np.empty(self.X.shape[0])
-        for index, shard in enumerate(self.shards):
-            out[shard.rows] = self._rows(index)[:, feature]
-            self.release(index)
-        return out
-
     def portions(self) -> Iterator[slice]:
         """Yield slices of columns for sums over single columns, so that there are progress events.
 

@@ -76,7 +76,7 @@ def test_sentences_count_and_name_groups():
 def test_another_path_has_a_group_where_it_has_its_features():
     whole = [Alternative("1", path()), Alternative("2", path())]
     found = explain(ChoiceContext(path(), 0, DROP, NAMES, "λ", whole, whole, GROUPS), 3)
-    assert found.sentences[-1] == "Every path of the run begins with it."
+    assert found.sentences[-1] == "Every path of the run starts with it."
 
 
 def test_the_likeness_of_two_groups_is_that_of_their_most_alike_features():

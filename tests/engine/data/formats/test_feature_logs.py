@@ -257,6 +257,7 @@ def test_a_feature_set_beside_the_logs_is_found(tmp_path: Path) -> None:
         ({"docs": [{"id": "1", "[features]": "a=1,b"}]}, "name=value"),
         ('{"a": "[features]", "hits": {"hits": []}, "[features]": 1}', "no logged features"),
         (elastic("5", elastic_hit("5", title=1.0)), "judgment"),
+        ({"hits": {"hits": [elastic_hit("1370", title=1.0)]}}, 'field "query" or "qid"'),
         ('{"qid": "1", "fields": {"_ltrlog": [{"l": [{"name": "\\ud800", "value": 1}]}]}}', "_ltrlog"),
         ("[" * 100_000 + '"_ltrlog"', "_ltrlog"),
     ],

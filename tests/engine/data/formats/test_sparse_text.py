@@ -11,6 +11,7 @@ import pytest
 from data.letor_strategies import broken_texts, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import naming
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -25,8 +26,9 @@ from rankstudio.engine.data.splitting.splits import k_fold, select_features
 from rankstudio.engine.data.summary import describe, shown_features
 from rankstudio.engine.data.table import Table, treated
 from rankstudio.engine.data.table_builder import PartFiles, TableInMemory
-from rankstudio.engine.errors import DataError, FormatError
+from rankstudio.engine.errors import DataError, FormatError, OutOfMemoryError
 from rankstudio.engine.experiment.storage.study_contents import fingerprint
+from rankstudio.engine.support import memory
 from rankstudio.engine.support.sparse_rows import MOST_ID, SparseRows, worth_it
 
 QUERY = "1 qid:1 3:0.5 2147483647:2\n0 qid:1 3:0.25\n2 qid:2 7:1 2147483647:-1\n"
@@ -120,6 +122,17 @@ def test_parts_of_a_fold_have_the_columns_of_all(tmp_path: Path) -> None:
         assert part.feature_ids.tolist() == [3, 5, 7, MOST_ID]
     assert np.asarray(fold.test.X).tolist() == [[0, 4, 1, 0], [0, 4, 0, 0]]
     assert fold.test.missing.tolist() == [0, 1, 0, 0]
+
+
+def test_it_stays_sparse_up_to_the_memory_limit_and_is_refused_beyond(tmp_path: Path) -> None:
+    """With its zeros on disk it would be 12 TB."""
+    lines = (f"{i % 3} qid:{i // 20} {7 * i + 1}:1 {MOST_ID - i}:0.5\n" for i in range(60_000))
+    (tmp_path / "a.txt").write_text("".join(lines))  # 1.7 MB, and 7 MB of values
+    with memory.within(11e6):
+        data = open_dataset(tmp_path / "a.txt", cache=False)
+        assert isinstance(data.folds[0].train.X, SparseRows) and not data.warnings
+    with memory.within(6e6), pytest.raises(OutOfMemoryError, match=naming("a.txt limit 6.0 MB")):
+        open_dataset(tmp_path / "a.txt", cache=False)
 
 
 def test_only_what_is_large_and_mostly_zeros_is_sparse() -> None:

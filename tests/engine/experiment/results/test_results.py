@@ -45,6 +45,14 @@ def test_a_frame_has_a_row_for_each_fold(result: RunResult) -> None:
     assert frame["test MAP"].mean() == pytest.approx(result.average["MAP"])
 
 
+def test_the_terminal_names_the_features_that_it_lists(result: RunResult) -> None:
+    chosen = dict.fromkeys(i for fold in result.folds for i in fold.selected)
+    names = tuple(f"signal {i}" for i in result.feature_ids.tolist())
+    listed = ", ".join(f"{i} signal {i}" for i in chosen)
+    assert listed in summary(replace(result, feature_names=names)).splitlines()
+    assert "signal" not in summary(result) and f"{next(iter(chosen))} feature" not in summary(result)
+
+
 def test_the_paths_have_a_row_for_each_step(result: RunResult) -> None:
     frame = result.path_frame()
     at = 0

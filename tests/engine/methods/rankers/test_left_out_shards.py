@@ -20,8 +20,7 @@ from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, group
 from rankstudio.engine.errors import OutOfMemoryError
 from rankstudio.engine.methods.left_out import measured_left_out
-from rankstudio.engine.methods.rankers.rankrls import leave_query_out_models
-from rankstudio.engine.methods.rankers.rankrls_shards import left_out_predictions
+from rankstudio.engine.methods.rankers.rankrls_shards import left_out_predictions, models_without
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.metrics.evaluator import Evaluator
 from rankstudio.engine.support import memory, threads
@@ -159,7 +158,7 @@ def test_several_shards_are_left_out_by_shards_in_the_order_of_the_rows(loss: di
     assert np.array_equal(found, left_out_predictions(shards, grid, RankRLS(**loss).pair_cost()))
     assert np.array_equal(RankRLS(4.0, **loss).leave_query_out(data.X, data.y, qid=qid), found[1])
     rows = PairRows.of(data, RankRLS(**loss).pair_cost())
-    whole = [leave_query_out_models(rows.statistics, value) for value in grid]
+    whole = [next(models_without(rows.statistics.gram, rows.statistics.total, (value,))) for value in grid]
     expected = [np.einsum("mi,mi->m", data.centred[0], models[qid]) for models in whole]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(found).max())
     scattered = np.random.default_rng(1).permutation(qid.size)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sharded_problems import (
     EPS,
     assert_one_shard_is_whole,
-    assert_same_bits,
     assert_same_everywhere,
     cut,
     error_bound,
@@ -105,19 +104,15 @@ def test_densities_are_compared_at_the_validation_values(documents: int, seed: i
     method = ExpectedDivergence(density=density)
     whole, sharded = steps(method, data), steps(method, cut(data, documents))
     assert [step.selected for step in sharded] == [step.selected for step in whole]
-    # A sum of kernels is off by 1e-14 of the greatest possible, and JS is summed over 40 values.
-    np.testing.assert_allclose(sharded[0].candidates, whole[0].candidates, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(sharded[0].candidates, whole[0].candidates, rtol=1e-12)  # sums of a measure
 
 
-def test_features_are_compared_in_as_many_blocks_as_memory_asks_for() -> None:
+def test_features_are_compared_as_many_at_a_time_as_memory_allows() -> None:
     data = problem(seed=2, rounded=False)
-    X = data.X.copy()
-    X[0, 0] = 1e5  # which takes many boxes
-    data = replace(data, X=X)
-    method = ExpectedDivergence()
-    expected = steps(method, cut(data, 30))
+    expected = steps(ExpectedDivergence(), data)
     with within(1.0):
-        assert_same_bits(steps(method, cut(data, 30)), expected)
+        found = steps(ExpectedDivergence(), cut(data, 30))
+    assert np.array_equal(found[0].candidates, expected[0].candidates)
 
 
 @given(st.integers(1, 90), st.integers(0, 5), st.booleans())

@@ -120,7 +120,6 @@ def test_some_columns_lie_where_all_do_and_are_copied_when_they_are_asked_for(tm
         assert narrow.source is shards
         last = len(narrow.shards) - 1
         assert np.array_equal(narrow.shard(last).X, data.X[narrow.shards[last].rows][:, [2, 3]])
-        assert np.array_equal(narrow.column(1), data.X[:, 3])
         assert np.array_equal(narrow.whole("It").X, data.X[:, [2, 3]])
 
 

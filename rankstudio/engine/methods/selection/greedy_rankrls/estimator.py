@@ -156,7 +156,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     accepts_sparse: ClassVar[bool] = True
 
-    n_features_to_select: int | None = None
     regularization: float = 1.0
     pinned: Sequence[int] = ()
     banned: Sequence[int] = ()
@@ -169,9 +168,6 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     budget: float | None = None
     size_penalty: float = 0.0
     groups: Sequence[Sequence[int]] = ()
-    cost: str = "magnitude"
-    ties: bool | None = None
-    weighting: str = "size"
     pairs: str = "query"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited

@@ -12,7 +12,7 @@ from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints, worth
-from rankstudio.engine.steps import Step
+from rankstudio.engine.steps import Step, steps_of
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 
@@ -123,14 +123,7 @@ class FloatingSearch(Search, Protocol):
 
 def greedy_steps(path: Iterator[Step | WorkProgress], rules: Constraints) -> Waiting[list[Step]]:
     """Return the steps of a greedy path, with its progress events and one for each step."""
-    steps: list[Step] = []
-    for told in path:
-        if isinstance(told, Step):
-            steps.append(told)
-            yield WorkProgress("greedy search", told.number / rules.k)
-        else:
-            yield told
-    return steps
+    return steps_of(path, lambda step: WorkProgress("greedy search", step.number / rules.k))
 
 
 def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> Iterator[Step | WorkProgress]:

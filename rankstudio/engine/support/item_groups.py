@@ -1,0 +1,23 @@
+"""Items by what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items of each key, keys and items in order of first occurrence.
+
+    Examples
+    --------
+    >>> grouped(["pear", "fig", "plum"], len)
+    {4: ['pear', 'plum'], 3: ['fig']}
+    """
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
