@@ -36,7 +36,9 @@ network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on feat
 from __future__ import annotations
 
 import re
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 from rankstudio.engine.language import tr
 
@@ -179,6 +181,15 @@ class ParameterError(RankStudioError, ValueError):
         self.expected = expected
         text = tr("{name}: expected {expected}, got {value}.")
         super().__init__(text.format(name=tr(name), expected=expected, value=shown(value)))
+
+
+def between(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return a parameter as an int; ParameterError unless it is a whole number from low up, or to high."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if whole and low <= value and (high is None or value <= high):
+        return int(value)
+    text = tr("a whole number from {low} up") if high is None else tr("a whole number from {low} to {high}")
+    raise ParameterError(name, value, text.format(low=low, high=high))
 
 
 class MissingExtraError(RankStudioError, ImportError):

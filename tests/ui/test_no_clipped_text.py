@@ -84,8 +84,8 @@ with open_window(theme, config) as window:
                     sections.compare.panel.selected.emit(record.key)
                     look(*where, record.plan.title)
                 workspace.show_page("lab")
-                for tab in (0, 1):
-                    sections.lab.tabs.setCurrentIndex(tab)
+                for tab in sections.lab.tabs.keys:
+                    sections.lab.tabs.select(tab)
                     look(*where, "lab", tab)
                 workspace.show_page("evidence")
             elif page in ("select", "features"):

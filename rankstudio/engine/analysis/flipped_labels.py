@@ -10,7 +10,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
-from rankstudio.engine.errors import DatasetError, ParameterError, PlanError
+from rankstudio.engine.errors import DatasetError, ParameterError, PlanError, between
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.protocol import parse_protocol
 from rankstudio.engine.experiment.results.events import RunFinished
@@ -144,19 +144,11 @@ def flip_steps(
     wanted = tuple(sorted(set(map(float, shares))))
     if not wanted or not (wanted[0] > 0 and wanted[-1] <= 1):
         raise ParameterError("shares", shares, tr("shares above 0 and up to 1"))
-    if not 1 <= n_draws <= _MOST_DRAWS:
-        raise ParameterError(
-            "n_draws", n_draws, tr("a whole number from 1 to {most}").format(most=_MOST_DRAWS)
-        )
+    between("n_draws", n_draws, 1, _MOST_DRAWS)
     if not plan.entry.selects or plan.preferences:
         raise PlanError(tr("Flipped labels need a method that selects features and learns from labels."))
     divided = parse_protocol(plan.protocol).divide(dataset, plan.seed)
-    parts = [part for fold in divided.folds for part in fold.parts.values()]
-    grades = np.unique(np.concatenate([np.unique(part.y) for part in parts]))
-    if grades.size < 2:
-        raise DatasetError(
-            tr("{name}: all labels are equal, so none can be flipped.").format(name=dataset.name)
-        )
+    grades = _grades(divided)
     original = yield from _run(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     chosen = [frozenset(fold.selected) for fold in original.folds]
@@ -189,6 +181,17 @@ def flip_steps(
         )
         yield found
     return found
+
+
+def _grades(dataset: FoldedDataset) -> Floats:
+    """Return the distinct labels of all parts; DatasetError unless there are two."""
+    parts = [part for fold in dataset.folds for part in fold.parts.values()]
+    grades = np.unique(np.concatenate([np.unique(part.y) for part in parts]))
+    if grades.size < 2:
+        raise DatasetError(
+            tr("{name}: all labels are equal, so none can be flipped.").format(name=dataset.name)
+        )
+    return grades
 
 
 def _run(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:

@@ -20,7 +20,7 @@ from rankstudio.engine.arrays import Floats
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.mean_intervals import mean_intervals
+from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS, mean_intervals
 from rankstudio.engine.statistics.pareto import one_standard_error, pareto_front
 
 
@@ -109,8 +109,8 @@ def pareto_front_of(
     name : str
         Name of the measure.
     data : sequence of FoldedDataset, optional
-        Data of each run. Without data, or without validation documents, one standard error over the folds
-        replaces the interval.
+        Data of each run. Without data, validation documents or `LEAST_PAIRS` validation queries, one standard
+        error over the folds replaces the interval.
     by : {"size", "cost"}
         Number of features, or what they cost; see :func:`rankstudio.engine.analysis.run_costs.costs_of`.
 
@@ -204,7 +204,7 @@ def _paired_half(
         for row, place in enumerate(places):
             found[place] = [fold[row] for fold in rows]
     values = [np.array([found[place][fold] for place in range(len(front))]) for fold in range(len(found[0]))]
-    half = mean_intervals([one - one[-1] for one in values]).half
-    if np.isnan(half[-1]):
+    if sum(np.count_nonzero(~np.isnan(one[-1])) for one in values) < LEAST_PAIRS:
         return None
+    half = mean_intervals([one - one[-1] for one in values]).half
     return np.where(np.isnan(half), 0.0, half)

@@ -100,52 +100,19 @@ class DataColumns:
         ParameterError
             For invalid names of columns, or a name that occurs twice.
         """
-        if isinstance(values, DataColumns):
-            values = values.as_dict()
-        if not isinstance(values, Mapping):
-            raise ParameterError("columns", values, _EXPECTED)
-        begin, no_queries = values.get("ids_from"), values.get("no_queries", False)
-        unknown = [name for name in values if name not in {f.name for f in fields(cls)}]
-        named = {name: _texts(values.get(name, ())) for name in ("features", "ignore")}
-        single = {name: values.get(name, "") for name in ("qid", "label", "part")}
-        files = values.get("judgments", ())
-        judgments = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
-        feature_set = values.get("feature_set", "")
-        labels = _texts(values.get("labels", ()))
-        if (
-            unknown
-            or begin not in (None, 0, 1)
-            or isinstance(begin, bool)
-            or any(not _is_name(text, empty=True) for text in (*single.values(), feature_set))
-            or not all(map(_is_name, judgments))
-            or not isinstance(no_queries, bool)
-        ):
-            raise ParameterError("columns", dict(values), _EXPECTED)
-        if no_queries and single["qid"]:
-            raise ParameterError("no_queries", no_queries, f"no query column, got {single['qid']!r}")
+        told = _checked(values.as_dict() if isinstance(values, DataColumns) else values)
+        labels, judgments = told["labels"], told["judgments"]
+        if told["no_queries"] and told["qid"]:
+            raise ParameterError("no_queries", True, f"no query column, got {told['qid']!r}")
         if labels and judgments:
             raise ParameterError("labels", labels[0], "no label columns beside files of judgments")
         judges = cls(labels=labels, judgments=judgments).judges
-        single["label"] = single["label"] or next(iter(judges), "")
-        _check_judges(single["label"], judges)
-        others = [name for name in labels if name != single["label"]]
-        every = [name for name in (*single.values(), *others) if name]
-        every += [n for names in named.values() for n in names]
-        twice = (
-            [name for name in dict.fromkeys(every) if every.count(name) > 1] if len(every) < _LONGEST else []
-        )
-        if twice:
-            raise ParameterError("columns", twice[0], "each column at most once")
-        return cls(
-            **single,
-            labels=labels if len(labels) > 1 else (),
-            judgments=judgments,
-            feature_set=feature_set,
-            features=named["features"],
-            ignore=named["ignore"],
-            ids_from=begin,
-            no_queries=no_queries,
-        )
+        told["label"] = label = told["label"] or next(iter(judges), "")
+        _check_judges(label, judges)
+        others = (name for name in labels if name != label)
+        every = [told["qid"], label, told["part"], *others, *told["features"], *told["ignore"]]
+        _check_once([name for name in every if name])
+        return cls(**told | {"labels": labels if len(labels) > 1 else ()})
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for a plan, without defaults."""
@@ -155,6 +122,32 @@ class DataColumns:
         if len(self.judgments) == 1:  # as versions wrote it that knew one judge
             plain["judgments"] = self.judgments[0]
         return plain
+
+
+def _checked(values: Any) -> dict[str, Any]:
+    """Return all fields from plain values, each of its kind; ParameterError for others."""
+    if not isinstance(values, Mapping):
+        raise ParameterError("columns", values, _EXPECTED)
+    told = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
+    told |= {name: _texts(told[name]) for name in ("features", "ignore", "labels")}
+    files, begin = told["judgments"], told["ids_from"]
+    told["judgments"] = tuple(files) if isinstance(files, list | tuple) else (files,) if files else ()
+    names = [told[name] for name in ("qid", "label", "part", "feature_set")]
+    right = (
+        values.keys() <= told.keys(),
+        begin in (None, 0, 1) and not isinstance(begin, bool),
+        isinstance(told["no_queries"], bool),
+        all(_is_name(name, empty=True) for name in names) and all(map(_is_name, told["judgments"])),
+    )
+    if not all(right):
+        raise ParameterError("columns", dict(values), _EXPECTED)
+    return told
+
+
+def _check_once(names: Sequence[str]) -> None:
+    """Refuse a name that occurs twice; of very many, it is found with the table."""
+    if len(names) < _LONGEST and (twice := [name for name in names if names.count(name) > 1]):
+        raise ParameterError("columns", twice[0], "each column at most once")
 
 
 def _check_judges(label: str, judges: tuple[str, ...]) -> None:

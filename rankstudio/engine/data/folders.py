@@ -82,13 +82,8 @@ def open_dataset(
     reader = PartReader(
         path, wanted, reading, told, missing, normalize, cache=cache, several_folds=len(folds) > 1
     )
-    tables = reader.read()
-    _check_names({part[0]: found.table.feature_names for part, found in tables.items()})
-    if any(found.table.feature_ids.size for found in tables.values()):
-        ids = reduce(np.union1d, (found.table.ids for found in tables.values()))
-        tables = {part: replace(found, table=found.table.with_ids(ids)) for part, found in tables.items()}
-    _check_widths({part[0]: (found.table.X.shape[1], found.table.dense) for part, found in tables.items()})
-    first, width = tables[wanted[0]], max(found.table.X.shape[1] for found in tables.values())
+    tables, width = _with_the_same_features(reader.read())
+    first = tables[wanted[0]]
     made = [_fold(path, fold, reader, tables, width) for fold in folds]
     judgments = tuple(map(reader.judgments, made[0].parts.values())) if told.judges else ()
     made = share_rows(made)
@@ -117,6 +112,17 @@ def open_dataset(
     if notes:
         named[0] = replace(named[0], train=replace(named[0].train, warnings=(*warnings, *notes)))
     return replace(dataset, folds=tuple(named), costs=costs)
+
+
+def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Files, FileContents], int]:
+    """Return the contents of all parts with the ids of all, and the greatest number of features."""
+    _check_names({part[0]: found.table.feature_names for part, found in tables.items()})
+    if any(found.table.feature_ids.size for found in tables.values()):
+        ids = reduce(np.union1d, (found.table.ids for found in tables.values()))
+        tables = {part: replace(found, table=found.table.with_ids(ids)) for part, found in tables.items()}
+    widths = {part[0]: (found.table.X.shape[1], found.table.dense) for part, found in tables.items()}
+    _check_widths(widths)
+    return tables, max(width for width, _ in widths.values())
 
 
 def _fold(

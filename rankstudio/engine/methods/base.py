@@ -15,7 +15,6 @@ from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arithmetic.sparse_query_data import group_sparse, is_sparse
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import MissingQueryWarning, ParameterError
-from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.left_out import LeftOutScorer
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need, whole_need
@@ -231,13 +230,6 @@ class LinearRanker(Estimator):
         else:
             scores = linear_scores(np.ascontiguousarray(X.T), self.coef_[None, :])[0]
         return scores
-
-
-def between(name: str, value: Any, low: int, high: int) -> int:
-    """Return a parameter as an int; ParameterError unless it is a whole number from low to high."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high:
-        return int(value)
-    raise ParameterError(name, value, tr("a whole number from {low} to {high}").format(low=low, high=high))
 
 
 def prices_of(costs: ArrayLike, n: int) -> Floats:

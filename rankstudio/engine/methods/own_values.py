@@ -123,22 +123,13 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
     expected = expected or tr("the columns feature (an id) and {name}").format(name=parameter.name)
     lines = [row for row in csv.reader(read_feature_file(Path(path), expected).splitlines()) if row]
     header, rows = (lines[0], lines[1:]) if lines else ([], [])
-    if square:
-        places = [_column(path, 1, item, expected) for item in header[1:]]
-    else:
-        names = [item.strip().lower() for item in header[:2]]
-        if names != ["feature", parameter.name]:
-            raise DatasetError(_text(path, 1, ",".join(header) or tr("nothing"), expected))
-        places = [0]
+    places = [_column(path, 1, item, expected) for item in header[1:]] if square else [0]
+    if not square and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
+        raise DatasetError(_text(path, 1, ",".join(header) or tr("nothing"), expected))
     found: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
         feature = _column(path, number, row[0], expected)
-        if len(row) != len(places) + 1:
-            raise DatasetError(_text(path, number, tr("{n} cells").format(n=len(row)), expected))
-        try:
-            found[feature] = [float(cell) for cell in row[1:]]
-        except ValueError:
-            raise DatasetError(_text(path, number, ",".join(row), tr("numbers after the id"))) from None
+        found[feature] = _numbers_after(path, number, row, len(places), expected)
     missing = [i for i in columns if i not in found or (square and i not in places)]
     if missing:
         text = tr(
@@ -151,6 +142,16 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
         return tuple(found[i][0] for i in columns)
     at = [places.index(i) for i in columns]
     return tuple(tuple(found[i][place] for place in at) for i in columns)
+
+
+def _numbers_after(path: str, line: int, row: list[str], size: int, expected: str) -> list[float]:
+    """Return the numbers of a row after the id of its feature."""
+    if len(row) != size + 1:
+        raise DatasetError(_text(path, line, tr("{n} cells").format(n=len(row)), expected))
+    try:
+        return [float(cell) for cell in row[1:]]
+    except ValueError:
+        raise DatasetError(_text(path, line, ",".join(row), tr("numbers after the id"))) from None
 
 
 def _column(path: str, line: int, text: str, expected: str) -> int:

@@ -14,18 +14,11 @@ EPS = float(np.finfo(np.float64).eps)
 ROUNDINGS = 64  # that a value of a measure may carry already when it comes here
 
 
-def whole(name: str, value: Any, low: int) -> int:
-    """Return a whole number; ParameterError unless it is one from ``low`` up."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= low:
-        return int(value)
-    raise ParameterError(name, value, f"a whole number from {low} up")
-
-
-def confidence(value: Any) -> float:
+def confidence(value: Any, name: str = "level") -> float:
     """Return a level of confidence; ParameterError unless it is between 0 and 1."""
     if isinstance(value, float | np.floating) and 0 < value < 1:
         return float(value)
-    raise ParameterError("level", value, "a number between 0 and 1 (exclusive)")
+    raise ParameterError(name, value, "a number between 0 and 1 (exclusive)")
 
 
 def row(name: str, values: ArrayLike, size: int | None = None) -> Floats:

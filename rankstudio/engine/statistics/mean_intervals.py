@@ -11,6 +11,10 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.statistics._checks import confidence
 
+LEAST_PAIRS = 6
+"""Pairs with which models are tested: with fewer, hardly any difference is significant, so that "not
+significantly worse" says nothing."""
+
 
 class MeanIntervals(NamedTuple):
     """Mean differences with their intervals, each of shape (K,).

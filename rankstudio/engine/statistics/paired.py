@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Bytes, Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, confidence, paired_rows, row, whole
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.statistics._checks import EPS, ROUNDINGS, confidence, paired_rows, row
 
 _DRAWS_AT_ONCE = 1 << 21  # 16 MB of float64
 
@@ -176,7 +176,7 @@ def bootstrap_interval(
     O(nQ). With few queries the interval is slightly too narrow, because the sample's standard deviation, with
     denominator Q, replaces the population's.
     """
-    level, n, seed = confidence(level), whole("n", n, 1), whole("seed", seed, 0)
+    level, n, seed = confidence(level), between("n", n, 1), between("seed", seed, 0)
     left, right = paired_rows(a, b)
     if left.size == 0:
         return np.nan, np.nan
@@ -290,7 +290,7 @@ def randomisation(a: ArrayLike, b: ArrayLike, n: int = 100_000, seed: int = 0) -
     Fisher (1935), The Design of Experiments, section 21. Smucker, Allan & Carterette (2007), A comparison of
     statistical significance tests for information retrieval evaluation, CIKM.
     """
-    n, seed = whole("n", n, 1), whole("seed", seed, 0)
+    n, seed = between("n", n, 1), between("seed", seed, 0)
     left, right = paired_rows(a, b)
     if left.size == 0:
         return np.nan

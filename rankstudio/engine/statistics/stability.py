@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.statistics._checks import confidence, whole
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.statistics._checks import confidence
 
 Sets = Sequence[Iterable[int]]
 
@@ -220,14 +220,14 @@ def membership(sets: Sets, n_features: int) -> Bools:
     ParameterError
         Without a set, and for features out of range or repeated in a set.
     """
-    n_features = whole("n_features", n_features, 1)
+    n_features = between("n_features", n_features, 1)
     rows = [list(features) for features in sets]
     if not rows:
         raise ParameterError("sets", rows, "at least one set")
     member = np.zeros((len(rows), n_features), dtype=np.bool_)
     for row, features in zip(member, rows, strict=True):
         for feature in features:
-            if whole("sets", feature, 0) >= n_features or row[feature]:
+            if between("sets", feature, 0) >= n_features or row[feature]:
                 raise ParameterError("sets", feature, f"each feature once, from 0 to {n_features - 1}")
             row[feature] = True
     return member

@@ -254,6 +254,7 @@ class FoldCache:
         fold: Fold,
         column: int,
         convention: str,
+        measure: str,
         selected: tuple[int, ...] = (),
         weighed: tuple[Plan, Mapping[str, Any], Step] | None = None,
     ) -> FeatureProfile:
@@ -262,7 +263,7 @@ class FoldCache:
         ``weighed`` is a plan with the parameters of one combination and its model: how its method weighs the
         feature.
         """
-        profile = self._inspector_of(fold, convention).profile(column, selected)
+        profile = self._inspector_of(fold, convention, measure).profile(column, selected)
         if weighed is None:
             return profile
         from rankstudio.engine.analysis.features.feature_penalties import feature_penalties  # noqa: PLC0415 - on the worker only
@@ -397,15 +398,17 @@ class FoldCache:
         train = self._fold(plan, fold).whole_train
         return compared_densities(plan, path, train, fold.train.feature_ids, columns)
 
-    def _inspector_of(self, fold: Fold, convention: str = "") -> Inspector:
-        """Return the fold's inspector, kept for the next call; of any convention where none is given."""
+    def _inspector_of(self, fold: Fold, convention: str = "", measure: str = "") -> Inspector:
+        """Return the fold's inspector, kept for the next call; any convention or measure if none is given."""
         from rankstudio.engine.analysis.features.feature_profile import Inspector  # noqa: PLC0415 - on the worker only
 
         inspector = self._inspector
         if inspector is None or inspector.dataset is not fold.train:
-            inspector = self._inspector = Inspector(fold.train, convention or "letor4", _others(fold))
-        elif convention and inspector.convention != convention:
-            inspector = self._inspector = inspector.measured_by(convention)
+            inspector = Inspector(fold.train, convention or "letor4", _others(fold))
+        wanted = convention or inspector.convention, measure or inspector.measure
+        if wanted != (inspector.convention, inspector.measure):
+            inspector = inspector.measured_by(*wanted)
+        self._inspector = inspector
         return inspector
 
     def _fold(self, plan: Plan, fold: Fold) -> FoldContext:

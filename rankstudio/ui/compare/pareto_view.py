@@ -72,8 +72,7 @@ class ParetoView(View):
         self.table = self.add_table(
             "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
         )
-        self.sentence = named(PlainLabel(), "pareto-sentence", role="caption")
-        self.sentence.setWordWrap(True)
+        self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
         self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
         self.by.hide()
@@ -180,7 +179,9 @@ def _said(found: ParetoFront, name: str, over_folds: bool) -> str:
     best, enough = found.models[found.best], found.models[found.suggested]
     if found.by != "size":
         return _said_of_costs(found, name)
-    if found.paired and enough is best:
+    if enough is best and best.size == min(model.size for model in found.models):
+        text = tr("No model is smaller than the best one: {name} {mean:.4f} at k = {best}.")
+    elif found.paired and enough is best:
         text = tr(
             "All smaller models are significantly worse than the best model "
             "({name} {mean:.4f} at k = {best})."

@@ -113,14 +113,16 @@ class FeaturesController(Controller):
             return None
         found = self._weighed()
         weighed = "" if found is None else repr((*found[:2], found[2].number))
-        return self._feature, id(fold), session.convention, session.sealed, self._selected(), weighed
+        measured = session.convention, session.measure
+        return self._feature, id(fold), *measured, session.sealed, self._selected(), weighed
 
     def _describe(self) -> Computation | None:
         self._session.inspected.emit(self._feature)
         fold, column = self._fold(), self.column
         if fold is None or column is None or not self._session.has_documents:
             return None
-        given = fold, column, self._session.convention, self._selected(), self._weighed()
+        measured = self._session.convention, self._session.measure
+        given = fold, column, *measured, self._selected(), self._weighed()
         what = tr("Computing statistics of feature {feature}").format(feature=self._feature)
         return computation(what, self._show_profile, self._fold_cache.inspect, *given)
 

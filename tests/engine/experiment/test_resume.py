@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from experiment.small import assert_same, dataset, ended, two_settings
 from representatives import every
+from wording import naming
 
-from rankstudio.engine.errors import PlanError, StoreError
+from rankstudio.engine.errors import ChangedDataError, PlanError, StoreError
 from rankstudio.engine.experiment import resume as resuming
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.events import (
@@ -37,6 +38,27 @@ def interrupt(plan: Plan, study: Study, units: int, folds: int = 2) -> None:
         if shown == units and isinstance(event, StepDone | FoldFinished):
             break
     events.close()
+
+
+def test_an_own_file_that_changed_is_noticed(path: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.csv"
+    ids = dataset().feature_ids.tolist()
+    own.write_text("\n".join(["feature,importance", *(f"{i},{i}" for i in ids)]))
+    plan = Plan("small", "fsmrank", {"importance": str(own)})
+    with Study.create(path) as study:
+        events = run_stored(plan, dataset(), study)
+        next(event for event in events if isinstance(event, UnitFinished))
+        events.close()
+        (first,) = study.runs()
+        study.check(first.key, dataset())
+        own.write_text(own.read_text().replace("1,1", "1,9"))
+        with pytest.raises(ChangedDataError, match=naming("own.csv importance 1")):
+            study.check(first.key, dataset())
+        changed = ended(run_stored(plan, dataset(), study))
+        assert len(study.runs()) == 2
+        assert_same(changed, run_plan(plan, dataset()))
+        assert_same(ended(run_stored(plan, dataset(), study)), changed)
+        assert len(study.runs()) == 2
 
 
 def test_the_stream_is_that_of_any_run(path: Path) -> None:

@@ -428,7 +428,7 @@ def test_deciding_queries_are_listed_by_a_click(window: MainWindow, seen: Eviden
     train = window.current.model.fold.train
     row = next(row for row in seen.panel.table.rows() if row.found.column == step.feature)
     (action, *_) = seen.panel.table.row_actions(row)
-    assert action.text() == "List the deciding queries"
+    assert action.text == "List the deciding queries"
     seen.panel.table.cellClicked.emit(row, "deciding")
     assert window.workspace.place == "queries"
     queries = window.sections.queries

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.analysis.evidence.subset_paths import enough_queries
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.metrics.conventions import DEFAULT, Convention
 from rankstudio.engine.metrics.evaluation import check_grade, check_scores, group_by_query
 from rankstudio.engine.metrics.evaluator import Evaluator, check_document_ids, check_labels

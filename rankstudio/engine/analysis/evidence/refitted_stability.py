@@ -18,7 +18,7 @@ from rankstudio.engine.analysis.evidence.subset_paths import enough_queries
 from rankstudio.engine.analysis.workload import workload
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.splitting.query_halves import halved
-from rankstudio.engine.errors import ParameterError
+from rankstudio.engine.errors import ParameterError, between
 from rankstudio.engine.experiment.execution.executors import on_threads
 from rankstudio.engine.experiment.execution.scheduler import UnitScheduler
 from rankstudio.engine.experiment.plan.combinations import Unit
@@ -28,7 +28,7 @@ from rankstudio.engine.experiment.results.events import UnitFinished
 from rankstudio.engine.experiment.results.results import PathResult, RunResult, path_keeper
 from rankstudio.engine.experiment.runner import check
 from rankstudio.engine.experiment.storage.study import Study
-from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.methods.selection.base import Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import TrainingData

@@ -29,8 +29,8 @@ from rankstudio.engine.analysis.evidence.subset_paths import by_sums, each_left_
 from rankstudio.engine.analysis.evidence.verdicts import Exchange, SetDifference, VerdictRules
 from rankstudio.engine.arithmetic.query_data import group, several_queries
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.selection.base import TIE, GrowingSelector, Selector
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS

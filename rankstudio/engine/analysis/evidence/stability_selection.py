@@ -13,8 +13,8 @@ from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, by_sum
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.splitting.query_halves import half_of_queries
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.selection.base import GrowingSelector, Selector
 from rankstudio.engine.methods.shards.sums import informative_columns
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data

@@ -13,14 +13,15 @@ from rankstudio.engine.analysis.evidence.subset_paths import SubsetPaths, enough
 from rankstudio.engine.analysis.permutation.label_permutation import permuted_rows, targets_of
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, group
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.greedy_rankrls._statistics_kernel import BLOCK
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import prefer
 from rankstudio.engine.methods.shards.scratch import Room, Scratch
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.statistics._checks import confidence
 from rankstudio.engine.support.memory import budget
 from rankstudio.engine.support.shard import Shard
 from rankstudio.engine.support.threads import STEADY, pool, share
@@ -85,8 +86,7 @@ def forward_stop(p_values: ArrayLike, level: float) -> int:
     >>> forward_stop([0.01, 0.01, 0.4, 0.9], 0.2), forward_stop([0.9, 0.01], 0.2)
     (3, 0)
     """
-    if not 0 < level < 1:
-        raise ParameterError("level", level, "a number between 0 and 1 (exclusive)")
+    confidence(level)
     p = np.asarray(p_values, dtype=np.float64)
     with np.errstate(divide="ignore"):
         means = np.cumsum(-np.log1p(-p)) / np.arange(1, p.size + 1)

@@ -11,6 +11,7 @@ from rankstudio.engine.analysis.evidence.near_best_sets import NORMAL
 from rankstudio.engine.arrays import Bools
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.language import tr
+from rankstudio.engine.statistics._checks import confidence
 from rankstudio.engine.support.number_format import fixed, significant
 
 Named = Callable[[int], str]
@@ -65,8 +66,7 @@ class VerdictRules:
             raise ParameterError("threshold", self.threshold, "a number greater than 0.5 and at most 1")
         if not 0 < self.twin <= 1:
             raise ParameterError("twin", self.twin, "a number greater than 0 and at most 1")
-        if not 0 < self.stop_level < 1:
-            raise ParameterError("stop_level", self.stop_level, "a number between 0 and 1 (exclusive)")
+        confidence(self.stop_level, "stop_level")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.names import measure
 from rankstudio.engine.statistics.clusters import Clusters, clusters
 from rankstudio.engine.statistics.density import gaussian_density
 from rankstudio.engine.support.file_pages import release, taken_columns
@@ -95,7 +96,7 @@ class FeatureProfile:
     constant : bool
         Whether the feature is constant within every query, so that it cannot change any ranking.
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone, in the direction with the better MAP.
+        Two measures of ranking by this feature alone, in the direction with the better first one.
     ascending : bool
         Whether that direction puts small values first.
     convention : str
@@ -159,6 +160,8 @@ class Inspector:
         Convention of the measures.
     others : mapping of str to RankingDataset
         Other parts of the fold, by name, on which features alone are also measured.
+    measure : str
+        Measure that chooses the direction of a feature; another usual one is shown beside it.
     """
 
     def __init__(
@@ -166,8 +169,10 @@ class Inspector:
         dataset: RankingDataset,
         convention: str = "letor4",
         others: Mapping[str, RankingDataset] = FrozenMapping(),
+        measure: str = ALONE[0],
     ) -> None:
         self.dataset = dataset
+        self.measure = measure
         self.convention = convention
         self.others = others
 
@@ -236,9 +241,9 @@ class Inspector:
         assert not isinstance(correlations, SparseCorrelations)
         return clusters(correlations)
 
-    def measured_by(self, convention: str) -> Inspector:
-        """Return the inspector with another convention."""
-        other = Inspector(self.dataset, convention, self.others)
+    def measured_by(self, convention: str, measure: str) -> Inspector:
+        """Return the inspector with another convention and measure."""
+        other = Inspector(self.dataset, convention, self.others, measure)
         kept = {name: value for name, value in vars(self).items() if name in ("correlations", "clusters")}
         vars(other).update(kept)
         return other
@@ -263,16 +268,17 @@ class Inspector:
         return {name: self._made(part) for name, part in self.others.items()}
 
     def _made(self, part: RankingDataset) -> Evaluator:
-        return Evaluator(part.y, part.query_ptr, self.convention, ALONE, grading=part.grading)
+        names = (self.measure, *(name for name in ALONE if name != self.measure))[: len(ALONE)]
+        return Evaluator(part.y, part.query_ptr, self.convention, names, grading=part.grading)
 
     def _elsewhere(self, column: int, ascending: bool) -> dict[str, dict[str, float]]:
         """Return the measures of ranking the other parts by one feature, in a direction."""
         sign = -1.0 if ascending else 1.0
-        measured = {}
+        measured: dict[str, dict[str, float]] = {}
         for name, evaluator in self._evaluators.items():
             scores = sign * taken_columns(self.others[name].X, slice(column, column + 1))
             found = evaluator.evaluate_many(scores)
-            measured[name] = {measure: float(values[0]) for measure, values in found.items()}
+            measured[name] = {key: float(values[0]) for key, values in found.items()}
         return measured
 
     def _explained(self, column: int, others: Sequence[int]) -> float:
@@ -304,7 +310,8 @@ class Inspector:
     def _alone(self, values: Floats) -> tuple[dict[str, float], bool]:
         """Return the measures of ranking by one feature in its better direction, and which that is."""
         both = self._evaluator.evaluate_many(np.stack((values, -values)))
-        direction = int(both["MAP"][1] > both["MAP"][0])
+        up, down = both[self.measure] if measure(self.measure).higher_is_better else -both[self.measure]
+        direction = int(down > up)
         return {name: float(numbers[direction]) for name, numbers in both.items()}, bool(direction)
 
     def _closest(self, column: int) -> tuple[int | None, float]:

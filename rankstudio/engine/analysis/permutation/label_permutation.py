@@ -23,8 +23,8 @@ from rankstudio.engine.arithmetic.pair_cost.preference_rows import PreferenceBlo
 from rankstudio.engine.arithmetic.query_data import QueryData, centre, group, several_queries
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.preferences.preferences import Preferences
-from rankstudio.engine.errors import OutOfMemoryError, ParameterError
-from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError, between
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.pair_learners import (
     PairwiseLeastSquares,
     PreferenceLearner,
@@ -36,6 +36,7 @@ from rankstudio.engine.methods.rankers.rankrls_outputs import OutputModels
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
+from rankstudio.engine.statistics._checks import confidence
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.threads import STEADY, at_most, pool, share
@@ -310,8 +311,7 @@ class PermutationTest:
 
     def band(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return the limits that contain a share of the permuted criteria, each of shape (k,)."""
-        if not 0 < level < 1:
-            raise ParameterError("level", level, "a number between 0 and 1 (exclusive)")
+        confidence(level)
         low, high = np.quantile(self.permuted, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
 

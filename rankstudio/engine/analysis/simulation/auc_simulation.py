@@ -10,8 +10,8 @@ import numpy as np
 
 from rankstudio.engine.analysis.simulation.deviations import Deviations
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.support.threads import STEADY
 
 ESTIMATORS = (

@@ -13,7 +13,7 @@ from rankstudio.engine.analysis.simulation.parameters import BASIS_KEPT, SELECTE
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
 from rankstudio.engine.arithmetic.query_data import MadeStatistics, QueryData, QueryStatistics
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.methods.base import between
+from rankstudio.engine.errors import between
 from rankstudio.engine.methods.kernels.nystrom import basis_rows, independent, kernel_of
 from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS

@@ -23,8 +23,8 @@ from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.splits import whole
-from rankstudio.engine.errors import DatasetError
-from rankstudio.engine.methods.base import MOST_SEED, between
+from rankstudio.engine.errors import DatasetError, between
+from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.methods.selection.greedy_rankrls.estimator import GreedyRankRLS
 from rankstudio.engine.support.threads import steadily
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
-from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.errors import DatasetError, ParameterError, between
 
 LEAST, GREATEST = 1e-30, 1e30
 """Between which magnitudes and weights are, so that their squares and inverses are numbers."""
@@ -178,8 +178,7 @@ def sample_preferences(
     for name, value, low in (("share", share, False), ("noise", noise, True)):
         if not ((value >= 0 if low else value > 0) and value <= 1):
             raise ParameterError(name, value, f"a number {'from 0' if low else 'greater than 0'} up to 1")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError("seed", seed, "a whole number from 0 up")
+    between("seed", seed, 0)
     order = np.lexsort((data.y, data.query_index))
     labels, first = data.y[order], data.query_ptr[data.query_index]
     places = np.arange(order.size)

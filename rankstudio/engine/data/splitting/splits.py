@@ -22,7 +22,7 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.comments import TakenComments
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.leave_query_out import leave_query_out_folds
-from rankstudio.engine.errors import DatasetError, ParameterError
+from rankstudio.engine.errors import DatasetError, ParameterError, between
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 from rankstudio.engine.support.file_pages import in_file, joined_rows, taken_rows
@@ -61,8 +61,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
     -----
     O(k m n) time and memory for m documents with n features, as for folds read from files.
     """
-    if k < 2:
-        raise ParameterError("k", k, tr("a whole number from 2 up"))
+    between("k", k, 2)
     data = whole(dataset)
     n = _n_dealt(dataset, data)
     if n < k:
@@ -177,10 +176,7 @@ def nested(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedDataset:
     -----
     O(mn) per fold.
     """
-    if not 0 < share < PERCENT:
-        raise ParameterError(
-            "share", share, tr("a whole number from 1 to {percent}").format(percent=PERCENT - 1)
-        )
+    between("share", share, 1, PERCENT - 1)
     folds = [fold if fold.vali is not None else _inner(dataset, fold, share, seed) for fold in dataset.folds]
     return replace(dataset, folds=tuple(folds), divided_by=f"nested {share}, seed {seed}")
 
@@ -218,8 +214,7 @@ def training_share(dataset: FoldedDataset, share: int, seed: int = 0) -> FoldedD
     -----
     O(mn) per fold.
     """
-    if not 0 < share <= PERCENT:
-        raise ParameterError("share", share, tr("a whole number from 1 to {percent}").format(percent=PERCENT))
+    between("share", share, 1, PERCENT)
     folds = tuple(_reduced(dataset, fold, share, seed) for fold in dataset.folds)
     return replace(dataset, folds=folds, divided_by=f"train {share}%, seed {seed}")
 
@@ -518,8 +513,7 @@ def _made(dataset: FoldedDataset, data: RankingDataset, folds: Sequence[Fold], h
 
 def shuffled(n: int, *seeds: int) -> Ints:
     """Return a seeded permutation of 0 … n - 1; ParameterError for a negative seed."""
-    if min(seeds) < 0:
-        raise ParameterError("seed", seeds[0], tr("a whole number from 0 up"))
+    between("seed", seeds[0], 0)
     return np.random.default_rng(seeds).permutation(n)
 
 

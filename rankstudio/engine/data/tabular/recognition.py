@@ -105,10 +105,7 @@ def recognise_columns(
     told = _cleaned(told)
     _check_twice(where, names, told)
     every = range(len(names))
-    qid = None
-    asked = told.qid or not with_sizes or _first(names, QUERY_NAMES[:4], every) is not None
-    if asked and not told.no_queries:
-        qid = _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
+    qid = _query_column(where, names, told, with_sizes)
     if not has_header and not told.label:
         told = replace(told, label=names[0])
     label = _one(where, names, told.label, "label", "label", LABEL_NAMES, taken=qid)
@@ -125,20 +122,35 @@ def recognise_columns(
         rest = [i for i in rest if i != part]
     comment = _first(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and _plain(names[comment]) != COMMENT_NAME
+    found = RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
     if told.features:
-        return RecognisedColumns(qid, label, comment, comment_is_id, features, (), (), part, judges)
+        return found
+    return _with_features(where, names, found, [i for i in rest if i != comment], told.no_queries)
+
+
+def _query_column(where: str, names: Sequence[str], told: DataColumns, with_sizes: bool) -> int | None:
+    """Return the column of the query; None where a file of sizes tells the queries, or there are none."""
+    usual = _first(names, QUERY_NAMES[:4], range(len(names)))
+    if told.no_queries or (with_sizes and not told.qid and usual is None):
+        return None
+    return _one(where, names, told.qid, "query", "qid", QUERY_NAMES)
+
+
+def _with_features(
+    where: str, names: Sequence[str], found: RecognisedColumns, rest: Sequence[int], no_queries: bool
+) -> RecognisedColumns:
+    """Return the roles with the columns that are left as features, unless they number queries or rows."""
     # An id of queries is no feature, also where all documents are one ranking.
-    index = tuple(
-        i for i in rest if _is_index(i, names) or (told.no_queries and _plain(names[i]) in QUERY_NAMES)
-    )
-    features = tuple(i for i in rest if i != comment and i not in index)
+    numbering = QUERY_NAMES if no_queries else ()
+    index = tuple(i for i in rest if _is_index(i, names) or _plain(names[i]) in numbering)
+    features = tuple(i for i in rest if i not in index)
     if not features:
         raise UnknownColumnsError(
             f"{where}: found only query and label columns, expected at least one feature column."
         )
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if _plain(names[i]) in reserved)
-    return RecognisedColumns(qid, label, comment, comment_is_id, features, unsure, index, part, judges)
+    return replace(found, features=features, unsure=unsure, ignored=index)
 
 
 def _plain(name: str) -> str:

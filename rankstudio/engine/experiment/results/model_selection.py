@@ -13,7 +13,7 @@ from rankstudio.engine.experiment.plan.protocol import SMALLEST, parse_rule
 from rankstudio.engine.experiment.results.results import Chosen, PathResult
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.names import measure
-from rankstudio.engine.statistics.mean_intervals import mean_p_values
+from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS, mean_p_values
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.frozen_mapping import FrozenMapping
 
@@ -126,7 +126,8 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
     Returns
     -------
     Mapping of str to ndarray of shape (K,)
-        For `PathResult.p_values`: p of each model by measure; 1 for the best one.
+        For `PathResult.p_values`: p of each model by measure; 1 for the best one. Empty with fewer than
+        `LEAST_PAIRS` queries.
 
     Notes
     -----
@@ -137,7 +138,7 @@ def p_values(plan: Plan, path: PathResult, queries: Sequence[Floats]) -> Mapping
     strict, and a correction would only select smaller models.
     """
     best = best_position(plan, path) if queries else None
-    if best is None:
+    if best is None or sum(np.count_nonzero(~np.isnan(rows[best])) for rows in queries) < LEAST_PAIRS:
         return FrozenMapping({})
     return FrozenMapping({plan.select_by: mean_p_values([rows - rows[best] for rows in queries])})
 

@@ -16,12 +16,13 @@ from rankstudio.engine.data import store
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.left_out_names import is_left_out, left_out, validated
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
+from rankstudio.engine.experiment.plan.protocol import LEAVE_QUERY_OUT, SMALLEST
 from rankstudio.engine.experiment.results.path_steps import PathSteps, StepsFile
 from rankstudio.engine.language import tr, trn
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
+from rankstudio.engine.statistics.mean_intervals import LEAST_PAIRS
 from rankstudio.engine.steps import Step
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.engine.support.number_format import raised
@@ -391,7 +392,19 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes on the choices of the folds: values at the ends of a grid, and features left out."""
-    return (*edge_notes(plan, folds), *constant_notes(folds))
+    return (*edge_notes(plan, folds), *constant_notes(folds), *untested_notes(plan, folds))
+
+
+def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
+    """Return a note where the rule "smallest" had too few queries to test models, so the best was chosen."""
+    tested = all(any(plan.select_by in path.p_values for path in fold.paths) for fold in folds)
+    if plan.rule != SMALLEST or plan.select_by == CRITERION or tested:
+        return ()
+    text = tr(
+        "The rule “smallest” tests models on at least {least} validation queries. There are fewer, so the "
+        "best model is chosen."
+    )
+    return (Note(text.format(least=LEAST_PAIRS)),)
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:

@@ -6,6 +6,7 @@ being computed; :func:`rankstudio.engine.experiment.resume.run_stored` goes on f
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import sqlite3
@@ -60,6 +61,7 @@ from rankstudio.engine.experiment.storage.study_rows import (
 )
 from rankstudio.engine.experiment.versions import versions
 from rankstudio.engine.language import tr
+from rankstudio.engine.methods.catalog.parameter import OWN_FILE
 
 __all__ = ["SUFFIX", "RecordedData", "RunKey", "RunLabel", "RunSummary", "Study"]
 
@@ -219,6 +221,12 @@ class Study:
         other = self.data(run).difference(dataset)
         if other:
             raise ChangedDataError(other)
+        kept, now = _kept_files(self._run(run.id)), _own_files(run.plan)
+        for name, files in kept.items():
+            if files != now.get(name):
+                text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
+                file = shown(str(run.plan.parameters[name]))
+                raise ChangedDataError(text.format(file=file, name=name, id=run.id))
         by = json.loads(self._run(run.id)["versions"])
         if by != versions():
             text = tr(
@@ -495,13 +503,13 @@ class Study:
         where = (
             "WHERE versions = ? AND dataset IN (SELECT id FROM dataset WHERE checksum = ?) ORDER BY id DESC"
         )
-        listed = {row.id for row in self._listed()}
+        listed, own = {row.id for row in self._listed()}, _own_files(plan)
         for row in self._sound("run", where, versions, checksum):
             if row.id not in listed:
                 continue
             try:
                 # Where the data are does not count: they have their checksum.
-                if self._asked(row)[1].changed(data=plan.data) == plan:
+                if self._asked(row)[1].changed(data=plan.data) == plan and _kept_files(row) == own:
                     return row.id
             except StoreError:
                 continue  # a plan of a version that is not ours is none to go on with
@@ -640,7 +648,28 @@ def same(plan: Plan) -> str:
     """Return the values that equal plans share: all except the location of the data."""
     values = plan_as_dict(plan)
     del values["data"]
-    return json.dumps(values, sort_keys=True)
+    own = _own_files(plan)
+    return json.dumps(values | ({"own_files": own} if own else {}), sort_keys=True)
+
+
+def _own_files(plan: Plan) -> dict[str, list[str]]:
+    """Return the checksums of the CSV files with importance or similarity that a plan names, by parameter."""
+    found: dict[str, list[str]] = {}
+    for parameter in plan.entry.parameters:
+        value = plan.parameters.get(parameter.name)
+        for name in (value if isinstance(value, tuple) else (value,)) if parameter.own_file else ():
+            if isinstance(name, str) and name.lower().endswith(OWN_FILE):
+                with suppress(OSError):  # the run says that it cannot be read
+                    digest = hashlib.sha256(Path(name).read_bytes()).hexdigest()
+                    found.setdefault(parameter.name, []).append(f"sha256:{digest}")
+    return found
+
+
+def _kept_files(row: Row) -> dict[str, list[str]]:
+    """Return the checksums of a run's own files as recorded; none of another version's record."""
+    with suppress(*IMPOSSIBLE):
+        return dict(json.loads(row["same"]).get("own_files", {}))
+    return {}
 
 
 def _sound_rows(rows: Sequence[Row]) -> list[Row]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arithmetic.kernel_functions import PRECOMPUTED, Kernel, KernelFunction
 from rankstudio.engine.arithmetic.query_data import QueryData, rows_by_query
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.errors import OutOfMemoryError, ParameterError
+from rankstudio.engine.errors import OutOfMemoryError, ParameterError, between
 from rankstudio.engine.methods.catalog.shared import BASIS, COEF0, DEGREE, GAMMA, KERNEL, N_BASIS
 from rankstudio.engine.methods.kernels.shared_work import shared
 from rankstudio.engine.methods.kernels.systems import as_columns
@@ -124,7 +124,7 @@ def kernel_of(owner: Any) -> Kernel:
 
 def basis_of(owner: Any) -> tuple[int | None, str, int]:
     """Return ``n_basis``, ``basis`` and ``seed`` of an estimator; ParameterError as in :func:`kernel_of`."""
-    from rankstudio.engine.methods.base import MOST_SEED, between  # noqa: PLC0415 - scikit-learn
+    from rankstudio.engine.methods.base import MOST_SEED  # noqa: PLC0415 - scikit-learn
 
     seed = between("seed", owner.seed, 0, MOST_SEED)
     return N_BASIS.check(owner.n_basis), BASIS.check(owner.basis), seed

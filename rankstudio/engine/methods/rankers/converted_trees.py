@@ -18,11 +18,10 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DatasetError, one_line
+from rankstudio.engine.errors import DatasetError, between, one_line
 from rankstudio.engine.export.foreign.tree_libraries import catboost_model, xgboost_model
 from rankstudio.engine.export.trees import ScoreTree, model_text
 from rankstudio.engine.language import tr
-from rankstudio.engine.methods.base import between
 from rankstudio.engine.methods.catalog.rankers import CATBOOST, XGBOOST
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
 from rankstudio.engine.methods.rankers.lambdamart import (

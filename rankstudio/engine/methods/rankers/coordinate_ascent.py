@@ -13,7 +13,8 @@ from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import AscentSear
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.methods.base import MOST_SEED, LinearRanker, between
+from rankstudio.engine.errors import between
+from rankstudio.engine.methods.base import MOST_SEED, LinearRanker
 from rankstudio.engine.methods.catalog.rankers import COORDINATE_ASCENT
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, shard_need, whole_need
 from rankstudio.engine.methods.shards.scratch import Scratch

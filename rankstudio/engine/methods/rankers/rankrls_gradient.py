@@ -14,8 +14,8 @@ from rankstudio.engine.arithmetic.optimisers.conjugate_gradient import minimise
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
 from rankstudio.engine.arrays import Floats
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import between, is_told
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import is_told
 from rankstudio.engine.methods.shards.training_data import GivenData
 from rankstudio.engine.steps import Iteration
 from rankstudio.engine.support.threads import pool, worthwhile

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.methods.base import LinearRanker, between
+from rankstudio.engine.errors import between
+from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.scikit_learn import check_is_fitted
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups

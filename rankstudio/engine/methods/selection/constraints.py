@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
-from rankstudio.engine.errors import ParameterError
-from rankstudio.engine.methods.base import MOST_SEED, between, prices_of
+from rankstudio.engine.errors import ParameterError, between
+from rankstudio.engine.methods.base import MOST_SEED, prices_of
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 
 _ROUNDING = 1e-12  # of a budget: costs whose decimals add up to it do so but for rounding

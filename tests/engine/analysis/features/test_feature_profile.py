@@ -6,6 +6,7 @@ import pytest
 from rankstudio.engine.analysis.features import feature_profile as inspection
 from rankstudio.engine.analysis.features.feature_profile import FeatureProfile, Inspector
 from rankstudio.engine.data.dataset import RankingDataset
+from rankstudio.engine.metrics.evaluation import evaluate
 from rankstudio.engine.statistics.density import gaussian_density
 
 
@@ -154,9 +155,21 @@ def test_alone_it_is_measured_on_every_part_in_the_direction_of_the_training_par
 def test_another_convention_shares_the_correlations():
     first = Inspector(make(), "letor4")
     kept = first.correlations
-    second = first.measured_by("trec_eval")
+    second = first.measured_by("trec_eval", "MAP")
     assert second.convention == "trec_eval"
     assert second.correlations is kept
+
+
+def test_the_measure_in_use_is_named_first_and_chooses_the_direction():
+    dataset = make()
+    for name, better in (("AUC", max), ("SquaredError", min)):
+        found = Inspector(dataset, measure=name).profile(0)
+        both = [
+            evaluate(dataset.y, s * dataset.X[:, 0], qid=dataset.qid, measures=[name])[name]
+            for s in (1.0, -1.0)
+        ]
+        assert found.alone[name] == pytest.approx(better(both))
+        assert list(found.alone) == [name, "MAP"]
 
 
 def test_many_zeros_are_told_apart_from_the_other_values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from rankstudio.engine.experiment.plan.combinations import Unit
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
-from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult
+from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult, untested_notes
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
@@ -203,7 +204,7 @@ def test_every_path_has_the_p_values_whatever_the_rule_and_a_criterion_has_none(
 
 
 @given(
-    queries=st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=5, max_size=5), min_size=4),
+    queries=st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=6, max_size=6), min_size=4),
     sizes=st.permutations([1, 2, 3, 4]),
 )
 def test_the_smallest_is_never_larger_than_the_best_and_it_where_all_others_are_worse(queries, sizes) -> None:
@@ -232,6 +233,18 @@ def test_one_query_is_no_evidence_for_a_smaller_model() -> None:
     tried = path(0, [0.4, 0.5, 0.6])
     found = replace(tried, p_values=p_values(PLAN, tried, [rows]))
     assert select_model(PLAN.changed(rule="smallest"), [found]).step.number == 3
+
+
+@pytest.mark.parametrize("n", [5, 6])
+def test_few_queries_are_no_evidence_for_a_smaller_model(n: int) -> None:
+    """AUC of five folds of one ranking: 0.85 against 0.98, and the paired t does not tell them apart."""
+    rows = np.array([[0.6, 0.98, 0.99, 0.7, 1.0, 1.0][:n], [0.97, 0.98, 0.99, 0.98, 1.0, 1.0][:n]])
+    tried = path(0, rows.mean(axis=1).tolist())
+    found = replace(tried, p_values=p_values(PLAN, tried, [rows]))
+    assert select_model(PLAN.changed(rule="smallest"), [found]).step.number == (2 if n < 6 else 1)
+    (note,) = untested_notes(PLAN.changed(rule="smallest"), [SimpleNamespace(paths=[tried])])
+    assert naming("smallest 6").search(note.what)
+    assert not untested_notes(PLAN, [SimpleNamespace(paths=[tried])])
 
 
 def test_a_run_follows_its_rule() -> None:
