@@ -142,10 +142,8 @@ class ParetoPlot(Plot):
 
     # Plot
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and that in which the front is seen well."""
-        if not self.spots:
-            return (0.0, 1.0), (0.0, 1.0)
         xs, ys = self.places
         kept = [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
         room = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)

@@ -201,6 +201,11 @@ class Column:
         return value.category if isinstance(value, Dot) else value
 
 
+def tick_column(is_ticked: Callable[[Row], bool], tooltip: str) -> Column:
+    """Return a column of ticks."""
+    return Column("tick", "", kind="tick", value=lambda row: Tick(is_ticked(row)), tooltip=tooltip, width=30)
+
+
 def is_missing(value: object) -> bool:
     """Return whether a cell has nothing to show."""
     return value is None or (isinstance(value, float) and math.isnan(value))

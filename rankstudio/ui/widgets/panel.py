@@ -174,6 +174,10 @@ class Panel(QFrame):
         What the panel shows or how to act on it; gives way before the title does.
     padding : int
         Around the content, in pixels; 0 for tables, which reach from edge to edge.
+    name : str
+        For the program and its tests.
+    keeps_title : bool
+        Whether the tools give way before the title does.
 
     Attributes
     ----------
@@ -189,11 +193,19 @@ class Panel(QFrame):
 
     appeared = Signal()
 
-    def __init__(self, theme: Theme, title: str, caption: str = "", padding: int = 12) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        caption: str = "",
+        padding: int = 12,
+        *,
+        name: str = "",
+        keeps_title: bool = False,
+    ) -> None:
         super().__init__()
         self._theme = theme
-        self.setProperty("role", "panel")
-        self.setAccessibleName(title)
+        named(self, name, title, role="panel")
         self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
         self._caption = named(Caption(caption), role="caption")
         self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
@@ -204,6 +216,8 @@ class Panel(QFrame):
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
+        if keeps_title:
+            self._title.setMinimumWidth(self._title.sizeHint().width())
 
     def showEvent(self, event: QShowEvent) -> None:
         """Announce it."""
@@ -214,10 +228,6 @@ class Panel(QFrame):
         """Show another title."""
         self._title.setText(title)
         self.setAccessibleName(title)
-
-    def keep_title(self) -> None:
-        """Let the tools give way before the title does."""
-        self._title.setMinimumWidth(self._title.sizeHint().width())
 
     def set_caption(self, caption: str) -> None:
         """Show another caption."""
