@@ -173,8 +173,18 @@ def _default_run(config: pytest.Config) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import what a default run leaves out: each worker would need seconds for it."""
+    """Do not even import what a run leaves out: each worker would need seconds for it."""
+    if config.option.markexpr == "thorough":
+        return None if _may_be_thorough(collection_path) else True
     return True if collection_path in THOROUGH and _default_run(config) else None
+
+
+def _may_be_thorough(path: Path) -> bool:
+    """Return whether a folder or a file may have thorough tests: by its place, or a marker in its text."""
+    if path.suffix != ".py" or not {path, *path.parents}.isdisjoint(THOROUGH):
+        return True
+    texts = (file.read_text("utf-8") for file in (path, path.parent / "conftest.py") if file.is_file())
+    return any(word in text for text in texts for word in ("thorough", "representatives"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -193,6 +203,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(marker)
         if reason := _lacking(item):
             item.add_marker(pytest.mark.skip(reason))
+    # The longest have a limit of their own. They come first: no worker waits for them at the end.
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
     if _default_run(config):
         thorough = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=thorough)

@@ -90,6 +90,13 @@ def stopping() -> Iterator[Stop]:
         signal.signal(signal.SIGINT, before)
 
 
+def status(stopped: bool, said: str) -> int:
+    """Return the exit status of a command that prints what it has, and say that it was stopped."""
+    if stopped:
+        print(said, file=sys.stderr)
+    return INTERRUPTED if stopped else 0
+
+
 def say_how_to_go_on(args: Namespace, study: Path | None) -> None:
     """Print how to go on with what was stopped: by the same command, if a study keeps what is finished."""
     if study is None:

@@ -21,32 +21,60 @@ from rankstudio.engine.experiment.results.events import (
 )
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.support.compilation import announced
+from rankstudio.engine.support.work import WorkProgress
 
 _WIDTH = 24
 _REDRAW = 0.1  # seconds
 _NO_TIME = 0.005  # seconds in which nothing is computed, but a study tells of what it has
 
 
+class _LiveLine:
+    """A line of a terminal that changes in place; nothing where output goes to a file.
+
+    Attributes
+    ----------
+    stream : text stream
+        The error stream by default, so that results stay clean.
+    live : bool
+        Whether it is a terminal.
+    """
+
+    def __init__(self, stream: TextIO | None, drawn: float = float("-inf")) -> None:
+        self.stream = sys.stderr if stream is None else stream
+        self.live = self.stream.isatty()
+        self._drawn = drawn  # at which moment, for the last time
+
+    def show(self, text: str) -> None:
+        """Write another text in place of the one before."""
+        if self.live:
+            print(f"\r\x1b[K{text}", end="", file=self.stream, flush=True)
+
+    def is_due(self) -> bool:
+        """Return whether a text that changes all the time is to be written again."""
+        now = time.monotonic()
+        due = self.live and now - self._drawn >= _REDRAW
+        self._drawn = now if due else self._drawn
+        return due
+
+
 @contextmanager
 def preparation(stream: TextIO | None = None) -> Iterator[None]:
     """Print what is compiled meanwhile, in a line that changes; where output goes to a file, only once."""
-    stream = sys.stderr if stream is None else stream
-    live, told = stream.isatty(), False
+    line, told = _LiveLine(stream), False
 
     def tell(sentence: str) -> None:
         nonlocal told
-        if live:
-            print(f"\r\x1b[K{sentence}", end="", file=stream, flush=True)
-        elif not told:
-            print(sentence, file=stream, flush=True)
+        line.show(sentence)
+        if not line.live and not told:
+            print(sentence, file=line.stream, flush=True)
         told = True
 
     try:
         with announced(tell):
             yield
     finally:
-        if live and told:
-            print("\r\x1b[K", end="", file=stream, flush=True)
+        if told:
+            line.show("")
 
 
 class Whole:
@@ -96,9 +124,8 @@ class ProgressBar:
 
     def __init__(self, stream: TextIO | None = None, whole: Whole | None = None) -> None:
         self._whole = Whole(1) if whole is None else whole
-        self._stream = sys.stderr if stream is None else stream
-        self._live = self._stream.isatty()
-        self._began = self._drawn = self._heard = time.monotonic()
+        self._began = self._heard = time.monotonic()
+        self._line = _LiveLine(stream, self._began)  # what is done at once has no bar
         self._done = 0.0
         self._units = self._known = 0
         self._computing = False
@@ -112,7 +139,7 @@ class ProgressBar:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._clear()
+        self._line.show("")
         if kind is None:
             self._whole.add(time.monotonic() - self._began, self._units > self._known)
 
@@ -125,7 +152,7 @@ class ProgressBar:
                 self._total, self._steps, self._folds = len(event.units), event.steps_per_unit, event.folds
                 self._axes = event.plan.axes
                 if event.memory is not None and event.memory.large:
-                    print(event.memory.sentence, file=self._stream, flush=True)
+                    print(event.memory.sentence, file=self._line.stream, flush=True)
             case StepDone():
                 self._computing = True
                 self._done = self._units + event.step.number / self._steps
@@ -140,45 +167,37 @@ class ProgressBar:
                 self._computing = False
                 self._say(event.path)
                 self._draw(event.unit)
-            case FoldFinished() if not self._live:
-                print(
-                    f"Fold {event.result.fold} of {self._folds[-1]} is done.", file=self._stream, flush=True
-                )
+            case FoldFinished() if not self._line.live:
+                said = f"Fold {event.result.fold} of {self._folds[-1]} is done."
+                print(said, file=self._line.stream, flush=True)
 
     def _say(self, path: PathResult) -> None:
         """Print what a method notes of a path, the first of each kind in a run."""
         for note in path.notes:
             if note.kind not in self._said:
                 self._said.add(note.kind)
-                self._clear()
-                print(f"Note: {note.what}", file=self._stream, flush=True)
+                self._line.show("")
+                print(f"Note: {note.what}", file=self._line.stream, flush=True)
 
     def _draw(self, unit: Unit, doing: str = "") -> None:
-        now = time.monotonic()
-        if not self._live or now - self._drawn < _REDRAW:
+        if not self._line.is_due():
             return
-        self._drawn = now
         share = self._done / self._total
         filled = round(share * _WIDTH)
         computed = self._done - self._known
-        left = f"  {self._left(now - self._began, computed)}" if computed > 0 else ""
+        left = f"  {self._left(time.monotonic() - self._began, computed)}" if computed > 0 else ""
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_WIDTH - filled)
         text = f"fold {unit.fold} of {self._folds[-1]}  {combination:<12} {bar} {share:4.0%}{left}"
         text += f"  {doing}" if doing else ""
-        text = text[: shutil.get_terminal_size().columns - 1]  # a second line would not be cleared
-        print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)
+        self._line.show(text[: shutil.get_terminal_size().columns - 1])  # a second line would not be cleared
 
     def _left(self, seconds: float, computed: float) -> str:
         """Return the time left for this run, and for all of them where there are several."""
         whole = self._whole.left(seconds, computed / (self._total - self._known))
         in_all = f", {clock(whole)} total" if self._whole.total > 1 else ""
         return f"{clock(seconds / computed * (self._total - self._done))} left{in_all}"
-
-    def _clear(self) -> None:
-        if self._live:
-            print("\r\x1b[K", end="", file=self._stream, flush=True)
 
 
 def clock(seconds: float) -> str:
@@ -189,8 +208,7 @@ def clock(seconds: float) -> str:
 
 
 State = TypeVar("State")
-
-_REDRAW = 0.1  # seconds
+Told = TypeVar("Told", bound=WorkProgress)
 
 
 def last_state(
@@ -223,21 +241,22 @@ def last_state(
     stopped : bool
         Whether it was asked to stop before the end.
     """
-    stream = sys.stderr if stream is None else stream
-    live, drawn = stream.isatty(), 0.0
+    line = _LiveLine(stream)
     state: State | None = None
     with stopping() as stop, preparation(stream):
         for found in steps:
             state = state if found is None else found
             if state is None:
                 continue
-            if live and time.monotonic() - drawn > _REDRAW:
-                drawn = time.monotonic()
-                text = f"{done(state):,} of {asked:,}" if shown is None else shown(state)
-                print(f"\r\x1b[K{text}", end="", file=stream, flush=True)
+            if line.is_due():
+                line.show(f"{done(state):,} of {asked:,}" if shown is None else shown(state))
             if stop.asked:
                 break
-        if live:
-            print("\r\x1b[K", end="", file=stream, flush=True)
+        line.show("")
     assert state is not None  # there is at least one
     return state, done(state) < asked
+
+
+def last_share(steps: Iterator[Told | None], shown: Callable[[Told], str] | None = None) -> tuple[Told, bool]:
+    """Return the last step of a work that tells its share, and whether it was stopped, as `last_state`."""
+    return last_state(steps, lambda told: int(100 * told.share), 100, shown=shown)

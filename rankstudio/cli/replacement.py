@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 
 if TYPE_CHECKING:
     from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.export.figures.files import FigureFile
 
 TABLES = ("comparison.csv", "comparison.md", "tests.csv")
 _USUAL = ("convention", "select_by")  # as the data say, where a comparison does not
@@ -52,6 +54,18 @@ def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] =
     """
     _refuse_inputs(paths, (*_inputs(args), *also))
     refuse_existing(paths, args.force)
+
+
+def write_new(
+    files: Sequence[FigureFile], folder: Path, args: Namespace, also: Iterable[Path] = ()
+) -> list[Path]:
+    """Write figures, and tables beside them, where :func:`check_outputs` lets them be written."""
+    from rankstudio.engine.export.figures.files import write_figure_files
+
+    check_outputs([path for path, _ in files], args, also)
+    written = write_figure_files(files)
+    print(f"Written: {len(written)} files in {folder}", file=sys.stderr)
+    return written
 
 
 def recorded_files(study: Study) -> list[Path]:

@@ -21,6 +21,7 @@ from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.replacement import add_force_option
 from rankstudio.cli.streams import input_file, is_standard
 from rankstudio.cli.worker_options import add_worker_options
+from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.feature_costs import FeatureCosts
 from rankstudio.engine.data.feature_groups import Groups, parse_groups, read_groups
 from rankstudio.engine.data.file_access import ENDINGS
@@ -108,6 +109,21 @@ def add_costs(parser: Any) -> None:
         "the same as JSON, or profiles of Elasticsearch or OpenSearch; by default costs.csv or costs.json "
         "next to the data. They change the selection with --by-cost milliseconds",
     )
+
+
+def add_reading(where: Any) -> None:
+    """Add how the data of a command are read and divided, as a plan has it."""
+    where.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
+    add_preferences(where)
+    where.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    where.add_argument("--missing", **MISSING)
+    where.add_argument("--normalize", **NORMALIZE)
+
+
+def refuse_both(args: argparse.Namespace) -> None:
+    """Refuse data and the sample together, and neither of them."""
+    if (args.data is None) is not args.sample:
+        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
 
 
 def _add_places(where: Any) -> None:
@@ -349,6 +365,33 @@ def plan_from(args: argparse.Namespace) -> Plan:
     if costs is not None:
         changes["costs"] = costs.plain()
     return plan.changed(**changes)
+
+
+def fold_of_data(args: argparse.Namespace, option: str) -> tuple[Plan, FoldedDataset, set[str]]:
+    """Open the data of one fold, as the options of a command that takes no study say.
+
+    Returns
+    -------
+    plan : Plan
+        With what is known of the costs of features.
+    dataset : FoldedDataset
+    given : set of str
+        Names of the method's parameters that are set.
+
+    Raises
+    ------
+    ParameterError
+        Where the option names several folds.
+    """
+    from rankstudio.engine.experiment.runner import open_data, with_known_costs
+
+    args.data = None if args.sample else [args.data]
+    plan = plan_from(args)
+    if len(plan.folds) > 1:
+        raise ParameterError(option, args.folds, "the number of one fold")
+    dataset = open_data(plan)
+    given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
+    return with_known_costs(plan, dataset), dataset, given
 
 
 def costs_from(args: argparse.Namespace, plan: Plan) -> FeatureCosts | None:

@@ -235,14 +235,16 @@ class MainWindow(QMainWindow):
         loader.ended.connect(self.loading.hide)
         loader.ended.connect(self._update)
         self.open_controller.opened.connect(self._show_data)
-        self.open_controller.studyAsked.connect(self.study_files.open)
-        self.open_controller.comparisonAsked.connect(self.comparison.open)
-        self.open_controller.modelsAsked.connect(self.rankers.open)
-        self.open_controller.preferencesAsked.connect(self.preferences.open)
-        self.open_controller.featureSetAsked.connect(lambda path: self.names.read_set(Path(path)))
+        self.open_controller.hand_over(
+            study=self.study_files.open,
+            comparison=self.comparison.open,
+            models=self.rankers.open,
+            preferences=self.preferences.open,
+            feature_set=self.names.read_set,
+            costs=self.names.read_costs,
+        )
         self.sections.judges.labelChosen.connect(self.open_controller.use_label)
         self.sections.judges.panel.several.clicked.connect(self.comparison.ask_labels)
-        self.open_controller.costsAsked.connect(lambda path: self.names.read_costs(Path(path)))
         for asking in (self.sections.compare.panel.several, self.sections.strip.another):
             asking.clicked.connect(self.comparison.ask)
         self.comparison.goOnAsked.connect(self.restorer.go_on)

@@ -46,6 +46,7 @@ SHORT = {
     "--vary": ("--of-each", "2"),
     "permute": ("--permutations", "99"),
     "judges": ("--lambda", "1"),
+    "--flips": ("--features", "3"),
     "evidence": ("--k", "3"),  # the run has more features, of which the best set is searched for 20 seconds
 }
 """Options that examples get, by a word in them, where by default they take long."""

@@ -137,7 +137,7 @@ def _made(window: MainWindow, folder: Path) -> Iterator[tuple[str, QWidget]]:
     yield "figure", figures
     yield "comparison", window.comparison.dialog()
     problem = f"{table.name}: the column of the query is unknown."
-    yield "columns", ColumnsDialog(preview_table(table), DataColumns(), problem, window)
+    yield "columns", ColumnsDialog(window._theme, preview_table(table), DataColumns(), problem, window)
     yield "scores", GivenDialog("Add scores", "&Add", [(table, table.name)], window)
     places = [(table, "this model"), (table.parent, "one model per fold")]
     yield "models", GivenDialog("Open model as ranker", "&Open", places, window)

@@ -46,6 +46,9 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+prepare = settle
+
+
 def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
     bare: dict[str, Any] = {"parameters": {}, "ranker": "", "ranker_parameters": {}}
     window.session.change("editing", **{**bare, **changes})
@@ -58,17 +61,17 @@ def run_plan(window: MainWindow, changes: dict[str, Any]) -> RunRecord:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_of_every_kind_is_shown_in_every_place(window: MainWindow, kind: str, tmp_path: Path) -> None:
-    record = run_plan(window, KINDS[kind])
-    check_choice(window, record)
-    check_features(window, record)
-    check_curves(window, record)
-    check_map(window, record)
-    check_files(window, record, tmp_path)
-    check_picking(window, record)
-    check_means(window, record)
-    assert window.sections.compare.panel.rows()[0].method == record.plan.title
-    settle(window)
+def test_a_run_of_every_kind_is_shown_in_every_place(ran: MainWindow, kind: str, tmp_path: Path) -> None:
+    record = run_plan(ran, KINDS[kind])
+    check_choice(ran, record)
+    check_features(ran, record)
+    check_curves(ran, record)
+    check_map(ran, record)
+    check_files(ran, record, tmp_path)
+    check_picking(ran, record)
+    check_means(ran, record)
+    assert ran.sections.compare.panel.rows()[0].method == record.plan.title
+    settle(ran)
 
 
 def check_choice(window: MainWindow, record: RunRecord) -> None:
@@ -157,45 +160,45 @@ def check_means(window: MainWindow, record: RunRecord) -> None:
     np.testing.assert_allclose(ys, np.mean([path[: ys.size] for path in paths], axis=0))
 
 
-def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(window: MainWindow) -> None:
-    record = run_plan(window, {"method": "l1-path", "ranker": "rankrls",
+def test_the_slider_moves_the_rankers_grid_where_paths_are_fast(ran: MainWindow) -> None:
+    record = run_plan(ran, {"method": "l1-path", "ranker": "rankrls",
                                "ranker_parameters": {"regularization": (1.0, 4.0)}})  # fmt: skip
-    assert window.sections.select.curves.slider._symbol.text() == "RankRLS λ"
-    values = window.sections.select.curves.slider.values()
-    window.sections.select.curves.slider._slider.setValue(values.index(2.0))
-    wait_until(lambda: window.current.model is not None and window.current.model.values == (2.0,))
-    model = window.current.model
+    assert ran.sections.select.curves.slider._symbol.text() == "RankRLS λ"
+    values = ran.sections.select.curves.slider.values()
+    ran.sections.select.curves.slider._slider.setValue(values.index(2.0))
+    wait_until(lambda: ran.current.model is not None and ran.current.model.values == (2.0,))
+    model = ran.current.model
     assert model.key == LIVE
     again = Plan("x", "l1-path", ranker="rankrls").combination((2.0,))
     assert model.path.unit.combination.ranker["regularization"] == again.ranker["regularization"] == 2.0
     assert model.path.steps[-1].selected == record.paths[1, 0].steps[-1].selected
-    window.sections.select.curves.slider._slider.setValue(values.index(4.0))
-    assert window.current.model.key == 1
-    settle(window)
+    ran.sections.select.curves.slider._slider.setValue(values.index(4.0))
+    assert ran.current.model.key == 1
+    settle(ran)
 
 
-def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(window: MainWindow) -> None:
-    run_plan(window, KINDS["ranked"])
-    assert window.sections.select.curves.slider.values() == (0.1, 1.0)
-    window.sections.select.curves.slider._slider.setValue(0)
-    assert (window.current.model.key, window.current.model.values) == (0, (0.1,))
-    settle(window)
-    run_plan(window, KINDS["rounds"])
-    assert not window.sections.select.curves.slider.isEnabled()
+def test_where_paths_are_slow_the_slider_stops_at_the_grid_alone(ran: MainWindow) -> None:
+    run_plan(ran, KINDS["ranked"])
+    assert ran.sections.select.curves.slider.values() == (0.1, 1.0)
+    ran.sections.select.curves.slider._slider.setValue(0)
+    assert (ran.current.model.key, ran.current.model.values) == (0, (0.1,))
+    settle(ran)
+    run_plan(ran, KINDS["rounds"])
+    assert not ran.sections.select.curves.slider.isEnabled()
 
 
 def test_the_level_of_the_best_single_feature_is_that_of_the_fold_that_is_looked_at(
-    window: MainWindow,
+    ran: MainWindow,
 ) -> None:
-    record = run_plan(window, KINDS["ranked"])
-    plot = window.sections.select.curves.validation_plot
+    record = run_plan(ran, KINDS["ranked"])
+    plot = ran.sections.select.curves.validation_plot
     for fold in (1, 2):
-        window.session.look_at(fold)
+        ran.session.look_at(fold)
         baseline = record.folds[fold].baseline
         assert plot.family.reference == (baseline.validation["MAP"], f"best single feature: {baseline.name}")
-    window.session.look_at(None)
+    ran.session.look_at(None)
     assert plot.family.reference is None
-    settle(window)
+    settle(ran)
 
 
 # As a user writes them; what a method has of these is made small.
@@ -217,24 +220,24 @@ SMALL = {
 
 
 @pytest.mark.parametrize("key", [entry.key for entry in methods()])
-def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(window: MainWindow, key: str) -> None:
-    window.session.change("fold", folds=(1,))
-    form = window.sections.method.form
+def test_every_method_is_chosen_in_the_form_and_its_run_is_shown(ran: MainWindow, key: str) -> None:
+    ran.session.change("fold", folds=(1,))
+    form = ran.sections.method.form
     pick(form, "method", key)
-    assert window.session.plan.method == key
+    assert ran.session.plan.method == key
     for name in {parameter.name for parameter in method(key).parameters} & set(SMALL):
         if form.field(name).isVisible():
             type_into(form.field(name), SMALL[name])
-    finish(window)
-    record = window.runs.shown
+    finish(ran)
+    record = ran.runs.shown
     assert record is not None and record.plan.method == key
     assert (record.failure, record.state) == ("", RunState.DONE)
-    window.session.look_at(1)
-    settle(window)
-    check_choice(window, record)
-    check_features(window, record)
-    check_curves(window, record)
+    ran.session.look_at(1)
+    settle(ran)
+    check_choice(ran, record)
+    check_features(ran, record)
+    check_curves(ran, record)
     for page in PAGES:
-        window.workspace.show_page(page.key)
-        settle(window)
-    assert window.sections.features.path.table.rows()
+        ran.workspace.show_page(page.key)
+        settle(ran)
+    assert ran.sections.features.path.table.rows()

@@ -130,7 +130,7 @@ def test_a_method_without_pins_offers_none(window: MainWindow) -> None:
     features = window.sections.features.features
     assert not features._pin.isEnabled()
     offered = features.table.row_actions(features.table.current())
-    assert not any(action.isEnabled() for action in offered if action.text() in ("Pin", "Ban"))
+    assert not any(action.enabled for action in offered if action.text in ("Pin", "Ban"))
 
 
 def test_a_path_of_another_method_is_not_drawn_among_curves_of_other_axes(window: MainWindow) -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
-from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.output.text_tables import as_json, as_text
+from rankstudio.cli.output.text_tables import as_json, as_text, number
 from rankstudio.cli.study_file_option import add_run_number, opened_run
+from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.export.tables import p_text
-from rankstudio.engine.support.number_format import NOTHING
 from rankstudio.engine.support.work import finish
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     first, second = (_part(args, place, name) for place, name in zip(places, parts, strict=True))
     found = finish(feature_drift(first, second))
     if args.json:
-        print(as_json({"parts": list(parts), "features": [_plain(asdict(one)) for one in found]}))
+        print(as_json({"parts": list(parts), "features": [asdict(one) for one in found]}))
         return 0
     named = [f"{place.name or place} {name}" for place, name in zip(places, parts, strict=True)]
     sizes = [f"{part.n_documents:,} documents of {part.n_queries:,} queries" for part in (first, second)]
@@ -92,12 +91,12 @@ def run(args: argparse.Namespace) -> int:
     header = ["feature", "distance", "shift", "scale", "constant A", "constant B", "tau A", "tau B"]
     rows = [
         [
-            f"{one.feature} {one.name}".removesuffix(f" feature {one.feature}"),
+            id_and_name(one.feature, one.name),
             f"{one.distance:.3f}",
-            _number(one.shift, "+.2f"),
-            _number(one.scale, ".2f"),
+            number(one.shift, "+.2f"),
+            number(one.scale, ".2f"),
             *(f"{100 * share:.0f} %" for share in one.constant),
-            *(_number(tau, "+.3f") for tau in one.correlation),
+            *(number(tau, "+.3f") for tau in one.correlation),
         ]
         for one in found
     ]
@@ -149,7 +148,7 @@ def _transfer(args: argparse.Namespace) -> int:
     print(as_text(header, table))
     names = dict(zip(found.own.feature_ids.tolist(), found.own.feature_names, strict=True))
     cells = [
-        [f"{i} {names[i]}".removesuffix(f" feature {i}"), "yes" if there else "no", f"{folds[i]} of {n}"]
+        [id_and_name(i, names[i]), "yes" if there else "no", f"{folds[i]} of {n}"]
         for i, there in features.items()
     ]
     print("\n" + as_text(["feature", "in A's model", "folds of B that select it"], cells))
@@ -180,14 +179,3 @@ def _part(args: argparse.Namespace, place: Path, name: str) -> RankingDataset:
         raise PlanError(f"--parts: {place} has no part {name}; expected one of {there}.")
     part: RankingDataset = {"train": fold.train, "vali": fold.vali, "test": fold.test}[name]  # type: ignore[assignment]
     return part
-
-
-def _number(value: float, form: str) -> str:
-    return NOTHING if isnan(value) else f"{value:{form}}"
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values without NaN, which JSON has not."""
-    correlation = [None if isnan(tau) else tau for tau in values["correlation"]]
-    rest = {k: None if isinstance(v, float) and isnan(v) else v for k, v in values.items()}
-    return {**rest, "correlation": correlation}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options, columns_from
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.output.text_tables import as_json, as_text, explained
+from rankstudio.cli.output.text_tables import as_json, as_text, explained, number
 from rankstudio.cli.streams import input_file, is_standard, shown_input
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         print(averages_as_text(result, measures))
         if result.auc_interval is not None:
             low, high = result.auc_interval
-            print(f"AUC: 95 % interval {_figure(low)} to {_figure(high)} (DeLong)")
+            print(f"AUC: 95 % interval {number(low)} to {number(high)} (DeLong)")
         if args.per_query:
             print()
             print(queries_as_text(result))
@@ -153,7 +153,7 @@ def averages_as_text(result: Evaluation, measures: Sequence[Measure]) -> str:
     columns: list[int | None] = [*cuts, None] if any(m.cut is None for m in measures) else [*cuts]
     rows = []
     for name in dict.fromkeys(m.family.name for m in measures):
-        values = {m.cut: _figure(result[m.name]) for m in measures if m.family.name == name}
+        values = {m.cut: number(result[m.name]) for m in measures if m.family.name == name}
         rows.append([name, *(values.get(cut, "") for cut in columns)])
     return as_text(["measure", *("all" if cut is None else f"@{cut}" for cut in columns)], rows)
 
@@ -161,11 +161,7 @@ def averages_as_text(result: Evaluation, measures: Sequence[Measure]) -> str:
 def queries_as_text(result: Evaluation) -> str:
     """Return the measures of every query, a line each."""
     rows = [
-        [str(query), *(_figure(float(values[q])) for values in result.per_query.values())]
+        [str(query), *(number(float(values[q])) for values in result.per_query.values())]
         for q, query in enumerate(result.query_ids.tolist())
     ]
     return as_text(["query", *result.per_query], rows)
-
-
-def _figure(value: float) -> str:
-    return "–" if value != value else f"{value:.4f}"  # noqa: PLR0124 - only NaN differs from itself

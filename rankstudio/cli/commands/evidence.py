@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.command_parser import place_name
-from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options
-from rankstudio.cli.interrupts import INTERRUPTED
+from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.cli.progress_bar import clock, last_state
-from rankstudio.cli.replacement import add_force_option, check_outputs
-from rankstudio.cli.run_options import add_costs, add_parameters, add_preferences, costs_from, plan_from
+from rankstudio.cli.progress_bar import clock, last_share
+from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
+from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, costs_from, fold_of_data
 from rankstudio.cli.study_file_option import OpenedRun, opened_run, study_at, whole
 from rankstudio.cli.worker_options import add_worker_options, workers
-from rankstudio.engine.errors import ParameterError, PlanError, StoreError
+from rankstudio.engine.data.dataset import id_and_name
+from rankstudio.engine.errors import PlanError, StoreError
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
@@ -29,7 +30,6 @@ from rankstudio.engine.support.threads import available
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
-    from rankstudio.engine.analysis.evidence.partial_result import PartialResult
     from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions, Gathering
     from rankstudio.engine.data.dataset import FoldedDataset
     from rankstudio.engine.data.feature_costs import FeatureCosts
@@ -105,12 +105,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=list(CONVENTIONS),
         help="evaluation convention; the usual one of the data by default",
     )
-    opened.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
-    add_preferences(opened)
-    opened.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    add_reading(opened)
     add_costs(opened)
-    opened.add_argument("--missing", **MISSING)
-    opened.add_argument("--normalize", **NORMALIZE)
     add_memory_option(parser)
     add_worker_options(parser)
     add_column_options(parser.add_argument_group("columns of tables"))
@@ -128,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_outputs([args.out / CSV], args, [] if run is None else run.recorded)
     with workers(args) as staff, _halves(args, what, staff) as work:
-        state, stopped = last_state(work, _percent_done, 100, shown=_shown)
+        state, stopped = last_share(work, lambda told: f"{told.share:.0%} {told.what}")
     found = state.found
     names = _Names(dataset)
     if args.json:
@@ -139,10 +135,7 @@ def run(args: argparse.Namespace) -> int:
         _write(args, what, found, names)
     if run is not None and not stopped:
         _keep(args, what, found, run)
-    if stopped:
-        print(f"Stopped at {state.share:.0%}: {state.what}.", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return status(stopped, f"Stopped at {state.share:.0%}: {state.what}.")
 
 
 @contextmanager
@@ -202,14 +195,6 @@ def _count(args: argparse.Namespace, staff: Workers) -> int:
     return int(args.workers) if args.workers is not None else available()
 
 
-def _percent_done(state: PartialResult[SelectionEvidence]) -> int:
-    return int(100 * state.share)
-
-
-def _shown(state: PartialResult[SelectionEvidence]) -> str:
-    return f"{state.share:.0%} {state.what}"
-
-
 def _options(args: argparse.Namespace, plan_seed: int) -> EvidenceOptions:
     """Return what the options say of the evidence."""
     from rankstudio.engine.analysis.evidence.selection_evidence import EvidenceOptions
@@ -256,18 +241,11 @@ def _of_study(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset,
 def _of_data(args: argparse.Namespace) -> tuple[JudgedSelection, FoldedDataset]:
     """Return the selection of a method on data."""
     from rankstudio.engine.analysis.evidence.judged_selection import JudgedSelection
-    from rankstudio.engine.experiment.runner import open_data, with_known_costs
     from rankstudio.engine.methods.catalog.method import StepKind
 
     if args.number is not None:
         raise PlanError("--run: only with a study. Omit it, or give a study file.")
-    args.data = None if args.sample else [args.data]
-    plan = plan_from(args)
-    if len(plan.folds) > 1:
-        raise ParameterError("--fold", args.folds, "the number of one fold")
-    dataset = open_data(plan)
-    plan = with_known_costs(plan, dataset)
-    given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
+    plan, dataset, given = fold_of_data(args, "--fold")
     options = replace(_options(args, plan.seed), convention=plan.convention or dataset.convention)
     limit = StepKind.FEATURES.limit
     if limit in plan.entry.defaults and limit not in given:
@@ -285,8 +263,7 @@ class _Names:
         return str(int(self.dataset.feature_ids[column]))
 
     def full(self, column: int) -> str:
-        number = self.id(column)
-        return f"{number} {self.dataset.feature_names[column]}".removesuffix(f" feature {number}")
+        return id_and_name(int(self.dataset.feature_ids[column]), self.dataset.feature_names[column])
 
 
 def _costs(what: JudgedSelection, names: _Names) -> FeatureCosts | None:
@@ -353,7 +330,7 @@ def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvid
     """Write the table and the figures into a folder."""
     from rankstudio.engine.analysis.evidence.evidence_table import HEADER, evidence_rows
     from rankstudio.engine.analysis.figures.evidence_figures import evidence_figures
-    from rankstudio.engine.export.figures.files import figure_files, write_figure_files
+    from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.figures.style import style_of
     from rankstudio.engine.export.tables import csv_text
 
@@ -362,7 +339,4 @@ def _write(args: argparse.Namespace, what: JudgedSelection, found: SelectionEvid
     of = f"{names.dataset.name}, {what.plan.title}"
     figures = tuple(evidence_figures(found, of, names.full))
     files = figure_files(figures, _FORMATS, style_of("column", None, "light", None), 300.0, args.out)
-    files = [(args.out / CSV, table.encode()), *files]
-    check_outputs([path for path, _ in files], args)
-    written = write_figure_files(files)
-    print(f"Written: {len(written)} files in {args.out}", file=sys.stderr)
+    write_new([(args.out / CSV, table.encode()), *files], args.out, args)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankstudio.cli.output.text_tables import as_json
-from rankstudio.cli.replacement import add_force_option, check_outputs, recorded_files
+from rankstudio.cli.replacement import add_force_option, recorded_files, write_new
 from rankstudio.cli.study_file_option import reading
 from rankstudio.engine.errors import ParameterError, StoreError
 from rankstudio.engine.metrics.names import measure
@@ -86,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.report.source import DataOpener, no_data, read_study
     from rankstudio.engine.analysis.report.study_figures import made, named_figures, study_figures
-    from rankstudio.engine.export.figures.files import figure_files, formats_of, write_figure_files
+    from rankstudio.engine.export.figures.files import figure_files, formats_of
     from rankstudio.engine.export.figures.style import style_of
 
     formats, style = formats_of(args.to), style_of(args.width, args.font, args.colors, args.height)
@@ -110,12 +109,9 @@ def run(args: argparse.Namespace) -> int:
     if not drawn:
         raise StoreError(f"{args.study}: the study has no results to draw.")
     files = figure_files(drawn, formats, style, args.dpi, args.out)
-    check_outputs([path for path, _ in files], args, recorded)
-    written = write_figure_files(files)
+    written = write_new(files, args.out, args, recorded)
     if args.json:
         print(as_json({"written": [str(path) for path in written]}))
-    else:
-        print(f"Written: {len(written)} files in {args.out}", file=sys.stderr)
     return 0
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.cli.data_options import add_column_options, columns_from
-from rankstudio.cli.interrupts import INTERRUPTED
+from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
-from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.replacement import add_force_option, check_outputs
+from rankstudio.cli.progress_bar import last_share
+from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
 from rankstudio.cli.study_file_option import OpenedRun, add_run_number, opened_run
+from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.metrics.names import measure
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.features.fsmrank_bounds import FSMRankBounds
     from rankstudio.engine.data.dataset import Fold, RankingDataset
     from rankstudio.engine.experiment.results.results import FoldResult
-    from rankstudio.engine.support.work import WorkProgress
 
 HELP = "show what a model loses without each feature, and with it permuted"
 DESCRIPTION = """\
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     without = finish(looked.losses)
     # Until some queries are done, there is nothing to print if it is stopped.
     steps = (told if isinstance(told, PartialResult) else None for told in looked.importance)
-    state, stopped = last_state(steps, _percent_done, 100)
+    state, stopped = last_share(steps)
     if not stopped:
         looked.keep(state.found)
     if args.json:
@@ -102,10 +102,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join((*_lines(without, state.found, looked.data), *_weights(looked))))
     if args.out is not None:
         _write(args, looked, without, state.found)
-    if stopped:
-        print(f"Stopped at {state.share:.0%}.", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return status(stopped, f"Stopped at {state.share:.0%}.")
 
 
 @dataclass(frozen=True)
@@ -231,10 +228,6 @@ def _of_run(args: argparse.Namespace) -> _Looked:
     return _Looked(title, part, name, convention, losses, work, keep, run.recorded, weighed, bounds)
 
 
-def _percent_done(state: WorkProgress) -> int:
-    return int(100 * state.share)
-
-
 def as_dict(
     without: PermutationImportance, permuted: PermutationImportance, data: RankingDataset, convention: str
 ) -> dict[str, Any]:
@@ -263,7 +256,7 @@ def _write(
     """Write the table and the figure into a folder."""
     from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance
     from rankstudio.engine.analysis.figures.evidence_figures import importance_figure
-    from rankstudio.engine.export.figures.files import figure_files, write_figure_files
+    from rankstudio.engine.export.figures.files import figure_files
     from rankstudio.engine.export.figures.style import style_of
     from rankstudio.engine.export.tables import csv_text
 
@@ -278,9 +271,7 @@ def _write(
     figure = importance_figure(measured, looked.title, lambda column: data.feature_names[column])
     files = figure_files((figure,), _FORMATS, style_of("column", None, "light", None), 300.0, args.out)
     files = [(args.out / CSV, csv_text(header, rows).encode()), *files]
-    check_outputs([path for path, _ in files], args, looked.recorded)
-    written = write_figure_files(files)
-    print(f"Written: {len(written)} files in {args.out}", file=sys.stderr)
+    write_new(files, args.out, args, looked.recorded)
 
 
 _ENDS = ("", "_low", "_high")
@@ -353,8 +344,7 @@ def _weights(looked: _Looked) -> Iterator[str]:
 
 
 def _name(data: RankingDataset, column: int) -> str:
-    number = data.feature_ids[column]
-    return f"{number} {data.feature_names[column]}".removesuffix(f" feature {number}")
+    return id_and_name(int(data.feature_ids[column]), data.feature_names[column])
 
 
 def _interval(found: PermutationImportance, at: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankstudio.cli.command_parser import place_name
-from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options
-from rankstudio.cli.interrupts import INTERRUPTED
+from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
-from rankstudio.cli.output.text_tables import as_json, document
+from rankstudio.cli.output.text_tables import as_json, document, number
 from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.run_options import add_choices, add_preferences, plan_from
+from rankstudio.cli.run_options import add_choices, add_reading, plan_from
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.dataset import id_and_name
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.export.tables import TextTable
-from rankstudio.engine.support.number_format import NOTHING
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.flipped_labels import FlippedLabels
@@ -58,11 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--queries", type=int, default=5, metavar="N", help="queries to list, the least agreement first; 5"
     )
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
-    parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
-    add_preferences(parser)
-    parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
-    parser.add_argument("--missing", **MISSING)
-    parser.add_argument("--normalize", **NORMALIZE)
+    add_reading(parser)
     add_memory_option(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     add_column_options(parser.add_argument_group("columns of tables"))
@@ -105,10 +100,7 @@ def run(args: argparse.Namespace) -> int:
         found["flips"] = _flips_as_dict(flipped)
         tables.append(_flips_table(flipped, dataset))
     print(as_json(found) if args.json else document(tables))
-    if stopped:
-        print("Stopped. The tables have what was finished.", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return status(stopped, "Stopped. The tables have what was finished.")
 
 
 def _shares(args: argparse.Namespace) -> tuple[float, ...]:
@@ -150,17 +142,16 @@ def _runs(plan: Plan, judges: Sequence[str], args: argparse.Namespace) -> Iterat
 
 def _agreement_as_dict(found: Agreement) -> dict[str, Any]:
     return {
-        "alpha": _plain(found.alpha),
+        "alpha": found.alpha,
         "pairs": [
             {
                 "judges": [pair.first, pair.second],
-                "tau": _plain(pair.mean_tau),
-                "alpha": _plain(pair.alpha),
+                "tau": pair.mean_tau,
+                "alpha": pair.alpha,
                 "documents": pair.n_documents,
                 "queries": pair.n_queries,
                 "tau_by_query": [
-                    [query, _plain(tau)]
-                    for query, tau in zip(found.query_ids, pair.tau.tolist(), strict=True)
+                    [query, tau] for query, tau in zip(found.query_ids, pair.tau.tolist(), strict=True)
                 ],
             }
             for pair in found.pairs
@@ -174,12 +165,12 @@ def _agreement_table(found: Agreement, dataset: FoldedDataset) -> TextTable:
             f"{pair.first}, {pair.second}",
             f"{pair.n_documents:,}",
             f"{pair.n_queries:,}",
-            _number(pair.mean_tau, "+.3f"),
-            _number(pair.alpha, "+.3f"),
+            number(pair.mean_tau, "+.3f"),
+            number(pair.alpha, "+.3f"),
         ]
         for pair in found.pairs
     ]
-    note = f"alpha of all judges: {_number(found.alpha, '+.3f')}; it assumes that they use one scale."
+    note = f"alpha of all judges: {number(found.alpha, '+.3f')}; it assumes that they use one scale."
     header = ["judges", "documents", "queries", "tau_b", "alpha"]
     title = f"Agreement of {len(found.names)} judges on {dataset.path.name if dataset.path else dataset.name}"
     return TextTable(title, header, rows, (0,), note)
@@ -187,7 +178,7 @@ def _agreement_table(found: Agreement, dataset: FoldedDataset) -> TextTable:
 
 def _query_tables(found: Agreement, n: int) -> list[TextTable]:
     """Return the queries in which the judges agree least, with tau_b of each pair, as a table, if any."""
-    rows = [[query, *(_number(tau, "+.3f") for tau in (mean, *taus))] for query, mean, taus in found.least(n)]
+    rows = [[query, *(number(tau, "+.3f") for tau in (mean, *taus))] for query, mean, taus in found.least(n)]
     header = ["query", "mean tau_b", *(f"{pair.first}, {pair.second}" for pair in found.pairs)]
     return [TextTable("Queries in which the judges agree least", header, rows, (0,))] if rows else []
 
@@ -205,7 +196,7 @@ def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dic
     selection = selection_by_judge(results)
     order = selection.order().tolist()
     found |= {
-        "nogueira": _plain(selection.nogueira),
+        "nogueira": selection.nogueira,
         "jaccard": selection.jaccard.tolist(),
         "features": [
             {
@@ -219,7 +210,7 @@ def _selection(judges: Sequence[str], results: Sequence[RunResult]) -> tuple[dic
     }
     rows = [
         [
-            _name(int(selection.feature_ids[column]), selection.feature_names[column]),
+            id_and_name(int(selection.feature_ids[column]), selection.feature_names[column]),
             *(f"{share:.0%}" for share in selection.shares[column].tolist()),
             str(selection.n_judges[column]),
         ]
@@ -255,7 +246,7 @@ def _flips_as_dict(found: FlippedLabels) -> dict[str, Any]:
 def _flips_table(found: FlippedLabels, dataset: FoldedDataset) -> TextTable:
     rows = [
         [
-            _name(int(found.feature_ids[column]), found.feature_names[column]),
+            id_and_name(int(found.feature_ids[column]), found.feature_names[column]),
             *(f"{share:.0%}" for share in found.selected[:, column].tolist()),
         ]
         for column in found.order().tolist()
@@ -268,16 +259,3 @@ def _flips_table(found: FlippedLabels, dataset: FoldedDataset) -> TextTable:
     )
     title = f"{found.plan.title} on {dataset.name} with flipped labels"
     return TextTable(title, ["feature", *(f"{100 * share:g} %" for share in found.shares)], rows, (0,), note)
-
-
-def _name(feature: int, name: str) -> str:
-    return f"{feature} {name}".removesuffix(f" feature {feature}")
-
-
-def _number(value: float, form: str) -> str:
-    return NOTHING if math.isnan(value) else f"{value:{form}}"
-
-
-def _plain(value: float) -> float | None:
-    """Return a number for JSON, which has no NaN."""
-    return None if math.isnan(value) else value

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.data_options import add_column_options, columns_from
-from rankstudio.cli.interrupts import INTERRUPTED
+from rankstudio.cli.interrupts import status
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.run_options import METAVARS
+from rankstudio.cli.run_options import METAVARS, refuse_both
 from rankstudio.engine.analysis.simulation.parameters import EACH, PARAMETERS, VARIED, option_of
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
-from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import Parameter
 from rankstudio.engine.metrics.conventions import CONVENTIONS
@@ -24,7 +23,6 @@ from rankstudio.engine.support.number_grid import format_number
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
     from rankstudio.engine.analysis.simulation.simulation import Simulation
-    from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 
 
 HELP = "simulate bias and variance of held-out estimates"
@@ -112,10 +110,7 @@ def run(args: argparse.Namespace) -> int:
         print(_table(found))
         if varied is not None:
             print(_varied_tables(simulation, varied))
-    if stopped:
-        print(f"Stopped after {state.done:,} of {simulation.asked:,} repetitions.", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    return status(stopped, f"Stopped after {state.done:,} of {simulation.asked:,} repetitions.")
 
 
 def _shown(value: Any) -> str:
@@ -162,8 +157,7 @@ def _simulation(
 
 def _plan(args: argparse.Namespace) -> Plan:
     """Return the plan that says which data are opened, and how."""
-    if (args.data is None) is not args.sample:
-        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
+    refuse_both(args)
     told = {name: getattr(args, name) for name in ("missing", "normalize", "protocol")}
     told |= {"seed": args.protocol_seed, "columns": columns_from(args) or None}
     place = SAMPLE if args.sample else str(args.data)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstudio.cli.command_parser import place_name
-from rankstudio.cli.data_options import MISSING, NORMALIZE, add_column_options
-from rankstudio.cli.interrupts import INTERRUPTED
+from rankstudio.cli.data_options import add_column_options
+from rankstudio.cli.interrupts import status
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import last_state
-from rankstudio.cli.run_options import add_costs, add_parameters, add_preferences, plan_from
-from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import ParameterError, PlanError
+from rankstudio.cli.run_options import add_costs, add_parameters, add_reading, fold_of_data, refuse_both
+from rankstudio.engine.data.dataset import FoldedDataset, id_and_name
+from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.catalog import method, methods
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import PermutationTest
-    from rankstudio.engine.data.dataset import FoldedDataset
 
 
 HELP = "run a permutation test of a selection"
@@ -57,13 +55,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, help="seed of the permutations and of randomized methods; 0 by default"
     )
     parser.add_argument("--folds", metavar="FOLD", help="number of the fold whose training part is used")
-    parser.add_argument("--protocol", help='protocol, as in a plan; "given" by default')
-    add_preferences(parser)
-    parser.add_argument("--groups", metavar="FILE", help="feature groups, as in rankstudio run")
+    add_reading(parser)
     add_costs(parser)
-    parser.add_argument("--missing", **MISSING)
     add_memory_option(parser)
-    parser.add_argument("--normalize", **NORMALIZE)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each"
@@ -75,19 +69,12 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.permutation.criterion_band import PermutedPlan
     from rankstudio.engine.analysis.permutation.label_permutation import permutation_steps
-    from rankstudio.engine.experiment.runner import open_data, with_known_costs
 
     if args.permutations < 1:
         raise ParameterError("--permutations", args.permutations, "a whole number from 1 up")
-    if (args.data is None) is not args.sample:
-        raise PlanError("DATA: expected either a data file or folder of folds, or --sample.")
-    args.data = None if args.sample else [args.data]
-    plan = plan_from(args)
-    if len(plan.folds) > 1:
-        raise ParameterError("--folds", args.folds, "the number of one fold")
-    dataset = open_data(plan)
-    given = {name.removeprefix("parameter_") for name, value in vars(args).items() if value is not None}
-    what = PermutedPlan.of(with_known_costs(plan, dataset), dataset, given)
+    refuse_both(args)
+    plan, dataset, given = fold_of_data(args, "--folds")
+    what = PermutedPlan.of(plan, dataset, given)
     steps = permutation_steps(what.method, what.data, args.permutations, plan.seed)
     test, stopped = last_state(steps, lambda state: state.permuted.shape[0], args.permutations)
     if args.json:
@@ -96,11 +83,8 @@ def run(args: argparse.Namespace) -> int:
         print(_heading(what, test, dataset))
         print()
         print(_table(what, test, dataset))
-    if stopped:
-        done = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
-        print(f"Stopped after {done} permutations.", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+    done = f"{test.permuted.shape[0]:,} of {args.permutations:,}"
+    return status(stopped, f"Stopped after {done} permutations.")
 
 
 def as_dict(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) -> dict[str, Any]:
@@ -150,7 +134,7 @@ def _table(what: PermutedPlan, test: PermutationTest, dataset: FoldedDataset) ->
     found = CriterionBand.of(test, what.divisor)
     rows = []
     for k, feature in enumerate(_features(what, test, dataset)):
-        name = "" if feature is None else f"{feature} {names[feature]}".removesuffix(f" feature {feature}")
+        name = "" if feature is None else id_and_name(feature, names[feature])
         values = found.observed[k], found.low[k], found.high[k]
         rows.append([str(k + 1), name, *(f"{value:#.6g}" for value in values), f"{found.p_values[k]:.4g}"])
     header = ["k", "feature", "criterion", "permuted 2.5 %", "97.5 %", "p"]

@@ -14,7 +14,7 @@ from rankstudio.cli.interrupts import INTERRUPTED, say_how_to_go_on, stopping
 from rankstudio.cli.memory_option import add_memory_option
 from rankstudio.cli.output.text_tables import as_json, as_text
 from rankstudio.cli.progress_bar import Whole
-from rankstudio.cli.replacement import add_force_option, check_outputs
+from rankstudio.cli.replacement import add_force_option, check_outputs, write_new
 from rankstudio.cli.run_loop import Going, carry_on
 from rankstudio.cli.streams import write_output
 from rankstudio.cli.study_file_option import study_at
@@ -33,7 +33,6 @@ from rankstudio.engine.experiment.results.results import RunResult
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.airola_2011 import Experiment, PrintedExperiment
-    from rankstudio.engine.export.figures.files import FigureFile
 
 
 _WIDTH = 110
@@ -125,7 +124,8 @@ def run(args: argparse.Namespace) -> int:
         form = (paper, dataset.name, tables, notes)
         text = as_json(_plain(*form)) if args.json else _shown(*form)
     if args.figures is not None:
-        _write_figures(args, figure_files_of(paper_figures(paper, results, dataset, found), args.figures))
+        files = figure_files_of(paper_figures(paper, results, dataset, found), args.figures)
+        write_new(files, args.figures, args)
     if args.out is None:
         print(text)
     else:
@@ -148,15 +148,6 @@ def _results(
                 return None
             results[name] = going.result()
     return results
-
-
-def _write_figures(args: argparse.Namespace, files: Sequence[FigureFile]) -> None:
-    """Write the figures of the paper with their captions."""
-    from rankstudio.engine.export.figures.files import write_figure_files
-
-    check_outputs([path for path, _ in files], args)
-    written = write_figure_files(files)
-    print(f"Written: {len(written)} files in {args.figures}", file=sys.stderr)
 
 
 def _shown(paper: Reproduction, data: str, tables: Sequence[PaperTable], notes: Sequence[str]) -> str:

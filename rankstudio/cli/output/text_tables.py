@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rankstudio.engine.export.tables import TextTable, latex_text, markdown_text
+from rankstudio.engine.support.number_format import NOTHING
 
 _WIDTH = 110
 
@@ -34,6 +35,11 @@ def as_text(header: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence
     ]
     lines.insert(1, "─" * max(len(line) for line in lines))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def number(value: float, form: str = ".4f") -> str:
+    """Return a number as it is read in a table; what is not defined is a dash."""
+    return NOTHING if math.isnan(value) else f"{value:{form}}"
 
 
 def document(tables: Iterable[TextTable], form: str = "text") -> str:

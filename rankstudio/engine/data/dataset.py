@@ -376,6 +376,11 @@ def default_names(feature_ids: Ints) -> tuple[str, ...]:
     return tuple(f"feature {i}" for i in feature_ids.tolist())
 
 
+def id_and_name(feature: int, name: str) -> str:
+    """Return what a feature is called in a table: "25 BM25 of anchor"; "7" without a name of its own."""
+    return f"{feature} {name}".removesuffix(f" feature {feature}")
+
+
 def _is_plain_integer(text: str) -> bool:
     """Return whether an id is an integer that prints back as it was written ("007" is a name)."""
     return text.isascii() and text.isdigit() and len(text) <= 18 and str(int(text)) == text

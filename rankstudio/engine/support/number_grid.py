@@ -108,7 +108,7 @@ def format_number(value: float) -> str:
     # Below 2^53, some 9e15, a whole float has no other digits than its own.
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
-    return repr(float(value))
+    return repr(float(value)).replace("e-0", "e-")  # 1e-5, as everywhere else
 
 
 def format_power(value: float) -> str:

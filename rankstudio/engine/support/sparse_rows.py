@@ -183,10 +183,10 @@ class SparseRows:
         if needed > free:
             raise OutOfMemoryError(
                 tr(
-                    "{m} documents with {n} features need {needed} with their zeros and a copy; the memory "
-                    "limit is {free}. Keep some hundred features first: run a filter such as Mutual "
-                    "information, then rankstudio convert --selected, or in the window Export, Data with the "
-                    "selected features."
+                    "{m} documents with {n} features need {needed} as dense arrays; the memory limit is "
+                    "{free}. Reduce the features first: run a filter such as Mutual information, then "
+                    "rankstudio convert --selected, or in the window Export → Data with the selected "
+                    "features."
                 ).format(m=f"{m:,}", n=f"{n:,}", needed=memory.size(needed), free=memory.size(free))
             )
         dense: Floats = self._given.toarray(order="C")

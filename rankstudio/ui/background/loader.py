@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
-from rankstudio.engine.errors import ColumnValueError, NoJudgmentsError, NoQueriesError, UnknownColumnsError
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.ui.background.tasks import load
 from rankstudio.ui.background.worker import Ending, Job, Outcome, Worker
@@ -35,14 +34,8 @@ class Loader(QObject):
     """Share that is read, 0 to 1."""
     opened = Signal(object, str, object)
     """The FoldedDataset, the path it was asked for by, and the Plan to go on with or None."""
-    failed = Signal(str)
-    """A sentence; what is open stays open."""
-    columnsUnknown = Signal(str, object, str)
-    """A table whose columns somebody has to name: its path, the Plan it was opened with, a sentence."""
-    queriesUnknown = Signal(str, object, str)
-    """Text that tells no queries: its path, the Plan it was opened with, a sentence."""
-    judgmentsUnknown = Signal(str, object, str)
-    """Feature logs without judgments beside them: path, the Plan they were opened with, a sentence."""
+    refused = Signal(str, object, object)
+    """What is not opened: its path, the Plan to open it with, and the Outcome; what is open stays open."""
     ended = Signal()
     """It is opened, failed or cancelled."""
 
@@ -87,7 +80,7 @@ class Loader(QObject):
         take : callable
             Called with the data.
         end : callable, optional
-            Called at the end, in place of `failed`.
+            Called at the end, in place of `refused`.
         recorded : RecordedData, optional
             What they have to be; other data are refused.
         """
@@ -106,16 +99,8 @@ class Loader(QObject):
             self.ended.emit()
             if end is not None:
                 end(outcome)
-            elif isinstance(outcome.error, UnknownColumnsError):
-                self.columnsUnknown.emit(path, options, outcome.error.problem)
-            elif isinstance(outcome.error, ColumnValueError):
-                self.columnsUnknown.emit(path, options, outcome.text)
-            elif isinstance(outcome.error, NoJudgmentsError):
-                self.judgmentsUnknown.emit(path, options, outcome.text)
-            elif isinstance(outcome.error, NoQueriesError):
-                self.queriesUnknown.emit(path, options, outcome.text)
             elif outcome.ending is Ending.FAILED:
-                self.failed.emit(outcome.text)
+                self.refused.emit(path, options, outcome)
 
         work = load(path, options, recorded, self._names)
         self._job = Job(tr("Opening {name}").format(name=name), work, on_message=deliver, on_end=finish)

@@ -76,8 +76,7 @@ class CascadeView(View):
             "cascades", tr("Cascades"), _ABOUT, NO_RUN, lambda row: row.position, tr("Cascades by time")
         )
         self.table.setMinimumHeight(LEAST_PLOT)
-        self.sentence = named(PlainLabel(), "cascade-sentence", role="caption")
-        self.sentence.setWordWrap(True)
+        self.sentence = named(PlainLabel(wraps=True), "cascade-sentence", role="caption")
         self.budget = named(
             spaced(QDoubleSpinBox()),
             "cascade-budget",

@@ -25,15 +25,15 @@ from rankstudio.engine.experiment.plan.difference import changed_parameters, par
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.methods.catalog import method
 from rankstudio.ui.compare.pipelines import OWN_MODEL, Pipeline, Pipelines
-from rankstudio.ui.compare.view import tick_column
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.style.fonts import scaled
+from rankstudio.ui.style.number_format import duration
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, TableView
 from rankstudio.ui.widgets.choices import choice_box, set_notes
-from rankstudio.ui.widgets.columns import ROW_ROLE
+from rankstudio.ui.widgets.columns import ROW_ROLE, tick_column
 from rankstudio.ui.widgets.layout import fill, named
 
 _SIZE = (1000, 560)
@@ -326,14 +326,6 @@ def tick_list(name: str, said: str, offers: Sequence[Offer]) -> QListWidget:
         item.setCheckState(Qt.CheckState.Checked if offer.ticked else Qt.CheckState.Unchecked)
     made.setCurrentRow(0)
     return made
-
-
-def duration(seconds: float) -> str:
-    """Return about how long something takes: "12 s", "3 min", "1.5 h"."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    minutes = seconds / 60
-    return tr("{minutes:.0f} min").format(minutes=minutes) if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
 def _columns(is_ticked: Callable[[Pipeline], bool], several_data: bool, several_labels: bool) -> list[Column]:

@@ -53,9 +53,7 @@ class CurvesView(Panel):
     picked = Signal(int, object, int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Curves"))
-        self.setObjectName("curves-view")
-        self.keep_title()
+        super().__init__(theme, tr("Curves"), name="curves-view", keeps_title=True)
         self._points: tuple[tuple[_Point, ...], ...] = ()  # of each curve that is drawn
         self._n_runs = 0  # that are compared
         self.by = named(Segmented((), tr("x axis of the curves")), "curves-by")

@@ -65,9 +65,16 @@ class ComparisonScope:
 
     def finished(self) -> dict[int, RunResult]:
         """Return the ticked runs that are done, by their numbers, as they are measured now."""
-        found = {record.key: self.measured.view(record).result for record in self.runs.records}
-        done = {key: result for key, result in found.items() if result is not None and result.complete}
-        return {key: result for key, result in done.items() if self.marks.is_ticked(key)}
+        return self._complete(lambda record: self.measured.view(record).result)
+
+    def own(self) -> dict[int, RunResult]:
+        """Return the ticked runs that are done, by their numbers, as they measured themselves."""
+        return self._complete(lambda record: record.result)
+
+    def _complete(self, result_of: Callable[[RunRecord], RunResult | None]) -> dict[int, RunResult]:
+        ticked = (record for record in self.runs.records if self.marks.is_ticked(record.key))
+        found = {record.key: result_of(record) for record in ticked}
+        return {key: result for key, result in found.items() if result is not None and result.complete}
 
     def anchor(self, runs: dict[int, RunResult]) -> int | None:
         """Return the run whose data and folds are meant: the reference, the one shown, or the last."""
@@ -75,10 +82,17 @@ class ComparisonScope:
         meant = (self.marks.reference, shown.key if shown is not None else None)
         return next((key for key in meant if key in runs), next(reversed(runs), None))
 
-    def paired(self, runs: dict[int, RunResult], anchor: int) -> dict[int, RunResult]:
-        """Return the runs whose measures are of the same queries as those of one of them."""
+    def paired(self, runs: dict[int, RunResult], anchor: int | None) -> dict[int, RunResult]:
+        """Return the runs whose measures are of the same queries as those of one of them; none without it."""
+        if anchor is None:
+            return {}
         name = self.session.measure
         return {key: run for key, run in runs.items() if not why_unpaired(run, runs[anchor], name)}
+
+    def together(self) -> dict[int, RunResult]:
+        """Return the ticked runs that are done on the same queries."""
+        runs = self.finished()
+        return self.paired(runs, self.anchor(runs))
 
     def reference(self, runs: dict[int, RunResult]) -> int | None:
         """Return the run to compare with: the one asked for, else the best of those on the same queries."""
@@ -220,7 +234,7 @@ class CurvesFeeder(Controller):
         """Return the reference, and the runs on the same queries."""
         finished = self._scope.finished()
         reference = self._scope.reference(finished)
-        return reference, self._scope.paired(finished, reference) if reference is not None else {}
+        return reference, self._scope.paired(finished, reference)
 
     def _by(self) -> tuple[By, Part]:
         by = self._view.by.value()
@@ -347,10 +361,7 @@ class ViewFeeder(Controller):
             given = record.result, record.dataset, self._session.sealed
             return computation(tr("Choosing thresholds"), show, found_decisions, *given)
         if self._views.folds.scope.value() == ALL:
-            runs = self._scope.finished()
-            anchor = self._scope.anchor(runs)
-            paired = self._scope.paired(runs, anchor) if anchor is not None else {}
-            self._views.folds.show_runs(paired, self._session.measure)
+            self._views.folds.show_runs(self._scope.together(), self._session.measure)
         elif record is None:
             self._views.folds.clear()
         else:
@@ -372,9 +383,7 @@ class ViewFeeder(Controller):
         return computation(tr("Comparing selected features between folds"), show, selection_stability, *given)
 
     def _compare_sizes(self) -> Computation:
-        runs, name = self._scope.finished(), self._session.measure
-        anchor = self._scope.anchor(runs)
-        paired = self._scope.paired(runs, anchor) if anchor is not None else {}
+        paired, name = self._scope.together(), self._session.measure
         plans = [(key, run.plan) for key, run in paired.items()]
         data = [self._runs.record(key).dataset for key in paired]
         by = self._views.pareto.offer(costs_of(list(paired.values())))
@@ -401,18 +410,12 @@ class ViewFeeder(Controller):
         if self._session.sealed:
             self._views.published.show_runs((), SEALED)
         else:
-            self._views.published.show_runs(self._own().items())
-
-    def _own(self) -> dict[int, RunResult]:
-        """Return the ticked runs that are done, as they measured themselves."""
-        ticked = (record for record in self._runs.records if self._scope.marks.is_ticked(record.key))
-        results = {record.key: record.result for record in ticked}
-        return {key: result for key, result in results.items() if result is not None and result.complete}
+            self._views.published.show_runs(self._scope.own().items())
 
     def _compare_conventions(self) -> Computation:
         name, looked_at, sealed = self._session.measure, self._session.convention, self._session.sealed
         data = self._session.dataset
-        own = self._own() if self._session.has_documents else {}
+        own = self._scope.own() if self._session.has_documents else {}
         here = {key: (run, self._runs.record(key).dataset) for key, run in own.items()}
         found = {key: (run, documents) for key, (run, documents) in here.items() if documents is data}
         methods = {key: self._runs.record(key).title for key in found}

@@ -71,8 +71,7 @@ class FoldsView(View):
         self.table = self.add_table(
             "folds", tr("Folds table"), about, said, _identity, tr("Folds of the run")
         )
-        self.sentence = named(PlainLabel(), "folds-sentence", role="caption")
-        self.sentence.setWordWrap(True)
+        self.sentence = named(PlainLabel(wraps=True), "folds-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 8)
         self.sentence.hide()
         fill(self.body, (self.table, 1), self.sentence)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QTextOption
@@ -22,11 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.analysis.result_table.query import TESTS, TableQuery
-from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.errors import RankStudioError
-from rankstudio.engine.experiment.plan.plan import Plan
-from rankstudio.engine.experiment.results.results import RunResult
-from rankstudio.engine.experiment.storage.study_contents import RecordedData
+from rankstudio.engine.experiment.storage.study_contents import ReportSettings
 from rankstudio.engine.export.result_table.formats import FORMATS, TableFormat, table_format
 from rankstudio.engine.export.result_table.table import DIGITS, ResultTable, TableStyle
 from rankstudio.engine.metrics.names import measure
@@ -36,16 +31,13 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.compare.comparison_dialog import Offer, tick_list, ticked
 from rankstudio.ui.compare.feeders import ComparisonScope
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.listed_runs import ListedRun, ReportRequest, source_of
 from rankstudio.ui.style.fonts import family, scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.widgets import Segmented
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
-
-if TYPE_CHECKING:
-    from rankstudio.engine.analysis.report.source import DataOpener
-    from rankstudio.engine.analysis.result_table.builder import Documents
 
 _SIDE = 300
 _BEST = _USUAL = ""
@@ -375,27 +367,24 @@ class TableController(QObject):
         return (self._query,) if self.dialog is not None else None
 
     def _make(self) -> Computation | None:
-        dialog, query, listed = self.dialog, self._query, self._listed()
+        dialog, query, listed = self.dialog, self._query, tuple(self._listed())
         if dialog is None or query is None:
             return None
         if not listed:
             dialog.refuse(tr("No finished run is ticked."))
             return None
-        given = listed, query, self._session.sealed
-        return computation(tr("Creating the table"), dialog.show_table, table_of, *given)
+        asked = ReportRequest(listed, None, ReportSettings(), self._session.sealed)
+        return computation(tr("Creating the table"), dialog.show_table, table_of, asked, query)
 
     @Slot(str)
     def _refuse(self, why: str) -> None:
         if self.dialog is not None:
             self.dialog.refuse(why)
 
-    def _listed(self) -> list[ListedResult]:
-        found = []
+    def _listed(self) -> Iterator[ListedRun]:
         for key, result in self._scope.finished().items():
             record = self._runs.record(key)
-            name = record.label.name
-            found.append(ListedResult(result, name, record.dataset, record.plan, record.recorded))
-        return found
+            yield ListedRun(key, result, record.dataset, record.label, record.stored, record.recorded)
 
     def _offers(self) -> tuple[Offer, ...]:
         """Return the measures to tick: that which is shown, those of the plans, those that papers have."""
@@ -416,49 +405,8 @@ class TableController(QObject):
         self.dialog = None
 
 
-@dataclass(frozen=True, eq=False)
-class ListedResult:
-    """A finished run that is compared.
-
-    Attributes
-    ----------
-    result : RunResult
-        As it is measured now.
-    name : str
-        What the user calls it.
-    dataset : FoldedDataset
-        Maybe without documents.
-    plan : Plan
-        Its own.
-    recorded : RecordedData or None
-        Where its data are, when the dataset has no documents.
-    """
-
-    result: RunResult
-    name: str
-    dataset: FoldedDataset
-    plan: Plan
-    recorded: RecordedData | None
-
-
-def table_of(listed: Sequence[ListedResult], query: TableQuery, sealed: bool) -> ResultTable:
+def table_of(asked: ReportRequest, query: TableQuery) -> ResultTable:
     """Return the table of runs; to be called on the worker, as it may read data and test for seconds."""
-    from rankstudio.engine.analysis.report.source import DataOpener  # noqa: PLC0415 - on the worker only
-    from rankstudio.engine.analysis.result_table.builder import TableRun, result_table  # noqa: PLC0415
+    from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 
-    opener = DataOpener()
-    runs: list[TableRun] = [TableRun(one.result, one.name, _documents(one, opener), sealed) for one in listed]
-    return result_table(runs, query)
-
-
-def _documents(one: ListedResult, opener: DataOpener) -> Documents:
-    """Return what reads the documents of a run where they are not at hand."""
-
-    def read() -> FoldedDataset | None:
-        if one.dataset.folds[0].train.n_documents:
-            return one.dataset
-        if one.recorded is None:
-            return None
-        return opener(one.plan.changed(data=one.recorded.opened_by(one.plan)), one.recorded)
-
-    return read
+    return result_table(table_runs([source_of(asked)]), query)

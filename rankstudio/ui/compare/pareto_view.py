@@ -72,8 +72,7 @@ class ParetoView(View):
         self.table = self.add_table(
             "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
         )
-        self.sentence = named(PlainLabel(), "pareto-sentence", role="caption")
-        self.sentence.setWordWrap(True)
+        self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
         self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
         self.by.hide()

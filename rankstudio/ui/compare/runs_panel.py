@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QToolButton
 
 from rankstudio.engine.analysis.fold_table import MeasureSummary, best_of_several, measure_summary
@@ -22,16 +22,17 @@ from rankstudio.engine.export.tables import range_text
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.engine.support.number_format import signed
-from rankstudio.ui.compare.view import RUN_DOT, tick_column
+from rankstudio.ui.compare.view import RUN_DOT
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.number_format import time_text
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
+from rankstudio.ui.widgets.columns import tick_column
 from rankstudio.ui.widgets.layout import named
+from rankstudio.ui.widgets.table import RowAction
 
 _ACTIVE = ("queued", "running", "paused")
 Compared = Callable[["RunRow"], ComparedRun | None]
@@ -171,9 +172,7 @@ class RunsPanel(Panel):
     goOnRequested = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Runs"), padding=0)
-        self.setObjectName("runs-panel")
-        self.keep_title()
+        super().__init__(theme, tr("Runs"), padding=0, name="runs-panel", keeps_title=True)
         self._rows: dict[int, RunRow] = {}
         self._ticked: set[int] = set()
         self._compared: dict[int, ComparedRun] = {}
@@ -186,10 +185,12 @@ class RunsPanel(Panel):
         self._differences: dict[int, str] = {}
         self._best: dict[tuple[str, str, str], float | None] = {}
         self._sealed = False
-        self.table = TableView(theme, (), "runs-table", lambda row: row.key)
-        self.table.setAccessibleName(tr("Runs"))
-        self.table.placeholder = tr("Runs appear here. Press Run to start one.")
-        self.table.shared = Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True)
+        self.table = TableView(
+            *(theme, (), "runs-table", lambda row: row.key),
+            said=tr("Runs"),
+            placeholder=tr("Runs appear here. Press Run to start one."),
+            shared=Shared("runs", tr("Runs table"), tr("Every run with its measures."), always=True),
+        )
         self.table.row_actions = self._actions
         self.filter = named(
             QLineEdit(),
@@ -323,6 +324,7 @@ class RunsPanel(Panel):
         found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *others = [measure_column(name, self._is_best) for name in measures]
+        first = replace(first, parts=(PART, first))
         return [
             *first_columns(lambda row: row.key in self._ticked),
             STATUS,
@@ -341,12 +343,10 @@ class RunsPanel(Panel):
         best = self._best.get((row.data, row.convention, name))
         return row.state == "done" and best is not None and row.summary.means.get(name) == best
 
-    def _actions(self, row: RunRow) -> list[QAction]:
+    def _actions(self, row: RunRow) -> list[RowAction]:
         """Return what the context menu offers for a run."""
-        made = []
-        for key, text in (("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))):
-            made.append(QAction(text, self.table))
-            made[-1].triggered.connect(lambda _=False, key=key: self._edit(key))
+        written = ("method", tr("Rename")), ("tags", tr("Tags…")), ("note", tr("Note…"))
+        made = [RowAction(text, partial(self._edit, key)) for key, text in written]
         for offered, name, text, signal in (
             (row.state in _ACTIVE, "stop", tr("Stop"), self.cancelRequested),
             (row.can_go_on, "run", tr("Resume"), self.goOnRequested),
@@ -354,9 +354,7 @@ class RunsPanel(Panel):
             (True, "minus", tr("Show again") if row.label.hidden else tr("Hide"), self.hiddenAsked),
             (True, "trash", tr("Remove"), self.removed),
         ):
-            if offered:
-                made.append(QAction(icon(self._theme, name), text, self.table))
-                made[-1].triggered.connect(lambda _=False, signal=signal: signal.emit(row.key))
+            made += [RowAction(text, partial(signal.emit, row.key), name)] * offered
         return made
 
     @Slot(object, str, str)
@@ -490,11 +488,12 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
         p = p_holm(row)
         return p is not None and p < ALPHA
 
-    def interval_or_role(row: RunRow) -> object:
+    def role(row: RunRow) -> str:
         one = compared(row)
-        if one is not None and one.found is None:
-            return _ROLES.get(one.role, one.role)
-        return found(row, lambda test: f"{signed(test.low, 4)} … {signed(test.high, 4)}")
+        return "" if one is None or one.found is not None else _ROLES.get(one.role, one.role)
+
+    def interval_or_role(row: RunRow) -> object:
+        return role(row) or found(row, lambda test: f"{signed(test.low, 4)} … {signed(test.high, 4)}")
 
     def differs(row: RunRow) -> str:
         one = compared(row)
@@ -520,6 +519,11 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             tone="muted",
             sort=lambda row: found(row, lambda test: test.low),
             width=164,
+            parts=(
+                Column("role", tr("comparison"), value=role),
+                Column("low", tr("95 % interval from"), value=lambda row: found(row, lambda test: test.low)),
+                Column("high", tr("95 % interval to"), value=lambda row: found(row, lambda test: test.high)),
+            ),
         ),
         Column(
             "p_holm",
@@ -540,6 +544,11 @@ def difference_columns(name: str, compared: Compared) -> list[Column]:
             tone="muted",
             sort=lambda row: found(row, lambda test: test.wins),
             width=150,
+            parts=(
+                Column("wins", tr("better"), value=lambda row: found(row, lambda test: test.wins)),
+                Column("ties", tr("equal"), value=lambda row: found(row, lambda test: test.ties)),
+                Column("losses", tr("worse"), value=lambda row: found(row, lambda test: test.losses)),
+            ),
         ),
     ]
 
@@ -587,7 +596,14 @@ SIZES = Column(
     tooltip=tr("Number of features of the selected models, smallest and largest over the folds"),
     sort=lambda row: min(row.summary.sizes, default=None),
     width=72,
+    parts=(
+        Column("least_k", tr("smallest k"), value=lambda row: min(row.summary.sizes, default=None)),
+        Column("most_k", tr("largest k"), value=lambda row: max(row.summary.sizes, default=None)),
+    ),
 )
+
+PART = Column("part", tr("part"), value=lambda row: tr(row.summary.part) if row.summary.means else None)
+"""The part of the data on which a run is measured, for files; the panel says it once."""
 
 
 _STATES = {

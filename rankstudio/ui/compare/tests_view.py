@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtCore import Signal, Slot
 
 from rankstudio.engine.analysis.significance import ALPHA, ComparedRun, paired_over
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -20,19 +19,19 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column
 from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import named
-from rankstudio.ui.widgets.table import given_width
+from rankstudio.ui.widgets.table import RowAction
 
 _BEST = "best"
 _BOX = 216
 _LEAST_METHOD = 124  # pixels: room for most names
 _SPARE = (
-    ("low", "high"),
-    ("wins", "ties", "losses"),
-    ("mean",),
-    ("differs",),
     ("p_randomisation", "p_t", "p_wilcoxon"),
+    ("differs",),
+    ("mean",),
+    ("wins", "ties", "losses"),
+    ("low", "high"),
 )
-"""Columns that are shown as far as there is room, those that belong together only all of them."""
+"""Columns that give way, those that belong together at once."""
 
 
 class TestsView(View):
@@ -63,31 +62,6 @@ class TestsView(View):
         self.body.addWidget(self.table)
         self.reference.activated.connect(self._on_reference)
         self.table.activated.connect(self._on_activated)
-        self.table.viewport().installEventFilter(self)
-        theme.restyled.connect(self._fit)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show as many columns as there is room for, whenever the table has got another width."""
-        if event.type() == QEvent.Type.Resize:
-            self._fit()
-        return False
-
-    @Slot()
-    def _fit(self) -> None:
-        """Hide what there is no room for; why a run is left out has precedence."""
-        columns = {column.key: column for column in self.table.rows_model.columns}
-        spare = {key for group in _SPARE for key in group}
-        wide = {key: self.table.widths.of(key) or given_width(column) for key, column in columns.items()}
-        left = self.table.viewport().width() - sum(width for key, width in wide.items() if key not in spare)
-        reasons = any(row.role == "left out" for row in self.table.rows())
-        shown: set[str] = set()
-        for group in sorted(_SPARE, key=lambda group: not (reasons and "differs" in group)):
-            left -= sum(wide[key] for key in group if key in wide)
-            if left < 0:
-                break
-            shown.update(group)
-        for number, key in enumerate(columns):
-            self.table.setColumnHidden(number, key in spare - shown)
 
     def show_rows(self, rows: Sequence[ComparedRun], name: str, plan: Plan | None) -> None:
         """Show runs against the first of them, whose plan this is, by a measure."""
@@ -95,7 +69,8 @@ class TestsView(View):
             self._measure = name
             self.table.set_columns(_columns(name))
         self.table.set_rows(rows if len(rows) > 1 else ())
-        self._fit()
+        reasons = any(row.role == "left out" for row in self.table.rows())  # which have precedence
+        self.table.set_spare(*sorted(_SPARE, key=lambda group: reasons and "differs" in group))
         self.set_caption(self._caption_for(rows, plan))
 
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
@@ -134,13 +109,12 @@ class TestsView(View):
         over = paired_over(plan, compared[0].n)
         return text.format(measure=self._measure, over=over, key=rows[0].key, waiting=waiting)
 
-    def _actions(self, row: ComparedRun) -> list[QAction]:
+    def _actions(self, row: ComparedRun) -> list[RowAction]:
         """Return what the context menu offers for a run."""
-        if row.role == "reference":
-            return []
-        compare = QAction(tr("Compare the others with this run"), self.table)
-        compare.triggered.connect(lambda: self.referenceChosen.emit(row.key))
-        return [compare]
+        compare = RowAction(
+            tr("Compare the others with this run"), lambda: self.referenceChosen.emit(row.key)
+        )
+        return [] if row.role == "reference" else [compare]
 
     @Slot(int)
     def _on_reference(self, index: int) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView, Tick
+from rankstudio.ui.widgets import Column, Dot, Notice, Segmented, TableView
 from rankstudio.ui.widgets.layout import fill, named
 
 LEAST_PLOT = 44
@@ -21,11 +21,6 @@ ALL, ONE = "all", "one"
 
 RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), width=30)
 """The colour and marker that a run, whose number is a row's key, has in plots that compare runs."""
-
-
-def tick_column(is_ticked: Callable[[Any], bool], tooltip: str) -> Column:
-    """Return the column of ticks, which say of rows whether they are compared."""
-    return Column("tick", "", kind="tick", value=lambda row: Tick(is_ticked(row)), tooltip=tooltip, width=30)
 
 
 class View(QWidget):
@@ -87,10 +82,9 @@ class View(QWidget):
         said : str
             What a screen reader calls the table.
         """
-        made = named(TableView(self._theme, (), f"{key}-table", identity), said=said)
-        made.placeholder = placeholder
-        made.shared = Shared(key, label, about)
-        return made
+        shared = Shared(key, label, about)
+        given = self._theme, (), f"{key}-table", identity
+        return TableView(*given, said=said, placeholder=placeholder, shared=shared)
 
     def caption(self) -> str:
         """Return what the view shows and how to act on it."""

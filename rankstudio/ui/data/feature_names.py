@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
 from rankstudio.engine.data.cost_files import read_costs
 from rankstudio.engine.data.dataset import FoldedDataset
@@ -41,8 +41,10 @@ from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.files_read import ask_beside
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets.columns import ROW_ROLE
+from rankstudio.ui.widgets.table import RowAction
 
 _SETS = tr("Feature sets (*.json *.profile *.sd *.txt);;All files (*)")
 _COSTS = tr("Costs of features (*.csv *.json);;All files (*)")
@@ -93,13 +95,14 @@ class FeatureNames(Controller):
     @Slot()
     def ask(self) -> None:
         """Ask for a file with names, and take them."""
+        self._ask(tr("Names of features"), _FILTER, self.read)
+
+    def _ask(self, title: str, kinds: str, read: Callable[[Path], None]) -> None:
+        """Ask for a file that goes with the open data, and read it."""
         dataset = self._session.dataset
-        if dataset is None:
-            return
-        folder = str(dataset.path.parent if dataset.path is not None else Path.home())
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Names of features"), folder, _FILTER)
+        name = ask_beside(self._window, title, kinds, dataset.path) if dataset is not None else ""
         if name:
-            self.read(Path(name))
+            read(Path(name))
 
     def read(self, path: Path) -> None:
         """Take the names and groups in a file; one that has neither is refused."""
@@ -127,17 +130,11 @@ class FeatureNames(Controller):
     @Slot()
     def ask_set(self) -> None:
         """Ask for a feature set of a search engine, and take it."""
-        dataset = self._session.dataset
-        if dataset is None:
-            return
-        folder = str(dataset.path.parent if dataset.path is not None else Path.home())
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import feature set"), folder, _SETS)
-        if name:
-            self.read_set(Path(name))
+        self._ask(tr("Import feature set"), _SETS, self.read_set)
 
-    def read_set(self, path: Path) -> None:
+    def read_set(self, path: Path | str) -> None:
         """Take the feature set in a file; one that has none of the features is refused."""
-        dataset = self._session.dataset
+        dataset, path = self._session.dataset, Path(path)
         if dataset is None:
             self.failed.emit(tr("{path}: open the data of this feature set first.").format(path=path))
             return
@@ -164,17 +161,11 @@ class FeatureNames(Controller):
     @Slot()
     def ask_costs(self) -> None:
         """Ask for a file with costs of features, and take them."""
-        dataset = self._session.dataset
-        if dataset is None:
-            return
-        folder = str(dataset.path.parent if dataset.path is not None else Path.home())
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import costs"), folder, _COSTS)
-        if name:
-            self.read_costs(Path(name))
+        self._ask(tr("Import costs"), _COSTS, self.read_costs)
 
-    def read_costs(self, path: Path) -> None:
+    def read_costs(self, path: Path | str) -> None:
         """Take the costs of features in a file; the method selects by them from now on, where it can."""
-        dataset, plan = self._session.dataset, self._session.plan
+        dataset, plan, path = self._session.dataset, self._session.plan, Path(path)
         if dataset is None:
             self.failed.emit(tr("{path}: open the data with these features first.").format(path=path))
             return
@@ -212,11 +203,10 @@ class FeatureNames(Controller):
         elif key == "name":
             self._keep(self._notes.with_name(row.feature_id, text))
 
-    def _actions(self, row: DescribedFeature) -> list[QAction]:
+    def _actions(self, row: DescribedFeature) -> list[RowAction]:
         """Return what can be done with a feature of the table."""
-        note = QAction(tr("Note…"), self._data.statistics.table)
-        note.triggered.connect(lambda: self._ask_note(row))
-        return [note, self.groups.action()]
+        note = RowAction(tr("Note…"), partial(self._ask_note, row))
+        return [note, RowAction(tr("Group…"), self.groups.ask)]
 
     def _ask_note(self, row: DescribedFeature) -> None:
         text, agreed = QInputDialog.getText(
@@ -303,12 +293,6 @@ class FeatureGroups(Controller):
         self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
-
-    def action(self) -> QAction:
-        """Return what asks for the group of the selected features, for the menu of a row."""
-        action = QAction(tr("Group…"), self._table)
-        action.triggered.connect(self.ask)
-        return action
 
     @Slot()
     def ask(self) -> None:

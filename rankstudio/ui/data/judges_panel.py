@@ -79,23 +79,22 @@ class JudgesPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Judges"))
-        self.setObjectName("judges-panel")
+        super().__init__(theme, tr("Judges"), name="judges-panel", keeps_title=True)
         self.view = named(Segmented(_VIEWS, tr("show")), "judges-view")
         self.tools.addWidget(self.view)
-        self.keep_title()
         self.label = named(choice_box(()), "judges-label", tr("Label in use"))
         self._label_title = PlainLabel(tr("&Label in use"))
         self._label_title.setBuddy(self.label)
         tip = tr("Run pipelines on the labels of every judge and compare them.")
         self.several = named(QPushButton(tr("Compare labels…")), "judges-compare", tip=tip)
         self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_ABOUT_FLIPS)
-        self.table = named(
-            TableView(theme, (), "judges-table", lambda row: row.key), said=tr("Agreement and selections")
-        )
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
-        self.table.shared = Shared("judges", tr("Judges"), about)
-        self.table.feature_of = lambda row: row.feature or 0
+        self.table = TableView(
+            *(theme, (), "judges-table", lambda row: row.key),
+            said=tr("Agreement and selections"),
+            shared=Shared("judges", tr("Judges"), about),
+            feature_of=lambda row: row.feature or 0,
+        )
         self._columns: list[str] = []
         self.note = named(WrappedLabel(), "judges-note", role="caption")
         line = fill(QHBoxLayout(), self._label_title, (self.label, 1), 1, self.several, self.flip, spacing=8)

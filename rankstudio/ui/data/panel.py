@@ -209,8 +209,7 @@ class DataPanel(Panel):
     foldChosen = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Data"))
-        self.setObjectName("data-panel")
+        super().__init__(theme, tr("Data"), name="data-panel")
         self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None

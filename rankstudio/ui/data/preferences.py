@@ -8,7 +8,7 @@ from typing import cast
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.preferences.clicks import ClickRule, PairRule
@@ -20,6 +20,7 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.files_read import ask_beside
 from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
@@ -171,12 +172,9 @@ class PreferencesController(Controller):
     def ask(self) -> None:
         """Ask for a file of preferences."""
         dataset = self._session.dataset
-        if dataset is None:
-            return
-        folder = dataset.path.parent if dataset.path is not None else Path.home()
         kinds = tr("Preferences (*.csv *.tsv *.csv.* *.tsv.*);;All files (*)")
         title = tr("Preferences: a table of qid, winner, loser")
-        path, _ = QFileDialog.getOpenFileName(self._window, title, str(folder), kinds)
+        path = ask_beside(self._window, title, kinds, dataset.path) if dataset is not None else ""
         if path:
             self.open(path)
 

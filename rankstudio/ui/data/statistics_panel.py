@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTabWidget
 
 from rankstudio.engine.data.dataset import RankingDataset
@@ -332,12 +332,13 @@ class StatisticsPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Statistics"), padding=0)
-        self.setObjectName("statistics-panel")
-        self.table = TableView(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id)
-        self.table.feature_of = lambda row: int(row.feature_id)
-        self.table.setAccessibleName(tr("Statistics of the features"))
-        self.table.placeholder = NOTHING
+        super().__init__(theme, tr("Statistics"), padding=0, name="statistics-panel")
+        self.table = TableView(
+            *(theme, feature_columns(()), "statistics-table", lambda row: row.feature_id),
+            said=tr("Statistics of the features"),
+            placeholder=NOTHING,
+            feature_of=lambda row: int(row.feature_id),
+        )
         self.sizes = HistogramPlot(theme, tr("queries"), tr("documents in the query"))
         named(self.sizes, "query-sizes-plot")
         self._headline = named(PlainLabel(wraps=True, selectable=True), role="muted")
@@ -348,7 +349,6 @@ class StatisticsPanel(Panel):
         self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
         self._tabs.addTab(self.table, tr("Features"))
         self._tabs.addTab(self.sizes, tr("Documents per query"))
-        theme.restyled.connect(self._fit)
         fill(self.body, self._headline, (self._tabs, 1), spacing=0)
 
     def show_summary(
@@ -392,30 +392,11 @@ class StatisticsPanel(Panel):
         columns = feature_columns(rows)
         if [c.key for c in columns] != [c.key for c in self.table.rows_model.columns]:
             self.table.set_columns(columns)
-            self._fit()
-        grouped = [row.group != "" for row in self.table.rows()]
         self.table.set_rows(rows)
+        self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
         longest = str(max((row.feature_id for row in rows), default=0))
         wide = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
         self.table.setColumnWidth(0, max(scaled(_ID.width), wide))
-        if any(grouped) is not any(row.group for row in rows):
-            self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out the columns for which there is no room beside the names."""
-        super().resizeEvent(event)
-        self._fit()
-
-    @Slot()
-    def _fit(self) -> None:
-        keys = [column.key for column in self.table.rows_model.columns]
-        widths = [self.table.rows_model.columns[i].width for i in range(len(keys))]
-        spare = self.width() - scaled(sum(widths) + NAME_WIDTH)
-        self.table.setColumnHidden(keys.index("group"), False)
-        for key in filter(keys.__contains__, giving_way(self.table.rows())):
-            number = keys.index(key)
-            self.table.setColumnHidden(number, spare < 0)
-            spare += scaled(widths[number]) if spare < 0 else 0
 
     def _show_rows(self, part: RankingDataset | None) -> None:
         if part is None:

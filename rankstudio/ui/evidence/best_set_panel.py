@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
-from rankstudio.ui.evidence.work_row import WorkRow, duration
+from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.language import tr, trn
+from rankstudio.ui.style.number_format import duration
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Panel
 from rankstudio.ui.widgets.layout import fill, named
@@ -49,8 +50,7 @@ class BestSetPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Best set"))
-        self.setObjectName("best-set-panel")
+        super().__init__(theme, tr("Best set"), name="best-set-panel")
         self.gap = named(WrappedLabel(), "best-set-gap", role="title")
         self.best = named(WrappedLabel(), "best-set-features")
         self.near = named(WrappedLabel(), "best-set-near", role="muted")

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QAction
 
 from rankstudio.engine.data.summary import is_wide
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -24,7 +23,6 @@ from rankstudio.ui.evidence.stop_panel import REPEATED, REPEATED_PREFERRED, TOO_
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.evidence import GREEDY, Package, Progress
-from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import SelectedModel
@@ -32,9 +30,9 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.page import Splitter, column, row
 from rankstudio.ui.plots.maps.set_matrix import EXCLUDED, FREE, REQUIRED
 from rankstudio.ui.process.turns import single_shot, turns
-from rankstudio.ui.select.curve_controls import chance_sentence
-from rankstudio.ui.select.curves_panel import X_NAMES
+from rankstudio.ui.select.curve_controllers import show_chance
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.table import RowAction
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.best_subset import SizedSubset
@@ -45,7 +43,7 @@ _ONE_RANKING = tr("The evidence compares queries, and the training documents are
 _NO_DOCUMENTS = tr("Open the data to see how sure the selection is.")
 _TOO_MANY = tr(
     "The evidence compares sets of features, and these data have too many. Run a filter such as Mutual "
-    "information, save Export → Data with the selected features, and open them."
+    "information, export “Data with the selected features” and open them."
 )
 _ALL = tr("This method uses all features, so there is no selection to judge.")
 _DOING = {
@@ -161,13 +159,10 @@ class EvidenceController(Controller):
         steps = found.deciding if found is not None else None
         return next((one.queries for one in steps or () if ids[one.feature] == feature), ())
 
-    def actions(self, feature: int) -> list[QAction]:
+    def actions(self, feature: int) -> list[RowAction]:
         """Return what the menu of a row offers."""
-        if not self._deciding(feature):
-            return []
-        action = QAction(tr("List the deciding queries"), self)
-        action.triggered.connect(lambda: self.show_deciding(feature))
-        return [action]
+        action = RowAction(tr("List the deciding queries"), partial(self.show_deciding, feature))
+        return [action] if self._deciding(feature) else []
 
     @Slot(int)
     def _mark(self, feature: int) -> None:
@@ -322,17 +317,8 @@ class EvidenceController(Controller):
         self.stop.setVisible(selects or tests.possible)
         if model is None or not tests.possible:
             return
-        sentence, band = "", tests.band
-        preferred = bool(model.plan.preferences)
-        self.stop.about.setText(REPEATED_PREFERRED if preferred else REPEATED)
-        if band is not None:
-            position = min(model.position, band.observed.size - 1)
-            where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
-            sentence = chance_sentence(
-                band, position, where, N_PERMUTATIONS, growing=tests.growing, preferred=preferred
-            )
-        done = band is not None and band.n_permutations >= N_PERMUTATIONS
-        line.show_state(sentence, growing=tests.growing, whole=done, preferred=preferred)
+        self.stop.about.setText(REPEATED_PREFERRED if model.plan.preferences else REPEATED)
+        show_chance(line, tests, model)
 
     def _why_none(self) -> str:
         model = self._current.model

@@ -8,7 +8,7 @@ from math import isinf, nan
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QVBoxLayout
 
 from rankstudio.engine.support.number_format import fixed, signed
@@ -22,7 +22,6 @@ from rankstudio.ui.widgets import Column, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.table import given_width
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.evidence_result import SelectionEvidence
@@ -181,7 +180,14 @@ class EvidenceTable(TableView):
         self.threshold, self.k, self.n_steps = 0.9, 1, 12
         self._reach = 1.0
         self._dragged = False
-        super().__init__(theme, self._columns(""), "evidence-table", lambda row: row.feature)
+        about = tr("Evidence for each selected feature, with its verdict.")
+        super().__init__(
+            *(theme, self._columns(""), "evidence-table", lambda row: row.feature),
+            said=tr("Evidence"),
+            shared=Shared("evidence", tr("Evidence"), about, always=True),
+            feature_of=lambda row: row.feature,
+        )
+        self.set_spare(*((key,) for key in _GIVING_WAY), names=_NAMES)
         self.setAccessibleDescription(tr("Left and Right move the threshold of the selection probability."))
 
     def show_rows(
@@ -217,30 +223,11 @@ class EvidenceTable(TableView):
             self.set_columns(shown)
         self.set_rows(rows)
         self.horizontalHeader().setVisible(bool(rows))
-        self._give_way()
 
     def move_threshold(self, threshold: float) -> None:
         """Draw the line elsewhere."""
         self.threshold = threshold
         self.viewport().update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many columns as leave room for the names."""
-        super().resizeEvent(event)
-        self._give_way()
-
-    def _give_way(self) -> None:
-        columns = self.rows_model.columns
-        room = (
-            self.viewport().width() - scaled(_NAMES) - sum(given_width(c) for c in columns if not c.stretch)
-        )
-        by_key, hidden = {column.key: column for column in columns}, set()
-        for key in _GIVING_WAY:
-            if key in by_key and room < 0:
-                hidden.add(key)
-                room += given_width(by_key[key])
-        for number, column in enumerate(columns):  # others, too: one that was hidden may have stood there
-            self.setColumnHidden(number, column.key in hidden)
 
     # The threshold
 
@@ -559,13 +546,8 @@ class EvidencePanel(Panel):
     appeared = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Evidence"), padding=0)
-        self.setObjectName("evidence-panel")
+        super().__init__(theme, tr("Evidence"), padding=0, name="evidence-panel")
         self.table = EvidenceTable(theme)
-        self.table.setAccessibleName(tr("Evidence"))
-        self.table.feature_of = lambda row: row.feature
-        about = tr("Evidence for each selected feature, with its verdict.")
-        self.table.shared = Shared("evidence", tr("Evidence"), about, always=True)
         self.work = WorkRow(
             "evidence-work",
             tr("Compute the evidence"),

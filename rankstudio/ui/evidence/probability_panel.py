@@ -37,8 +37,7 @@ class ProbabilityPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Selection probability"))
-        self.setObjectName("probability-panel")
+        super().__init__(theme, tr("Selection probability"), name="probability-panel")
         self.plot = named(
             StepCurvesPlot(theme, tr("share of the halves"), tr("features selected, k"), (0.0, 1.0)),
             "probability-plot",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
-    QAction,
     QContextMenuEvent,
     QDrag,
     QDragEnterEvent,
@@ -43,6 +43,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import TableView
 from rankstudio.ui.widgets.layout import emptied, fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
+from rankstudio.ui.widgets.table import RowAction
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.set_changes import SetChanges
@@ -431,15 +432,14 @@ class SetTrayController(Controller):
         number = next(n for n in range(1, len(labels) + 2) if tr("Set {n}").format(n=n) not in labels)
         self._evidence.run_set(self._columns, tr("Set {n}").format(n=number))
 
-    def actions(self, feature: int) -> list[QAction]:
+    def actions(self, feature: int) -> list[RowAction]:
         """Return what the menu of a feature in a table offers."""
         column = self._column(feature)
         if not self._possible or column is None:
             return []
-        inside = column in self._columns
-        action = QAction(tr("Remove from the set") if inside else tr("Add to the set"), self)
-        action.triggered.connect(lambda: (self.remove if inside else self.add)(feature))
-        return [action]
+        if column in self._columns:
+            return [RowAction(tr("Remove from the set"), partial(self.remove, feature))]
+        return [RowAction(tr("Add to the set"), partial(self.add, feature))]
 
     def surround(self, area: QWidget) -> None:
         """Let chips that are let go over an area, the trays in it apart, be removed.

@@ -42,8 +42,7 @@ class SetsPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Sets as good as the best"))
-        self.setObjectName("sets-panel")
+        super().__init__(theme, tr("Sets as good as the best"), name="sets-panel")
         self.plot = named(SetMatrixPlot(theme), "sets-matrix")
         self.plot.shared = Shared("near-best", tr("Sets as good as the best"))
         self.work = WorkRow(

@@ -134,12 +134,12 @@ class SizesDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        named(self, "sizes-dialog", tr("Best set of each size"))
-        self.setWindowTitle(tr("Best set of each size"))
+        said, searching = tr("Best set of each size"), tr("Searching …")
+        named(self, "sizes-dialog", said)
+        self.setWindowTitle(said)
         self._ids = tuple(ids)
-        self.table = TableView(theme, _COLUMNS, "sizes-table", lambda row: row.size)
-        self.table.setAccessibleName(tr("Best set of each size"))
-        self.table.placeholder = tr("Searching …")
+        given = theme, _COLUMNS, "sizes-table", lambda row: row.size
+        self.table = TableView(*given, said=said, placeholder=searching)
         about = named(WrappedLabel(), role="caption")
         about.setText(
             tr("The sets with the lowest leave-query-out error. Larger sizes take many times as long.")

@@ -58,8 +58,7 @@ class StopPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Where to stop"))
-        self.setObjectName("stop-panel")
+        super().__init__(theme, tr("Where to stop"), name="stop-panel", keeps_title=True)
         x = tr("features selected, k")
         self.p_plot = named(StepCurvesPlot(theme, tr("p of each step"), x, (0.0, 1.0)), "p-plot")
         self.p_plot.decimals = 2
@@ -68,7 +67,6 @@ class StopPanel(Panel):
         self.curve.shared = Shared("repeated", tr("Left-out error with repeated selection"))
         self.view = named(Segmented(_VIEWS, tr("show")), "stop-view")
         self.tools.addWidget(self.view)
-        self.keep_title()
         self.advice = named(WrappedLabel(), "stop-advice")
         self.optimism = named(WrappedLabel(), "stop-optimism", role="caption")
         self.work = WorkRow(

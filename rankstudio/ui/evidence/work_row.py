@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from math import ceil, isinf
+from math import isinf
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.evidence import Progress
+from rankstudio.ui.style.number_format import duration
 from rankstudio.ui.style.progress_bar import DeferredProgressBar
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import ElidedLabel
 
 _BAR = 96  # pixels
-
-
-def duration(seconds: float) -> str:
-    """Return a time that is not exact: "8 s", "3 min", "2 h"."""
-    if seconds < 90:
-        return tr("{n} s").format(n=max(1, ceil(seconds)))
-    return (
-        tr("{n} min").format(n=ceil(seconds / 60))
-        if seconds < 5400
-        else tr("{n} h").format(n=ceil(seconds / 3600))
-    )
 
 
 class WorkRow(QWidget):

@@ -35,12 +35,12 @@ _LIST, _WIDEST_LIST, _LIST_MARGIN = 210, 320, 36
 
 @dataclass(frozen=True)
 class FormatWriter:
-    """How an item is written in one of its formats, where the suffix alone does not tell.
+    """How an item is written in one of its formats.
 
     Attributes
     ----------
     help : str
-        What is written, in a sentence.
+        What is written, in a sentence; "" where the item says it.
     write : callable(Path), optional
         Writes the files; raises RankStudioError where it cannot. None where ``begin`` does.
     paths : callable(Path) -> sequence of Path
@@ -55,9 +55,9 @@ class FormatWriter:
         are there, with what is to be said besides, the second with why they are not.
     """
 
-    help: str
-    write: Callable[[Path], object] | None
-    paths: Callable[[Path], Sequence[Path]]
+    help: str = ""
+    write: Callable[[Path], object] = lambda _: None
+    paths: Callable[[Path], Sequence[Path]] = lambda path: (path,)
     check: Callable[[Path, Callable[[str], object]], Job] | None = None
     unavailable: str = ""
     begin: Callable[[Path, Callable[[str], object], Callable[[str], object]], Job] | None = None
@@ -103,6 +103,12 @@ class ExportItem:
     def writes(self) -> bool:
         """Whether it is something that is written."""
         return self.write is not None or bool(self.writers)
+
+    def writer(self, place: int) -> FormatWriter:
+        """Return what writes in a format, of its place among those that there are."""
+        if 0 <= place < len(self.writers):
+            return self.writers[place]
+        return FormatWriter() if self.write is None else FormatWriter(write=self.write)
 
 
 class ExportDialog(SavingDialog):
@@ -163,18 +169,17 @@ class ExportDialog(SavingDialog):
         item, path, writer = self.current, self.path, self._writer
         if not item.writes or self._unavailable or self._writing:
             return
-        paths = writer.paths(path) if writer else (path,)
-        write = writer.write if writer else item.write
+        paths = writer.paths(path)
         # A file that is open here is refused before anybody is asked whether to replace it.
         if not self.write(path, lambda: None, paths) or not self.may_replace(path, paths):
             return
-        if writer and writer.begin:
+        if writer.begin is not None:
             self._set_writing(True)
             self.say(tr("Writing {path} … Close this dialog to cancel.").format(path=path), "muted")
             self._job = writer.begin(path, partial(self._finish, path), self._fail)
-        elif self.write(path, lambda: write(path) if write else None, paths):
+        elif self.write(path, partial(writer.write, path), paths):
             written = self._finish(path)
-            if writer and writer.check:
+            if writer.check is not None:
                 self.say(tr("{written} Verifying the file …").format(written=written))
                 self._job = writer.check(path, lambda found: self.say(f"{written} {found}"))
 
@@ -205,16 +210,14 @@ class ExportDialog(SavingDialog):
             self.say(tr("{label} copied.").format(label=self.current.label))
 
     @property
-    def _writer(self) -> FormatWriter | None:
-        """What writes in the selected format; None where the item does."""
-        place = self._format.currentIndex()
-        return self.current.writers[place] if 0 <= place < len(self.current.writers) else None
+    def _writer(self) -> FormatWriter:
+        """What writes in the selected format."""
+        return self.current.writer(self._format.currentIndex())
 
     @property
     def _unavailable(self) -> str:
         """Why the item cannot be exported in the selected format; "" where it can."""
-        writer = self._writer
-        return self.current.unavailable or (writer.unavailable if writer else "")
+        return self.current.unavailable or self._writer.unavailable
 
     def _lay_out(self) -> None:
         widest = max(
@@ -267,8 +270,7 @@ class ExportDialog(SavingDialog):
     @Slot()
     def _show_format(self) -> None:
         """Show what the selected format is, and why it cannot be written where it cannot."""
-        writer = self._writer
-        self._help.setText("\n\n".join(filter(None, [self.current.help, writer.help if writer else ""])))
+        self._help.setText("\n\n".join(filter(None, [self.current.help, self._writer.help])))
         writes = self.current.writes and not self._unavailable
         for widget in (self._path, self._browse, self._save):
             widget.setEnabled(writes)
@@ -308,5 +310,5 @@ class ExportDialog(SavingDialog):
         if chosen:
             self._path.setText(chosen)
             self._forget()
-            if self._writer is None or len(self._writer.paths(self.path)) == 1:
+            if len(self._writer.paths(self.path)) == 1:
                 self._confirmed = Path(chosen)  # the file dialog has asked whether to replace it

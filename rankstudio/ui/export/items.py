@@ -187,10 +187,7 @@ def _report_item(report: ReportController, name: str) -> ExportItem:
     return ExportItem(
         *("report", tr("Report"), said, formats, f"{name}-report"),
         unavailable="" if report.request().runs else tr("The study has no finished run yet."),
-        writers=tuple(
-            FormatWriter("", None, lambda path: (path,), begin=partial(report.export, suffix=suffix))
-            for _, suffix in formats
-        ),
+        writers=tuple(FormatWriter(begin=partial(report.export, suffix=suffix)) for _, suffix in formats),
     )
 
 
@@ -215,7 +212,7 @@ def _plot_item(plot: Plot, worker: Worker, name: str) -> ExportItem:
     key = plot.shared.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
     text = tr("The plot as shown, in light colours; as CSV, its numbers.")
-    writer = FormatWriter("", None, lambda path: (path,), begin=begin)
+    writer = FormatWriter(begin=begin)
     return ExportItem(
         *(f"plot-{key}", plot.shared.label, text, PLOT_FORMATS, f"{name}-{key}"),
         unavailable=empty,
@@ -257,7 +254,7 @@ def _paper_items(models: Models, name: str) -> Iterator[ExportItem]:
             ((tr("Folder"), ""),),
             f"{name}-{key}-figures",
             unavailable=SEALED if session.sealed else "",
-            writers=(FormatWriter("", None, lambda path: (path,), begin=begin),),
+            writers=(FormatWriter(begin=begin),),
         )
 
 
@@ -578,7 +575,7 @@ def _writers(dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker) 
         what = tr("Writing {name}").format(name=path.name)
         return worker.submit(Job(what, work, on_message=note, on_end=end))
 
-    return tuple(FormatWriter("", None, partial(paths, form), begin=partial(begin, form)) for form in WRITTEN)
+    return tuple(FormatWriter(paths=partial(paths, form), begin=partial(begin, form)) for form in WRITTEN)
 
 
 def _said(form: DataFormat, lost: Sequence[str]) -> str:

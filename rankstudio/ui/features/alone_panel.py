@@ -46,8 +46,7 @@ class AlonePanel(Panel):
     """Shows a `FeaturesAlone`."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Single features"))
-        self.setObjectName("alone-panel")
+        super().__init__(theme, tr("Single features"), name="alone-panel")
         self.plot = named(AlonePlot(theme), "alone-plot", tr("Single features"))
         self.switch = named(Segmented(_OPTIONS, tr("order"), wide=True), "alone-switch")
         self.tools.addWidget(self.switch)
@@ -229,10 +228,9 @@ class AlonePlot(Plot):
 
     # Plot
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the places of the features, and the range of what was measured."""
-        if self.shown is None or self.is_empty():
-            return (0.0, 1.0), (0.0, 1.0)
+        assert self.shown is not None  # or it is empty
         values = np.concatenate(list(self.shown.parts.values()))
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
         xs = self._places

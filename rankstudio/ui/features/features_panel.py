@@ -10,7 +10,7 @@ from math import isnan, nan
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
 from rankstudio.engine.analysis.features.choice_explanation import TOSS_UP
@@ -22,14 +22,13 @@ from rankstudio.engine.steps import Step
 from rankstudio.engine.support.number_format import MINUS, fixed, percent, significant
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.fonts import scaled
-from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel, plain
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, CoveredNumber, Panel, TableView
 from rankstudio.ui.widgets.columns import PAD
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import WrappedLabel
-from rankstudio.ui.widgets.table import WEIGHT_BAR
+from rankstudio.ui.widgets.table import WEIGHT_BAR, RowAction
 
 WEIGHT = 70
 """Pixels of a number with its sign."""
@@ -354,8 +353,7 @@ class FeaturesPanel(Panel):
     toggled = Signal(str, int)
 
     def __init__(self, theme: Theme, name: str = "features") -> None:
-        super().__init__(theme, tr("Path"), padding=0)
-        self.setObjectName(f"{name}-panel")
+        super().__init__(theme, tr("Path"), padding=0, name=f"{name}-panel")
         self._measure, self._linear = "MAP", True
         self._k = 0
         self._order: list[int] = []
@@ -365,12 +363,14 @@ class FeaturesPanel(Panel):
         self._with_margin = False
         self._of: PathResult | None = None
         self._stepwise = True
-        self.table = TableView(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id)
-        self.table.setAccessibleName(tr("Features of the path"))
-        self.table.feature_of = lambda row: int(row.feature_id)
-        self.table.placeholder = NO_PATH
+        self.table = TableView(
+            *(theme, columns(self._measure), f"{name}-table", lambda row: row.feature_id),
+            said=tr("Features of the path"),
+            placeholder=NO_PATH,
+            feature_of=lambda row: int(row.feature_id),
+        )
         self.table.row_actions = self._actions
-        self.offered: Callable[[int], Sequence[QAction]] = lambda _: ()
+        self.offered: Callable[[int], Sequence[RowAction]] = lambda _: ()
         self._test = named(WrappedLabel(), "features-test", role="caption")
         self._test.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._covered = CoveredNumber()
@@ -613,18 +613,14 @@ class FeaturesPanel(Panel):
         header = self.table.horizontalHeader().sectionSizeHint(number)
         return max(header, min(_MOST_FOR_NAMES, widest + 2 * PAD + 2))
 
-    def _actions(self, row: FeatureRow) -> list[QAction]:
+    def _actions(self, row: FeatureRow) -> list[RowAction]:
         """Return what the context menu offers for a row."""
-        made = []
-        for name, text, state in (
-            ("pin", tr("Unpin") if row.pinned else tr("Pin"), "pinned"),
-            ("ban", tr("Allow again") if row.banned else tr("Ban"), "banned"),
-        ):
-            action = QAction(icon(self._theme, name), text, self.table)
-            action.triggered.connect(lambda _=False, state=state: self._toggle(state))
-            action.setEnabled(self._pins)
-            made.append(action)
-        return [*made, *self.offered(row.feature_id)]
+        pin, ban = tr("Unpin") if row.pinned else tr("Pin"), tr("Allow again") if row.banned else tr("Ban")
+        return [
+            RowAction(pin, partial(self._toggle, "pinned"), "pin", self._pins),
+            RowAction(ban, partial(self._toggle, "banned"), "ban", self._pins),
+            *self.offered(row.feature_id),
+        ]
 
     def _update_tools(self) -> None:
         for button in (self._pin, self._ban):

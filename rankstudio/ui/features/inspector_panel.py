@@ -72,8 +72,7 @@ class InspectorPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme, name: str = "inspector", *, tables: bool = False) -> None:
-        super().__init__(theme, tr("Inspector"))
-        self.setObjectName(f"{name}-panel")
+        super().__init__(theme, tr("Inspector"), name=f"{name}-panel")
         self.plot = named(DensityPlot(theme), "density-plot", tr("Values by relevance"))
         self.plot.setMinimumHeight(_LEAST_PLOT)  # less than other plots: the facts come first
         facts = WrappedLabel(text_format=Qt.TextFormat.RichText)

@@ -57,8 +57,8 @@ _EVERY_FOLD = tr("Each fold has its own features. Choose a single fold to see th
 _LOOKING = tr("Computing substitutes …")
 _NO_DOCUMENTS = tr("Open the data to see substitutes of the selected features.")
 _TOO_MANY = tr(
-    "Substitutes compare all pairs of features, and these data have too many. Save Export → Data with the "
-    "selected features, and open them."
+    "Substitutes compare all pairs of features, and these data have too many. Export “Data with the "
+    "selected features” and open them."
 )
 
 

@@ -177,8 +177,7 @@ class WhyPanel(Panel):
     densitiesAsked = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Why"))
-        self.setObjectName("why-panel")
+        super().__init__(theme, tr("Why"), name="why-panel")
         self.link_caption("leave-query-out", "leave-query-out")  # in the title of some scores
         self.plot = named(CandidateMapPlot(theme), "candidate-map", tr("Candidates at each step"))
         self.plot.placeholder = NO_CANDIDATES

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QTabBar
 
 from rankstudio.engine.analysis.simulation.simulation import Simulation, SimulationProgress, without_test
 from rankstudio.engine.errors import ParameterError
@@ -29,10 +28,11 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.page import Splitter, column, row
+from rankstudio.ui.page.tabs import PageTabs, Tab
 from rankstudio.ui.process.turns import turns
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.layout import named
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.simulation.deviations import DeviationSummary, VariedDeviations
@@ -257,6 +257,12 @@ class SelectionTab(SimulationTab):
         return said, selection_caption(request, found.done)
 
 
+def _lay_out(name: str, tab: SimulationTab) -> Splitter:
+    """Lay a tab out."""
+    measured = column(f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255))
+    return row(name, (tab.form, 0, 260), (measured, 1, 920))
+
+
 class LabController(Controller):
     """The tabs of the Lab page.
 
@@ -268,7 +274,9 @@ class LabController(Controller):
 
     Attributes
     ----------
-    tabs : QTabBar
+    page : Splitter
+        Both tabs, of which one is seen.
+    tabs : PageTabs
     auc : AucTab
     selection : SelectionTab
     """
@@ -278,12 +286,11 @@ class LabController(Controller):
         session, worker = models.session, models.task_worker
         self.auc, self.selection = AucTab(theme, worker, self), SelectionTab(theme, session, worker, self)
         self.panels = self.auc.form, self.selection.form
-        self.tabs = named(QTabBar(), "lab-tabs", tr("simulations"))
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
-        self.tabs.addTab(tr("AUC estimates"))
-        self.tabs.addTab(tr("My data"))
-        self.tabs.currentChanged.connect(self.update)
+        laid_out = _lay_out("lab-auc", self.auc), _lay_out("lab-selection", self.selection)
+        self.page = column("lab-page", *((one, 1, 600) for one in laid_out))
+        tabs = {"auc": Tab(tr("AUC estimates"), laid_out[0]), "selection": Tab(tr("My data"), laid_out[1])}
+        self.tabs = PageTabs("lab-tabs", tr("simulations"), tabs)
+        self.tabs.chosen.connect(self.update)
         for tab in (self.auc, self.selection):
             tab.failed.connect(self.failed)
         auc, own = self.auc, self.selection
@@ -300,7 +307,7 @@ class LabController(Controller):
     @property
     def tab(self) -> SimulationTab:
         """The tab that is seen."""
-        return self.selection if self.tabs.currentIndex() else self.auc
+        return self.selection if self.tabs.key == "selection" else self.auc
 
     @Slot()
     def update(self) -> None:

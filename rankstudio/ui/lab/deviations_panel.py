@@ -156,17 +156,15 @@ class DeviationsPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
-        super().__init__(theme, tr("Deviations"), padding=0)
-        self.setObjectName(name)
-        self.keep_title()
+        super().__init__(theme, tr("Deviations"), padding=0, name=name, keeps_title=True)
         self.texts, self._paired = texts, paired
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
         self.plot.placeholder = placeholder
-        self.table = named(
-            TableView(theme, _COLUMNS, f"{name}-table", lambda row: row.label),
+        self.table = TableView(
+            *(theme, _COLUMNS, f"{name}-table", lambda row: row.label),
             said=tr("Deviations by estimator"),
+            placeholder=tr("Mean and standard deviation of each estimator appear here."),
         )
-        self.table.placeholder = tr("Mean and standard deviation of each estimator appear here.")
         self.sentence = named(PlainLabel(wraps=True, selectable=True), f"{name}-sentence")
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.sentence.setContentsMargins(12, 4, 12, 8)

@@ -67,8 +67,7 @@ class LabForm(Panel):
     """
 
     def __init__(self, theme: Theme, name: str, title: str, caption: str, kind: str) -> None:
-        super().__init__(theme, title, caption, padding=0)
-        self.setObjectName(name)
+        super().__init__(theme, title, caption, padding=0, name=name)
         self.kind = kind
         self._fields: dict[str, Field] = {p.name: _field(theme, p) for p in FIELDS[kind]}
         self._lists = {key: SingleField(theme, p) for key, p in VALUES[kind].items()}

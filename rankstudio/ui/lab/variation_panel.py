@@ -62,10 +62,10 @@ class VariationPanel(Panel):
     def __init__(
         self, theme: Theme, name: str, texts: Mapping[str, EstimatorText], *, paired: bool = False
     ) -> None:
-        super().__init__(theme, tr("Effect of a parameter"), padding=0)
-        self.setObjectName(f"{name}-variation")
+        super().__init__(
+            theme, tr("Effect of a parameter"), padding=0, name=f"{name}-variation", keeps_title=True
+        )
         self.texts, self._paired = texts, paired
-        self.keep_title()
         self.bias = self._plot(theme, f"{name}-bias-plot", tr("mean deviation"), zero=True)
         self.bias.placeholder = tr(
             "After the distributions, the parameter is varied and the bias drawn here."
@@ -213,10 +213,8 @@ class VariationPlot(OverlayPlot):
         """Return whether no value was simulated."""
         return not self._values
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of all values that are asked for, and that of the curves, with zero."""
-        if self.is_empty():
-            return (0.0, 1.0), (0.0, 1.0)
         x = [self._x(value) for value in self._asked]
         ends = [curve.y + side * np.nan_to_num(curve.half) for curve in self.curves for side in (-1, 1)]
         y = np.concatenate([[0.0], *ends])

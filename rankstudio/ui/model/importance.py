@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,18 @@ _KEPT = 50
 
 _Key = tuple[int, int, str, str]
 """Identities of the model and of the part, measure and convention."""
-_Found = tuple[Step, RankingDataset, "PermutationImportance"]
-"""With the model and the part, whose identities would else be those of others later."""
+
+
+@dataclass(eq=False)
+class _Known:
+    """What is known of a model on a part, which stay: their identities would be those of others later."""
+
+    step: Step
+    part: RankingDataset
+    seed: int
+    found: PermutationImportance | None = None
+    stopped: bool = False
+    read: bool = False  # or being read, from the study
 
 
 class Importance(QObject):
@@ -66,12 +77,10 @@ class Importance(QObject):
         super().__init__(parent)
         self._session, self._runs, self._current = session, runs, current
         self._evidence = evidence
-        self._asked: dict[_Key, tuple[Step, RankingDataset]] = {}
-        self._reading: _Key | None = None
         self.wanted: Callable[[], bool] = lambda: False
-        self._found: dict[_Key, _Found] = {}
-        self._stopped: set[_Key] = set()
-        self._working: _Key | None = None
+        self._models: dict[_Key, _Known] = {}
+        self._reading: _Known | None = None
+        self._working: _Known | None = None
         self.share = 0.0
         self._last: PermutationImportance | None = None
         self._work = BackgroundSimulation(worker, tr("Permuting features"), "importance", self)
@@ -97,36 +106,48 @@ class Importance(QObject):
         return model is not None and self.part is model.fold.vali
 
     @property
+    def _known(self) -> _Known | None:
+        """What is known of the model that is looked at, on the part and by the measure; None for no model."""
+        model, part = self._current.model, self.part
+        if model is None or part is None or not model.step.learned or part.n_queries < 2:
+            return None
+        key = id(model.step), id(part), self._session.measure, self._session.convention
+        if key not in self._models:
+            self._models[key] = _Known(model.step, part, model.plan.seed)
+            if len(self._models) > _KEPT:
+                del self._models[next(iter(self._models))]
+        return self._models[key]
+
+    @property
     def found(self) -> PermutationImportance | None:
         """What is known of the model that is looked at."""
-        key = self._key()
-        known = self._found.get(key) if key is not None else None
-        return known[2] if known is not None else None
+        known = self._known
+        return known.found if known is not None else None
 
     @property
     def progress(self) -> Progress:
         """How far it is."""
-        key = self._key()
-        if key is None:
+        known = self._known
+        if known is None:
             return Progress.ABSENT
-        if key in self._found:
+        if known.found is not None:
             return Progress.DONE
-        if key == self._working:
+        if known is self._working:
             return Progress.RUNNING
-        return Progress.STOPPED if key in self._stopped else Progress.OFFERED
+        return Progress.STOPPED if known.stopped else Progress.OFFERED
 
     @property
     def seconds(self) -> float:
         """About how long it takes; infinity for models of which nobody knows."""
-        model, part = self._current.model, self.part
-        if model is None or part is None or not model.step.linear:
+        known = self._known
+        if known is None or not known.step.linear:
             return inf
-        return _SECONDS * part.n_documents * len(model.step.selected) * N_REPEATS
+        return _SECONDS * known.part.n_documents * len(known.step.selected) * N_REPEATS
 
     @Slot()
     def look(self) -> None:
         """See what is looked at now; end what is computed for something else."""
-        if self._working is not None and self._working != self._key():
+        if self._working is not None and self._working is not self._known:
             self.stop()
         self.changed.emit()
         if self.wanted():
@@ -136,21 +157,20 @@ class Importance(QObject):
     @Slot()
     def start(self) -> None:
         """Permute the features of the model that is looked at."""
-        key, model, part = self._key(), self._current.model, self.part
-        if key is None or model is None or part is None or key in self._found:
+        known = self._known
+        if known is None or known.found is not None:
             return
-        self._stopped.discard(key)
-        self._working, self.share, self._last = key, 0.0, None
-        step, seed = model.step, model.plan.seed
-        given = part, self._session.measure, self._session.convention, seed
-        self._work.start(lambda: _steps(step, *given))
+        known.stopped = False
+        self._working, self.share, self._last = known, 0.0, None
+        measured = self._session.measure, self._session.convention
+        self._work.start(lambda: _steps(known.step, known.part, *measured, known.seed))
         self.changed.emit()
 
     @Slot()
     def stop(self) -> None:
         """End it."""
         if self._working is not None:
-            self._stopped.add(self._working)
+            self._working.stopped = True
             self._working = None
             self._work.stop()
             self.changed.emit()
@@ -177,20 +197,13 @@ class Importance(QObject):
         """Keep what is found at the end."""
         if self._working is None or self._work.busy:
             return
-        key, self._working = self._working, None
-        model, part = self._current.model, self.part
-        done = self._work.state is SimulationState.DONE and key == self._key()
-        if done and self._last is not None and model is not None and part is not None:
-            self._take(key, model.step, part, self._last)
-            self._keep(self._last)
+        known, self._working = self._working, None
+        if self._last is not None and self._work.state is SimulationState.DONE and known is self._known:
+            known.found = self._last
+            self._keep(known.step, known.found)
         else:
-            self._stopped.add(key)
+            known.stopped = True
         self.changed.emit()
-
-    def _take(self, key: _Key, step: Step, part: RankingDataset, found: PermutationImportance) -> None:
-        self._found[key] = step, part, found
-        while len(self._found) > _KEPT:
-            del self._found[next(iter(self._found))]
 
     # What the study keeps
 
@@ -208,42 +221,31 @@ class Importance(QObject):
     def _part_name(self) -> str:
         return "validation" if self.by_validation else "training"
 
-    def _keep(self, found: PermutationImportance) -> None:
+    def _keep(self, step: Step, found: PermutationImportance) -> None:
         """Have the study store what was found, where it is of a stored run."""
-        place, model = self._place(), self._current.model
-        if place is None or model is None:
+        place = self._place()
+        if place is None:
             return
         from rankstudio.engine.analysis.evidence.model_importance import MeasuredImportance  # noqa: PLC0415 - brings kernels
 
-        given = found, self._part_name, self._session.convention, len(model.step.selected)
+        given = found, self._part_name, self._session.convention, len(step.selected)
         self._evidence.store(place, MeasuredImportance(*given))
 
     def _read(self) -> None:
         """Have it read what the study knows of the model that is looked at, once."""
-        key, place, model, part = self._key(), self._place(), self._current.model, self.part
-        there = key is not None and place is not None and model is not None and part is not None
-        if not there or key in self._found or key in self._asked or key == self._working:
+        known, place = self._known, self._place()
+        if known is None or place is None or known.found is not None or known.read or known is self._working:
             return
-        assert key is not None and place is not None and model is not None and part is not None
-        self._asked[key] = step, documents = model.step, part
-        while len(self._asked) > _KEPT:
-            del self._asked[next(iter(self._asked))]
-        self._reading = key
+        known.read, self._reading = True, known
 
         def take(found: PermutationImportance | None) -> None:
-            if self._reading == key:
+            if self._reading is known:
                 self._reading = None
-            if found is not None and key not in self._found:
-                self._take(key, step, documents, found)
+            if known.found is None:
+                known.found = found
             self.look()
 
         self._evidence.fetch(place, _unpacked, take)
-
-    def _key(self) -> _Key | None:
-        model, part = self._current.model, self.part
-        if model is None or part is None or not model.step.learned or part.n_queries < 2:
-            return None
-        return id(model.step), id(part), self._session.measure, self._session.convention
 
 
 def _steps(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyqtgraph import GraphicsView
-from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -34,7 +34,7 @@ from rankstudio.ui.plots.axes import Axes, cut_texts, draw_axes, shown_title, ti
 from rankstudio.ui.plots.layers import Draw, Frame, Layer, pen
 from rankstudio.ui.plots.readout import Line, ValueBox
 from rankstudio.ui.process.files_read import save_as
-from rankstudio.ui.process.turns import turns
+from rankstudio.ui.process.turns import single_shot, turns
 from rankstudio.ui.style.colors import Colors
 from rankstudio.ui.style.fonts import SMALL, font
 from rankstudio.ui.style.plain_text import plain
@@ -199,10 +199,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._focus_shown = False
         self._pressed: QPointF | None = None
         self._painted: Frame | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(FRAME_MS)
-        self._timer.timeout.connect(self._ask_turn)
+        self._timer = single_shot(FRAME_MS, self._ask_turn, self)
         self.add_layer(self._draw_axes, -10.0, clipped=False)
         self.add_layer(self._draw_focus, 100.0, clipped=False)
         theme.changed.connect(self._on_theme)
@@ -210,7 +207,11 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     # What subclasses say
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the x and y range to show."""
+        """Return the x and y range to show; of an empty plot some."""
+        return ((0.0, 1.0), (0.0, 1.0)) if self.is_empty() else self.spans()
+
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the x and y range of what there is."""
         return (0.0, 1.0), (0.0, 1.0)
 
     def show_anew(self) -> None:

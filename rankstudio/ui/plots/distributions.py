@@ -86,11 +86,9 @@ class DensityPlot(Plot):
         self.under_mouse = None
         self.mark_dirty()
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the values, and from zero to a little over the highest density."""
         filled = [d for d in self.densities if d.xs.size]
-        if not filled:
-            return (0.0, 1.0), (0.0, 1.0)
         low, high = min(float(d.xs[0]) for d in filled), max(float(d.xs[-1]) for d in filled)
         top = max(float(np.nanmax(d.ys)) for d in filled)
         return (low, high) if high > low else (low - 0.5, low + 0.5), (0.0, top * 1.06 or 1.0)
@@ -328,10 +326,8 @@ class HistogramPlot(Plot):
         """Return whether there are no numbers."""
         return self.starts.size == 0
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the bins, and from zero to a little over the longest bar."""
-        if self.is_empty():
-            return (0.0, 1.0), (0.0, 1.0)
         # A bin of the one number 7 lies around 7; a bin of 0 to 9 begins at 0.
         shift = 0.5 if self.width_of_bins == 1 else 0.0
         low = float(self.starts[0]) - shift

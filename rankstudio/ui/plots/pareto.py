@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from math import isnan
 
 import numpy as np
@@ -141,10 +142,8 @@ class ParetoPlot(Plot):
 
     # Plot
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the sizes, and that in which the front is seen well."""
-        if not self.spots:
-            return (0.0, 1.0), (0.0, 1.0)
         xs, ys = self.places
         kept = [self.spots[i].y for i in self.marks.front] + [*self.marks.levels] if self.marks else []
         room = 0.5 if self.axes.integer_x else 0.04 * (float(np.ptp(xs)) or 1.0)
@@ -389,7 +388,7 @@ def _place(
 
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
-    """Return the pixels of all markers, and some along the level parts of the front and of the band."""
+    """Return the pixels of all markers, and some along the front and the level parts of the band."""
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
     ends = [*xs[front[1:]], frame.area.right()]
@@ -400,6 +399,9 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     for left, right, level in parts:
         along = np.arange(left, right, _GRAIN)
         xs, ys = np.append(xs, along), np.append(ys, np.full(along.size, level))
+    for at, (low, high) in zip(ends, pairwise(level for _, _, level in parts[: len(front)]), strict=False):
+        along = np.arange(min(low, high), max(low, high), _GRAIN)
+        xs, ys = np.append(xs, np.full(along.size, at)), np.append(ys, along)
     return xs, ys
 
 

@@ -137,10 +137,8 @@ class StepCurvesPlot(Plot):
         """Return whether there are no curves."""
         return not self.curves
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of the steps, and of the values."""
-        if not self.curves:
-            return (0.0, 1.0), (0.0, 1.0)
         last = max(2.0, *(float(curve.x[-1]) for curve in self.curves))
         air = (last - 1) * _AIR
         if self._limits is not None:

@@ -74,15 +74,16 @@ class AblationPanel(Panel):
     inspected = Signal(int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Effect of each feature"), padding=0)
-        self.setObjectName("query-ablation-panel")
+        super().__init__(theme, tr("Effect of each feature"), padding=0, name="query-ablation-panel")
         self._shown = ("", False)
         self._largest = 0.0
-        self.table = TableView(theme, (), "query-ablation-table", lambda row: row.feature)
-        self.table.feature_of = lambda row: row.feature
-        named(self.table, said=tr("Effect of leaving out each feature"))
         about = tr("Effect of retraining A without each feature.")
-        self.table.shared = Shared("ablation", tr("Features left out"), about)
+        self.table = TableView(
+            *(theme, (), "query-ablation-table", lambda row: row.feature),
+            said=tr("Effect of leaving out each feature"),
+            shared=Shared("ablation", tr("Features left out"), about),
+            feature_of=lambda row: row.feature,
+        )
         self.button = named(QPushButton(), "query-ablation-run")
         text = tr("Retrain A without each of its features to see which queries each feature helps.")
         self._offer = QWidget()

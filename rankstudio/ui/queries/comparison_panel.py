@@ -125,11 +125,9 @@ class QueryPlot(Plot):
 
     # Plot
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return for the scatter one range for both axes; else all queries, and zero."""
         xs, ys = (values[self._known] for values in self.points)
-        if not xs.size:
-            return (0.0, 1.0), (0.0, 1.0)
         if self.mode == SCATTER:
             low, high = min(xs.min(), ys.min(), 0.0), max(xs.max(), ys.max())
             both = padded(float(low), 1.0 if 0.5 < high <= 1.0 else float(high), 0.03)
@@ -504,8 +502,7 @@ class ComparisonPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("A against B"))
-        self.setObjectName("query-comparison-panel")
+        super().__init__(theme, tr("A against B"), name="query-comparison-panel")
         self.plot = named(QueryPlot(theme), "query-plot", tr("A against B"))
         self.plot.shared = Shared("queries", tr("A against B, query by query"))
         self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")

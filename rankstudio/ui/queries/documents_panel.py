@@ -81,15 +81,17 @@ class DocumentsPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Query"), padding=0)
-        self.setObjectName("query-documents-panel")
+        super().__init__(theme, tr("Query"), padding=0, name="query-documents-panel")
         self._query: RankedQuery | None = None
         self._largest = 0.0
         self._decimals = 3
         self.legend = FeatureLegend(theme)
-        self.table = TableView(theme, self._columns(), "query-documents-table", lambda row: row.position)
         label = tr("Documents of the query")
-        named(self.table, said=label).shared = Shared("documents", label, tr("Ranked by both models."))
+        self.table = TableView(
+            *(theme, self._columns(), "query-documents-table", lambda row: row.position),
+            said=label,
+            shared=Shared("documents", label, tr("Ranked by both models.")),
+        )
         self.sentence = named(WrappedLabel(keeps=False), "query-sentence", role="caption")
         self.sentence.setContentsMargins(12, 4, 12, 6)
         self.body.setSpacing(0)

@@ -50,8 +50,7 @@ class QueryListPanel(Panel):
     filtered = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Queries"), padding=0)
-        self.setObjectName("query-list-panel")
+        super().__init__(theme, tr("Queries"), padding=0, name="query-list-panel")
         self._comparison: QueryComparison | None = None
         self._brushed: tuple[int, ...] = ()
         self._places: dict[tuple[int, int], int] = {}
@@ -89,10 +88,11 @@ class QueryListPanel(Panel):
         self.tools.addWidget(self.select_for)
         self.tools.addWidget(self.all)
         self.tools.addWidget(self.field)
-        self.table = named(
-            TableView(theme, self._columns(several=False), "query-table", _identity), said=tr("Queries")
+        self.table = TableView(
+            *(theme, self._columns(several=False), "query-table", _identity),
+            said=tr("Queries"),
+            shared=Shared("queries", tr("Queries"), tr("Measures of two models in every query.")),
         )
-        self.table.shared = Shared("queries", tr("Queries"), tr("Measures of two models in every query."))
         self.set_content(self.table)
         self.table.horizontalHeader().sortIndicatorChanged.connect(self._say)
         self.table.chosen.connect(lambda row: self.chosen.emit(self._places[_identity(row)]))

@@ -97,8 +97,8 @@ class QueryPathsDialog(QDialog):
                 tone=lambda row: "muted" if row.others_shared else "text",
             ),
         )
-        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k)
-        self.table.setAccessibleName(tr("Selection for some queries"))
+        said = tr("Selection for some queries")
+        self.table = TableView(theme, columns, "query-paths-table", lambda row: row.k, said=said)
         self.table.set_rows(rows)
         about = named(WrappedLabel(), "query-paths-about", role="caption")
         shared = len(set(found.marked[-1].selected) & set(found.others[-1].selected))

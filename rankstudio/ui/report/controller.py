@@ -19,11 +19,12 @@ from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, compu
 from rankstudio.ui.background.worker import Job
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.listed_runs import ListedRun, ReportRequest
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.files_read import file_stem, refuse_read
 from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.report.panels import OutlinePanel, PreviewPanel, WordsPanel
-from rankstudio.ui.report.report_tasks import WRITERS, ListedRun, ReportRequest, report_of, save_temporary
+from rankstudio.ui.report.report_tasks import WRITERS, report_of, save_temporary
 from rankstudio.ui.style.theme import Theme
 
 if TYPE_CHECKING:

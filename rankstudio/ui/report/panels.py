@@ -63,8 +63,7 @@ class WordsPanel(Panel):
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("In your words"), tr("stored in the study"))
-        self.setObjectName("report-words-panel")
+        super().__init__(theme, tr("In your words"), tr("stored in the study"), name="report-words-panel")
         self.question = _text("report-question", tr("Question of the study"), tr("What do you want to know?"))
         self.notes = _text(
             "report-notes", tr("Notes on the study"), tr("What did you find? What remains open?")
@@ -96,9 +95,18 @@ class OutlinePanel(Panel):
     arranged = Signal()
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Sections"), tr("tick to include, drag to reorder"), padding=6)
-        self.setObjectName("report-sections-panel")
-        self.list = named(_Rows(), "report-sections", tr("Sections of the report"))
+        super().__init__(
+            theme,
+            tr("Sections"),
+            tr("tick to include, drag to reorder"),
+            padding=6,
+            name="report-sections-panel",
+        )
+        self.list = named(QListWidget(), "report-sections", tr("Sections of the report"))
+        self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.list.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self.list)
         self.up = self.add_tool("chevron-up", tr("Move the section up (Alt+Up)"))
         self.down = self.add_tool("chevron-down", tr("Move the section down (Alt+Down)"))
@@ -109,7 +117,7 @@ class OutlinePanel(Panel):
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(lambda by=by: self.move_section(by))
         self.list.itemChanged.connect(lambda _: self.arranged.emit())
-        self.list.dropped.connect(self.arranged)
+        self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
 
     def show_sections(self, titles: Mapping[str, str], wanted: Mapping[str, bool]) -> None:
         """Show sections by their keys, in the order of the ticks; tells nobody."""
@@ -142,30 +150,6 @@ class OutlinePanel(Panel):
         self.list.setCurrentRow(to)
         blocker.unblock()
         self.arranged.emit()
-
-
-class _Rows(QListWidget):
-    """A list whose items are moved by the mouse.
-
-    Attributes
-    ----------
-    dropped : Signal()
-        An item was moved.
-    """
-
-    dropped = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
-        self.setDefaultDropAction(Qt.DropAction.MoveAction)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.model().rowsMoved.connect(self._tell)
-
-    @Slot()
-    def _tell(self) -> None:
-        self.dropped.emit()
 
 
 def _text(name: str, said: str, hint: str) -> QTextEdit:
@@ -267,8 +251,7 @@ class PreviewPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0)
-        self.setObjectName("report-preview-panel")
+        super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0, name="report-preview-panel")
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
         read = tr("Write the report to a temporary file and open it in the browser")

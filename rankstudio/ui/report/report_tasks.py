@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,26 +15,15 @@ from PySide6.QtGui import QFont, QImage, QPageLayout, QPageSize, QPdfWriter, QTe
 
 from rankstudio.engine.analysis.report.document import ReportFigure
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.experiment.storage.study_contents import (
-    RecordedData,
-    ReportSettings,
-    SealMark,
-    fingerprint,
-    is_sealed,
-)
 from rankstudio.engine.export.figures.files import FigureFile, figure_files
 from rankstudio.engine.support.files import temporary_folder, write_bytes, write_text
 from rankstudio.engine.support.templates import rendered
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.listed_runs import ReportRequest, source_of
 from rankstudio.ui.style.fonts import family
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.report.document import Report, ReportFigure
-    from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
-    from rankstudio.engine.data.dataset import FoldedDataset
-    from rankstudio.engine.experiment.results.results import RunResult
-    from rankstudio.engine.experiment.storage.study import Study
-    from rankstudio.engine.experiment.storage.study_contents import RunKey, RunLabel
     from rankstudio.engine.export.figures.style import FigureStyle
 
 BREAK = "\u200b"
@@ -82,49 +70,6 @@ def picture(figure: ReportFigure, width: float, ratio: float) -> QImage:
     return image
 
 
-@dataclass(frozen=True, eq=False)
-class ListedRun:
-    """A finished run of the window.
-
-    Attributes
-    ----------
-    number : int
-    result : RunResult
-    dataset : FoldedDataset
-    label : RunLabel
-    stored : RunKey or None
-        Which run of the study it is.
-    recorded : RecordedData or None
-        Its data, where `dataset` has no documents.
-    """
-
-    number: int
-    result: RunResult
-    dataset: FoldedDataset
-    label: RunLabel
-    stored: RunKey | None
-    recorded: RecordedData | None
-
-
-@dataclass(frozen=True, eq=False)
-class ReportRequest:
-    """What a report is asked of.
-
-    Attributes
-    ----------
-    runs : tuple of ListedRun
-    study : Study or None
-    settings : ReportSettings
-    sealed : bool
-        Whether the test part is covered.
-    """
-
-    runs: tuple[ListedRun, ...]
-    study: Study | None
-    settings: ReportSettings
-    sealed: bool
-
-
 def report_of(asked: ReportRequest) -> Report:
     """Return the report with all its sections, the pictures of its preview painted."""
     from rankstudio.engine.analysis.report.document import ReportFigure  # noqa: PLC0415 - on the worker only
@@ -146,18 +91,6 @@ def figures_of(
 
     found = tuple(study_figures.made(study_figures.study_figures(source_of(asked))))
     return figure_files(found, (format_name,), style, dpi, folder)
-
-
-def source_of(asked: ReportRequest) -> ReportSource:
-    """Return what a report and its figures are made of."""
-    from rankstudio.engine.analysis.report.source import ReportSource  # noqa: PLC0415 - on the worker only
-
-    marks = asked.study.seal_marks if asked.study is not None else ()
-    if asked.sealed and not is_sealed(marks):
-        marks = (*marks, SealMark.now(sealed=True))
-    title = asked.study.title if asked.study is not None else tr("Study")
-    runs = tuple(_reported(run, asked.study) for run in asked.runs)
-    return ReportSource(title, runs, asked.settings, marks)
 
 
 def save_html(report: Report, path: Path) -> Path:
@@ -216,28 +149,3 @@ def save_pdf(report: Report, path: Path) -> Path:
 
 WRITERS: dict[str, Callable[[Report, Path], Path]] = {".html": save_html, ".pdf": save_pdf}
 """What writes a report, by the ending of the file."""
-
-
-def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
-    from rankstudio.engine.analysis.report.source import ReportedRun, kept_evidence  # noqa: PLC0415 - on the worker only
-
-    recorded = run.recorded
-    if study is not None and run.stored is not None:
-        recorded = study.data(run.stored)
-    if recorded is None:
-        recorded = _record(run.dataset)
-    plan = run.result.plan
-    result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
-    data = run.dataset if run.recorded is None else None
-    there = study is not None and run.stored is not None
-    evidence, importances = kept_evidence(study, run.stored) if there else ((), ())  # type: ignore[arg-type] # both are there
-    return ReportedRun(run.number, result, recorded, data, run.label, evidence, importances)
-
-
-def _record(dataset: FoldedDataset) -> RecordedData:
-    """Return what a study would record of data."""
-    found = fingerprint(dataset)
-    place = str(dataset.path.absolute()) if dataset.path is not None else ""
-    folds = tuple(fold.number for fold in dataset.folds)
-    ids = tuple(int(i) for i in dataset.feature_ids)
-    return RecordedData(dataset.name, place, found.checksum, found.files, folds, ids, dataset.feature_names)

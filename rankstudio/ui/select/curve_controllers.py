@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from rankstudio.ui.model.permutation_tests import N_PERMUTATIONS, PermutationTests
-from rankstudio.ui.model.selected_model import CurrentModel
+from rankstudio.ui.model.selected_model import CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.select.curve_controls import chance_sentence
+from rankstudio.ui.select.curve_controls import ChanceRow, chance_sentence
 from rankstudio.ui.select.curves_panel import X_NAMES, CurvesPanel
 from rankstudio.ui.widgets import LambdaSlider
 
@@ -92,14 +92,19 @@ class ChanceController(QObject):
         if model is None or not self._tests.possible:
             self._curves.set_permuted((), None)
             return
-        sentence = ""
-        growing, preferred = self._tests.growing, bool(model.plan.preferences)
-        if band is not None:
-            position = min(model.position, band.observed.size - 1)
-            where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
-            sentence = chance_sentence(
-                band, position, where, N_PERMUTATIONS, growing=growing, preferred=preferred
-            )
         self._curves.set_permuted(model.path.x_values, band)
-        whole = band is not None and band.n_permutations >= N_PERMUTATIONS
-        row.show_state(sentence, growing=growing, whole=whole, preferred=preferred)
+        show_chance(row, self._tests, model)
+
+
+def show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) -> None:
+    """Show in a row what the permutation test of a model's path says."""
+    sentence, growing, preferred = "", tests.growing, bool(model.plan.preferences)
+    band = tests.band
+    if band is not None:
+        position = min(model.position, band.observed.size - 1)
+        where = f"{X_NAMES[model.path.step_kind]} = {model.x_value}"
+        sentence = chance_sentence(
+            band, position, where, N_PERMUTATIONS, growing=growing, preferred=preferred
+        )
+    whole = band is not None and band.n_permutations >= N_PERMUTATIONS
+    row.show_state(sentence, growing=growing, whole=whole, preferred=preferred)

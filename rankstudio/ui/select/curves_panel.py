@@ -153,8 +153,7 @@ class CurvesPanel(Panel):
     picked = Signal(object, int)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Curves"), padding=8)
-        self.setObjectName("curves-panel")
+        super().__init__(theme, tr("Curves"), padding=8, name="curves-panel")
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES

@@ -152,8 +152,7 @@ class MethodForm(Panel):
     edited = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Method"), padding=0)
-        self.setObjectName("method-form")
+        super().__init__(theme, tr("Method"), padding=0, name="method-form")
         lacking = {entry.key: entry.lacking for entry in methods() if entry.lacking}
         lacking[GIVEN_SCORES.key] = tr(
             "Add scores of another program with Run, Add scores of another program."
@@ -169,11 +168,9 @@ class MethodForm(Panel):
         self._select_by = ChoiceField(theme, _select_by(("MAP",)))
         self._rule = ChoiceField(theme, _rule(BEST))
         theme.restyled.connect(self._align)
-        self._groups = named(PlainLabel(), "groups-note", role="caption")
-        self._groups.setWordWrap(True)
+        self._groups = named(PlainLabel(wraps=True), "groups-note", role="caption")
         self._groups.hide()
-        self._warning = named(PlainLabel(), "method-warning", role="caption")
-        self._warning.setWordWrap(True)
+        self._warning = named(PlainLabel(wraps=True), "method-warning", role="caption")
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
         self._own = ParameterSection(theme)

@@ -46,8 +46,9 @@ class MemoryForecast(QObject):
         backend, budget = models.backend, models.memory_budget
         self._session, self._backend, self._budget = session, backend, budget
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
-        self.label = named(PlainLabel(), "memory-forecast", tr("memory of the next run"), role="muted")
-        self.label.setWordWrap(True)
+        self.label = named(
+            PlainLabel(wraps=True), "memory-forecast", tr("memory of the next run"), role="muted"
+        )
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
         self._demand = OnDemand(

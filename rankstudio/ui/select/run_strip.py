@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
@@ -53,33 +54,28 @@ class RunStrip(QFrame):
         super().__init__()
         named(self, "run-strip", tr("running and waiting runs"), role="panel")
         self.setFixedHeight(HEIGHT)
-        self._key: int | None = None
-        self._run = named(QPushButton(), "strip-run", role="quiet")
-        self._run.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._run = named(_RunButton(self.selected), "strip-run")
         self._bar = named(DeferredProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
-        self.why = _link(tr("Why these features?"), "strip-why")
-        self.sure = _link(tr("How sure?"), "strip-sure")
-        self.another = _link(tr("Compare with another method"), "strip-another")
+        self.why = _button(tr("Why these features?"), "strip-why")
+        self.sure = _button(tr("How sure?"), "strip-sure")
+        self.another = _button(tr("Compare with another method"), "strip-another")
         self._links = self.why, self.sure, self.another
         self._next = _NextQuestions(*self._links)
-        self.follow = named(QPushButton(tr("Follow")), "strip-follow", tip=_ABOUT_FOLLOW, role="quiet")
-        self.follow.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.follow = _button(tr("Follow"), "strip-follow", "quiet", _ABOUT_FOLLOW)
         self.follow.setCheckable(True)
         self._beside = named(PlainLabel(), role="muted")
-        self._working = self._chip()
+        self._working = _RunButton(self.selected)
         self._behind = named(PlainLabel(), role="muted")
-        self._waiting = [self._chip() for _ in range(_MOST_WAITING)]
+        self._waiting = [_RunButton(self.selected) for _ in range(_MOST_WAITING)]
         self._more = named(PlainLabel(), role="muted")
-        self.every = named(QPushButton(tr("Compare")), "strip-compare", tip=tr("Show all runs"), role="quiet")
-        self.every.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.every = _button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
         row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
         fill(row, self._covered, (self._next, 1))
         fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
         fill(row, self.follow, self.every)
-        self._run.clicked.connect(lambda: self._key is not None and self.selected.emit(self._key))
         self.show_runs(())
 
     def show_runs(
@@ -106,34 +102,34 @@ class RunStrip(QFrame):
         queued = [record for record in records if record.state is RunState.QUEUED and record is not shown]
         ended = (record for record in reversed(records) if record.state.ended)
         shown = shown or current or next(ended, None)
-        self._key = shown.key if shown is not None else None
-        self._run.setVisible(shown is not None)
-        result = shown.result if shown is not None else None
-        self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
-        self.every.setEnabled(bool(records))
+        self._show_one(shown, view, sealed=sealed)
         self._next.offer(() if shown is None or current or queued else self._questions(shown))
-        self._bar.setVisible(shown is not None and shown.state in _WORKING)
+        self._show_others(current if current is not shown else None, queued)
         self.follow.setVisible(current is not None)
+        self.every.setEnabled(bool(records))
+
+    def _show_one(
+        self, shown: RunRecord | None, view: Callable[[RunRecord], MeasuredRun] | None, *, sealed: bool
+    ) -> None:
+        self._run.show_run(shown)
+        self._bar.setVisible(shown is not None and shown.state in _WORKING)
         if shown is None:
+            self._covered.hide()
             self._state.setText(tr("No run yet: choose a method and press Run."))
-        else:
-            _write(self._run, shown)
-            self._bar.set_share(shown.progress)
-            found = view(shown).result if view is not None else shown.result
-            self._state.setText(_outcome(shown, found) if shown.state.ended else _progress(shown))
-        other = current if current is not shown else None
-        self._beside.setText(tr("running:") if other is not None else "")
-        self._working.setVisible(other is not None)
-        if other is not None:
-            _write(self._working, other)
-            self._working.setText(f"{self._working.text()} · {other.progress:.0%}")
-            self._working.setProperty("run", other.key)
+            return
+        result = shown.result
+        self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))
+        self._bar.set_share(shown.progress)
+        found = view(shown).result if view is not None else result
+        self._state.setText(_outcome(shown, found) if shown.state.ended else _progress(shown))
+
+    def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
+        """Show the run that works, where another is looked at, and those that wait."""
+        self._beside.setText(tr("running:") if working is not None else "")
+        self._working.show_run(working, f" · {working.progress:.0%}" if working is not None else "")
         self._behind.setText(tr("waiting:") if queued else "")
-        for chip, record in zip(self._waiting, [*queued, *[None] * _MOST_WAITING], strict=False):
-            chip.setVisible(record is not None)
-            if record is not None:
-                _write(chip, record)
-                chip.setProperty("run", record.key)
+        for button, record in zip_longest(self._waiting, queued[:_MOST_WAITING]):
+            button.show_run(record)
         left = len(queued) - _MOST_WAITING
         self._more.setText(tr("and {left} more").format(left=left) if left > 0 else "")
 
@@ -145,11 +141,26 @@ class RunStrip(QFrame):
         asked = not entry.featureless, entry.selects, True
         return tuple(link for link, applies in zip(self._links, asked, strict=True) if applies)
 
-    def _chip(self) -> QPushButton:
-        chip = named(QPushButton(), role="quiet")
-        chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        chip.clicked.connect(lambda: self.selected.emit(chip.property("run")))
-        return chip
+
+class _RunButton(QPushButton):
+    """Asks for a run to be shown; hidden without one."""
+
+    def __init__(self, selected: SignalInstance) -> None:
+        super().__init__()
+        named(self, role="quiet")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._key = 0
+        self.clicked.connect(lambda: selected.emit(self._key))
+
+    def show_run(self, record: RunRecord | None, more: str = "") -> None:
+        """Carry the title of a run, and what is said behind it."""
+        self.setVisible(record is not None)
+        if record is None:
+            return
+        self._key = record.key
+        text = tr("run {key} {title}").format(key=record.key, title=record.title)
+        self.setText(text.replace("&", "&&") + more)
+        self.setToolTip(plain(tr("Show {text} on {name}").format(text=text, name=record.dataset.name)))
 
 
 class _NextQuestions(QWidget):
@@ -191,16 +202,10 @@ class _NextQuestions(QWidget):
         self._said.setVisible(bool(seen))
 
 
-def _link(text: str, name: str) -> QPushButton:
-    link = named(QPushButton(text), name, role="link")
-    link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return link
-
-
-def _write(button: QPushButton, record: RunRecord) -> None:
-    text = tr("run {key} {title}").format(key=record.key, title=record.title)
-    button.setText(text.replace("&", "&&"))
-    button.setToolTip(plain(tr("Show {text} on {name}").format(text=text, name=record.dataset.name)))
+def _button(text: str, name: str, role: str = "link", tip: str = "") -> QPushButton:
+    button = named(QPushButton(text), name, tip=tip, role=role)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
 
 
 def _progress(record: RunRecord) -> str:

@@ -16,7 +16,7 @@ from rankstudio.ui.features.alone_panel import AloneController
 from rankstudio.ui.features.controller import FeaturesController
 from rankstudio.ui.features.substitutes_panel import SubstitutesController
 from rankstudio.ui.features.why_panel import WhyController
-from rankstudio.ui.lab.controller import LabController, SimulationTab
+from rankstudio.ui.lab.controller import LabController
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
@@ -122,10 +122,7 @@ class Sections(QObject):
         queries = column("queries", (above, 1, 345), (low, 1, 395))
         outline = column("report-outline", (self.report.words, 2, 290), (self.report.outline, 3, 450))
         report = row("report", (outline, 0, 320), (self.report.preview, 1, 940))
-        lab_auc, lab_own = _lab_tab("lab-auc", self.lab.auc), _lab_tab("lab-selection", self.lab.selection)
-        lab_own.hide()
-        lab = column("lab-page", (lab_auc, 1, 600), (lab_own, 1, 600))
-        sets = self.evidence.lay_out()
+        lab, sets = self.lab.page, self.evidence.lay_out()
         tabs = {
             "evidence": Tab(tr("Evidence"), sets),
             ESTIMATES: Tab(tr("Estimates"), lab, self.lab.tabs),
@@ -150,18 +147,12 @@ class Sections(QObject):
             for number in page.findChildren(CoveredNumber):
                 number.clicked.connect(self._models.session.unsealAsked)
         made = Workspace(self._theme, pages, {"evidence": evidence_tabs})
-        evidence_tabs.left.connect(pages["evidence"].restore_panels)
+        for tabs_of_page in (evidence_tabs, self.lab.tabs):
+            tabs_of_page.left.connect(pages["evidence"].restore_panels)
         for controller in (self.evidence, self.lab):
             evidence_tabs.chosen.connect(controller.update)
         evidence_tabs.chosen.connect(self.tray.show_tab)
         self.queries.emptied.connect(queries.setHidden)
-
-        def show_tab(number: int) -> None:
-            pages["evidence"].restore_panels()
-            lab_auc.setVisible(not number)
-            lab_own.setVisible(bool(number))
-
-        self.lab.tabs.currentChanged.connect(show_tab)
         self.queries.empty.pageAsked.connect(made.show_page)
         self.strip.why.clicked.connect(lambda: made.show_page("features"))
         self.strip.sure.clicked.connect(lambda: made.show_page("evidence"))
@@ -207,9 +198,3 @@ def _hide_where_empty(column: QSplitter) -> None:
     """Leave no gap where all panels of a column are hidden."""
     panels = (column.widget(position) for position in range(column.count()))
     column.setVisible(any(panel is not None and not panel.isHidden() for panel in panels))
-
-
-def _lab_tab(name: str, tab: SimulationTab) -> QSplitter:
-    """Lay a tab of the Lab page out."""
-    measured = column(f"{name}-measured", (tab.deviations, 3, 375), (tab.variation, 2, 255))
-    return row(name, (tab.form, 0, 260), (measured, 1, 920))

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QButtonGroup,
     QHBoxLayout,
     QSizePolicy,
     QStackedWidget,
@@ -26,6 +24,7 @@ from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import key_text
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets.choices import ButtonChoice
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.panel import Panel
 
@@ -33,7 +32,6 @@ WIDTH = 76
 """Of the rail, in logical pixels."""
 
 _ICON = 20
-_STEPS: dict[int, int] = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,8 @@ class PageName:
     help: str
 
 
-class PageRail(QWidget):
-    """A column of buttons of which exactly one is chosen; one stop for Tab, arrows move within.
+class PageRail(ButtonChoice):
+    """A column of buttons, one for each page.
 
     Parameters
     ----------
@@ -82,7 +80,6 @@ class PageRail(QWidget):
         self.setFixedWidth(scaled(WIDTH))
         self._theme = theme
         self._keys = [page.key for page in pages]
-        self._group = QButtonGroup(self)
         column = fill(QVBoxLayout(self), margins=(6, 8, 6, 8), spacing=4)
         for position, page in enumerate(pages):
             button = self._button(page, position + 1)
@@ -94,25 +91,13 @@ class PageRail(QWidget):
     def select(self, key: str) -> None:
         """Mark a page as the one that is shown; tells nobody."""
         self._group.button(self._keys.index(key)).setChecked(True)
-        for button in self._group.buttons():
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus if button.isChecked() else Qt.FocusPolicy.NoFocus)
+        self._keep_one_tab_stop()
 
     def changeEvent(self, event: QEvent) -> None:
         """Make room for larger text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.setFixedWidth(scaled(WIDTH))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from page to page by the arrow keys."""
-        step = _STEPS.get(event.key())
-        to = self._group.checkedId() + (step or 0)
-        if step is None or not 0 <= to < len(self._keys):
-            event.ignore()
-            return
-        button = self._group.button(to)
-        button.setFocus(Qt.FocusReason.TabFocusReason)
-        button.click()
 
     def _button(self, page: PageName, number: int) -> QToolButton:
         button = named(

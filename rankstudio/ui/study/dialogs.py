@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,10 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFileSystemModel,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
-    QHeaderView,
     QMenu,
     QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -33,11 +32,13 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
+from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 from rankstudio.ui.language import tr, trn
-from rankstudio.ui.style.fonts import scaled
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel
 from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import TableView
+from rankstudio.ui.widgets.columns import Column, tick_column
 from rankstudio.ui.widgets.layout import fill, named
 
 _TOOL = "QToolButton { border: none; background: transparent; padding: 0; min-height: 22px; }"
@@ -186,8 +187,17 @@ def _entered(view: QAbstractItemView, event: QEvent) -> QModelIndex:
 
 
 _SIZE = (760, 560)
-_ROW = 27
-_WIDEST, _VALUE = 260, 130  # of columns, in pixels
+_NAME, _ROLE, _VALUE = 200, 96, 110  # pixels of columns
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A column of a file, and what it is taken for."""
+
+    number: int
+    name: str
+    role: str
+    is_feature: bool
 
 
 class ColumnsDialog(QDialog):
@@ -195,6 +205,7 @@ class ColumnsDialog(QDialog):
 
     Parameters
     ----------
+    theme : Theme
     preview : TablePreview
     told : DataColumns
         What is known of the columns.
@@ -204,16 +215,19 @@ class ColumnsDialog(QDialog):
     """
 
     def __init__(
-        self, preview: TablePreview, told: DataColumns, problem: str = "", parent: QWidget | None = None
+        self,
+        theme: Theme,
+        preview: TablePreview,
+        told: DataColumns,
+        problem: str = "",
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         named(self, "columns-dialog", tr("Columns"))
         self.setWindowTitle(tr("Columns of {name}").format(name=preview.path.name))
         self._preview = preview
         self._features: set[int] = set()
-        self._items: list[tuple[QTableWidgetItem, QTableWidgetItem]] = []
-        self._problem = named(PlainLabel(problem), "columns-problem", role="warning")
-        self._problem.setWordWrap(True)
+        self._problem = named(PlainLabel(problem, wraps=True), "columns-problem", role="warning")
         self._problem.setVisible(bool(problem))
         self._qid = named(QComboBox(), "columns-qid", tr("column of the query"))
         self._no_queries = named(
@@ -231,16 +245,18 @@ class ColumnsDialog(QDialog):
             tr("Labels that other judges gave the same documents. The Data page switches between them."),
         )
         self._part = named(QComboBox(), "columns-part", tr("column of the part: train, vali or test"))
-        self._table = named(QTableWidget(), "columns-table", tr("columns and their first values"))
+        said = tr("columns and their first values")
+        self._table = TableView(
+            theme, self._table_columns(), "columns-table", lambda row: row.number, said=said
+        )
         self._count = named(PlainLabel(), "columns-count", role="muted")
         self._fill_boxes()
-        self._fill_table()
         self._guess(told)
         self._lay_out()
         for box in (self._qid, self._label, self._part):
             box.currentIndexChanged.connect(self._refresh)
         self._no_queries.toggled.connect(self._refresh)
-        self._table.itemChanged.connect(self._toggle)
+        self._table.toggled.connect(self._toggle)
         self._refresh()
         self.resize(*_SIZE)
 
@@ -263,6 +279,9 @@ class ColumnsDialog(QDialog):
         qid, label, part = (box.currentData() for box in (self._qid, self._label, self._part))
         return -1 if self._no_queries.isChecked() else qid, label, part
 
+    def _name(self, number: int) -> str:
+        return self._preview.names[number] or tr("column {number}").format(number=number + 1)
+
     def _fill_boxes(self) -> None:
         self._qid.addItem(
             tr("as in {file}").format(file=self._preview.sizes) if self._preview.sizes else tr("choose …"), -1
@@ -270,8 +289,8 @@ class ColumnsDialog(QDialog):
         self._label.addItem(tr("choose …"), -1)
         self._part.addItem(tr("none"), -1)
         menu = QMenu(self._others)
-        for i, name in enumerate(self._preview.names):
-            shown = name or tr("column {number}").format(number=i + 1)
+        for i in range(len(self._preview.names)):
+            shown = self._name(i)
             for box in (self._qid, self._label, self._part):
                 box.addItem(shown, i)
             if not self._preview.is_text(i):
@@ -282,32 +301,14 @@ class ColumnsDialog(QDialog):
         self._others.setMenu(menu)
         self._others.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
-    def _fill_table(self) -> None:
-        """Show a row for each column of the file: its name, what it is, its first values."""
-        names, rows = self._preview.names, self._preview.rows
-        table = self._table
-        table.setRowCount(len(names))
-        table.setColumnCount(2 + len(rows))
-        titles = [tr("column"), tr("is")]
-        titles += [tr("document {number}").format(number=i + 1) for i in range(len(rows))]
-        table.setHorizontalHeaderLabels(titles)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(_ROW)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        for i, name in enumerate(names):
-            shown = QTableWidgetItem(name or tr("column {number}").format(number=i + 1))
-            self._items.append((shown, QTableWidgetItem()))
-            for j, item in enumerate(self._items[i]):
-                table.setItem(i, j, item)
-            for j, row in enumerate(rows):
-                table.setItem(i, 2 + j, QTableWidgetItem(row[i]))
-        header = table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    def _table_columns(self) -> list[Column]:
+        """Return what is shown of a column of the file: its name, what it is, its first values."""
+        return [
+            tick_column(lambda row: row.is_feature, tr("Tick the features (Space)")),
+            Column("name", tr("column"), stretch=True, least=_NAME),
+            Column("role", tr("is"), width=_ROLE),
+            *(_document(number, values) for number, values in enumerate(self._preview.rows, 1)),
+        ]
 
     def _guess(self, told: DataColumns) -> None:
         """Set everything as it is told or recognised; a column of text is no feature."""
@@ -316,7 +317,8 @@ class ColumnsDialog(QDialog):
         alone = DataColumns(no_queries=True)  # tells all but the query
         found = preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(alone)
         names = list(preview.names)
-        qid = found.qid if found else _index(names, told.qid)
+        query = told.qid or next((name for name in names if name.lower() in QUERY_NAMES), "")
+        qid = found.qid if found else _index(names, query)
         label = found.label if found else _index(names, told.label)
         part = found.part if found else _index(names, told.part)
         for box, position in ((self._qid, qid), (self._label, label), (self._part, part)):
@@ -350,11 +352,13 @@ class ColumnsDialog(QDialog):
         about = PlainLabel(
             tr(
                 "{name} was read as {format}. Choose the query and label columns; only features are ticked."
-            ).format(name=self._preview.path.name, format=self._preview.format.label)
+            ).format(name=self._preview.path.name, format=self._preview.format.label),
+            wraps=True,
         )
-        about.setWordWrap(True)
+        frame = named(QFrame(), role="panel")
+        fill(QVBoxLayout(frame), self._table, margins=(1, 1, 1, 1))
         column = fill(QVBoxLayout(self), self._problem, about, form, margins=(16, 14, 16, 14), spacing=10)
-        fill(column, (self._table, 1), row, self._buttons)
+        fill(column, (frame, 1), row, self._buttons)
 
     def _comment(self) -> int | None:
         found = self._preview.recognised(self._told())
@@ -384,25 +388,15 @@ class ColumnsDialog(QDialog):
         others = [self._label.itemText(self._label.findData(i)) for i in sorted(self._judges)]
         self._others.setText(", ".join(others) or tr("none"))
         self._qid.setDisabled(alone)
-        blocked = self._table.blockSignals(True)  # a cell that is filled in here was not ticked by the user
-        n = 0
-        for i in range(self._table.rowCount()):
-            free = i not in (qid, label, part, *self._judges)
-            is_feature = i in self._features and free
-            n += is_feature
-            name, role = self._items[i]
-            flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-            name.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if free else flags)
-            name.setCheckState(Qt.CheckState.Checked if is_feature else Qt.CheckState.Unchecked)
-            roles = dict.fromkeys(self._judges, tr("other label"))
-            roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
-            other = tr("comment") if i == comment else tr("left out")
-            role.setText(roles.get(i, tr("feature") if is_feature else other))
-        self._table.blockSignals(blocked)
-        self._table.resizeColumnsToContents()
-        for j in range(self._table.columnCount()):
-            widest = scaled(_WIDEST if j == 0 else _VALUE)
-            self._table.setColumnWidth(j, min(self._table.columnWidth(j) + 12, widest))
+        features = self._features.difference((qid, label, part, *self._judges))
+        roles = {comment: tr("comment")} | dict.fromkeys(features, tr("feature"))
+        roles |= dict.fromkeys(self._judges, tr("other label"))
+        roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
+        rows = range(len(self._preview.names))
+        self._table.set_rows(
+            [_Row(i, self._name(i), roles.get(i, tr("left out")), i in features) for i in rows]
+        )
+        n = len(features)
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
         fine = (qid >= 0 or alone or bool(self._preview.sizes)) and label >= 0 and qid != label and n > 0
         fine = fine and (part < 0 or part not in (qid, label))
@@ -414,11 +408,11 @@ class ColumnsDialog(QDialog):
         (self._judges.add if action.isChecked() else self._judges.discard)(action.data())
         self._refresh()
 
-    @Slot(QTableWidgetItem)
-    def _toggle(self, item: QTableWidgetItem) -> None:
-        if item.column() == 0:
-            checked = item.checkState() == Qt.CheckState.Checked
-            (self._features.add if checked else self._features.discard)(item.row())
+    @Slot(object)
+    def _toggle(self, row: _Row) -> None:
+        """Take a column as a feature, or no longer; one that has another role stays what it is."""
+        if row.number not in (*self._roles(), *self._judges):
+            self._features ^= {row.number}
             self._refresh()
 
     @Slot()
@@ -434,6 +428,12 @@ class ColumnsDialog(QDialog):
     def _mark_none(self) -> None:
         self._features = set()
         self._refresh()
+
+
+def _document(number: int, values: Sequence[str]) -> Column:
+    """Return the column with the values of one of the first documents."""
+    title = tr("document {number}").format(number=number)
+    return Column(f"document {number}", title, value=lambda row: values[row.number], width=_VALUE)
 
 
 def _index(names: list[str], name: str) -> int | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
@@ -19,11 +20,20 @@ from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.formats.feature_logs import holds_logs
 from rankstudio.engine.data.preferences.csv_file import holds_preferences
 from rankstudio.engine.data.table_preview import TablePreview, preview_table
-from rankstudio.engine.errors import DatasetError, ParameterError, RankStudioError
+from rankstudio.engine.errors import (
+    ColumnValueError,
+    DatasetError,
+    NoJudgmentsError,
+    NoQueriesError,
+    ParameterError,
+    RankStudioError,
+    UnknownColumnsError,
+)
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, with_data_beside
 from rankstudio.engine.export.model_files import holds_models
 from rankstudio.engine.support.files import is_there
+from rankstudio.ui.background.worker import Outcome
 from rankstudio.ui.data.panel import read_as_sentence
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
@@ -50,18 +60,6 @@ class OpenController(Controller):
 
     opened = Signal(object)
     """Other data are open (FoldedDataset)."""
-    comparisonAsked = Signal(str)
-    """A plan of several runs is to be opened (its path)."""
-    modelsAsked = Signal(list)
-    """Models are to rank (the paths of their files, or of a folder)."""
-    preferencesAsked = Signal(str)
-    """A file of preferences is to be learned from (its path)."""
-    costsAsked = Signal(str)
-    """Costs of features are to be imported (the file's path)."""
-    featureSetAsked = Signal(str)
-    """A feature set of the open data is to be read (its path)."""
-    studyAsked = Signal(str)
-    """A study is to be opened (its path)."""
     runAsked = Signal()
     """The data are there that were to be run at once."""
     warned = Signal(str)
@@ -74,11 +72,9 @@ class OpenController(Controller):
         self._session, self._runs, self._loader = models.session, models.runs, models.loader
         self._window = parent
         self._run_when_open = False
+        self._takers: Mapping[str, Callable[[Any], object]] = {}
         models.loader.opened.connect(self._show)
-        models.loader.failed.connect(self.failed)
-        models.loader.columnsUnknown.connect(self._ask_columns)
-        models.loader.queriesUnknown.connect(self._ask_queries)
-        models.loader.judgmentsUnknown.connect(self._ask_judgments)
+        models.loader.refused.connect(self._ask_again)
         self._worker = models.task_worker
         self._columns: dict[str, DataColumns] = {}  # what the user said of tables, by their paths
         parent.setAcceptDrops(True)
@@ -94,6 +90,10 @@ class OpenController(Controller):
                     self.open_paths(paths)
             return True
         return super().eventFilter(watched, event)
+
+    def hand_over(self, **takers: Callable[[Any], object]) -> None:
+        """Say who opens what is no data, by its kind: a path, or a list of paths of models."""
+        self._takers = takers
 
     @Slot()
     def ask(self) -> None:
@@ -116,13 +116,27 @@ class OpenController(Controller):
         plan = self._session.plan
         self._ask_columns(plan.data, plan, "")
 
-    @Slot(str, object, str)
+    @Slot(str, object, object)
+    def _ask_again(self, path: str, options: Plan, outcome: Outcome) -> None:
+        """Ask for what is missing to open data, or say why they were not opened."""
+        match outcome.error:
+            case UnknownColumnsError():
+                self._ask_columns(path, options, outcome.error.problem)
+            case ColumnValueError():
+                self._ask_columns(path, options, outcome.text)
+            case NoJudgmentsError():
+                self._ask_judgments(path, options, outcome.text)
+            case NoQueriesError():
+                self._ask_queries(path, options, outcome.text)
+            case _:
+                self.failed.emit(outcome.text)
+
     def _ask_columns(self, path: str, options: Plan, problem: str) -> None:
         """Ask what the columns of a table are, once its first rows are there; then open it."""
 
         def show(preview: TablePreview) -> None:
-            dialog = ColumnsDialog(preview, DataColumns.of(options.columns), problem, self._window)
             told = DataColumns.of(options.columns)
+            dialog = ColumnsDialog(self._theme, preview, told, problem, self._window)
 
             def accept() -> None:
                 columns = replace(dialog.columns(), judgments=told.judgments, feature_set=told.feature_set)
@@ -139,7 +153,6 @@ class OpenController(Controller):
         what = tr("Reading the columns")
         self._worker.task(what, preview_table, Path(path), on_done=show, on_error=fail, slot="columns")
 
-    @Slot(str, object, str)
     def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
         """Ask whether the documents of a text that tells no queries are one ranking; then open it so."""
         text = tr(
@@ -151,9 +164,8 @@ class OpenController(Controller):
             columns = replace(DataColumns.of(options.columns), no_queries=True)
             self._open_with(path, options, columns)
         else:
-            self.said.emit(tr("{name} is not opened").format(name=Path(path).name))
+            self.said.emit(tr("{name} was not opened.").format(name=Path(path).name))
 
-    @Slot(str, object, str)
     def _ask_judgments(self, path: str, options: Plan, problem: str) -> None:
         """Ask for the judgments of feature logs, and open them with these."""
         title = tr("Judgments for {name}").format(name=Path(path).name)
@@ -190,10 +202,10 @@ class OpenController(Controller):
     def open_paths(self, paths: Sequence[str]) -> None:
         """Open one file or folder, models, or several files that are parts of one fold."""
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
-            self.featureSetAsked.emit(paths[0])
+            self._takers["feature_set"](paths[0])
             return
         if paths and all(_holds_models(Path(path)) for path in paths):
-            self.modelsAsked.emit(list(paths))
+            self._takers["models"](list(paths))
             return
         logs = [path for path in paths if holds_logs(Path(path))]
         others = [path for path in paths if path not in logs]
@@ -210,27 +222,13 @@ class OpenController(Controller):
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
         """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run`` run it then."""
-        if is_study(path):
-            self.studyAsked.emit(path)
-            return
-        if holds_feature_set(Path(path)):
-            self.featureSetAsked.emit(path)
-            return
-        if holds_costs(Path(path)):
-            self.costsAsked.emit(path)
-            return
-        if _holds_models(Path(path)):
-            self.modelsAsked.emit([path])
-            return
-        if holds_preferences(Path(path)):
-            self.preferencesAsked.emit(path)
+        kind = next((kind for kind, is_one in _KINDS.items() if is_one(Path(path))), None)
+        if kind is not None:
+            self._takers[kind]([path] if kind == "models" else path)
             return
         self._run_when_open = run
         plan: Plan | None = None
         if Path(path).suffix.lower() == ".toml":
-            if is_comparison(path):
-                self.comparisonAsked.emit(path)
-                return
             try:
                 plan = with_data_beside(load_plan(path), path)
             except RankStudioError as error:
@@ -292,3 +290,14 @@ class OpenController(Controller):
 def _holds_models(path: Path) -> bool:
     """Return whether a file or a folder looks like models, rather than like logs, which are JSON, too."""
     return holds_models(path) and not holds_logs(path)
+
+
+_KINDS: dict[str, Callable[[Path], bool]] = {
+    "study": is_study,
+    "feature_set": holds_feature_set,
+    "costs": holds_costs,
+    "models": _holds_models,
+    "preferences": holds_preferences,
+    "comparison": lambda path: path.suffix.lower() == ".toml" and is_comparison(path),
+}
+"""What is no data, and how it is recognised."""

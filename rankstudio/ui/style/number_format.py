@@ -53,3 +53,15 @@ def time_text(seconds: float | None) -> str:
         if hours
         else tr("{minutes}:{rest:02} left").format(minutes=minutes, rest=rest)
     )
+
+
+def duration(seconds: float) -> str:
+    """Return about how long something takes: "12 s", "3 min", "1.5 h"."""
+    if seconds < 90:
+        return tr("{n} s").format(n=max(1, round(seconds)))
+    minutes = seconds / 60
+    return (
+        tr("{n} min").format(n=round(minutes))
+        if minutes < 90
+        else tr("{n} h").format(n=f"{minutes / 60:.1f}")
+    )

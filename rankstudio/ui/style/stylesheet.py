@@ -161,11 +161,11 @@ QComboBox QAbstractItemView::item:hover, QComboBox QAbstractItemView::item:selec
 
 QCheckBox { spacing: 8px; background: transparent; min-height: 22px; }
 QCheckBox:disabled { color: $faint; }
-QCheckBox::indicator, QListWidget::indicator, QTableWidget::indicator {
+QCheckBox::indicator, QListWidget::indicator {
   width: 14px; height: 14px; border: 1px solid $line_hover; border-radius: 4px; background: $inset;
 }
 QCheckBox::indicator:hover { border-color: $muted; }
-QCheckBox::indicator:checked, QListWidget::indicator:checked, QTableWidget::indicator:checked {
+QCheckBox::indicator:checked, QListWidget::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
 }
 QCheckBox:focus { color: $accent; }

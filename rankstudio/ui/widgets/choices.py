@@ -72,8 +72,31 @@ class _Segment(QPushButton):
         return QSize(self.sizeHint().width() - 8, super().minimumSizeHint().height())
 
 
-class Segmented(QWidget):
-    """A row of buttons of which exactly one is chosen; one stop for Tab, arrows move within.
+class ButtonChoice(QWidget):
+    """Buttons of which exactly one is chosen; one stop for Tab, arrows move within."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._group = QButtonGroup(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the choice by the arrow keys."""
+        step, at = _STEPS.get(event.key()), self._group.checkedId()
+        button = self._group.button(at + step) if step is not None and at >= 0 else None
+        if button is not None:
+            button.setFocus(Qt.FocusReason.TabFocusReason)
+            button.click()
+        event.setAccepted(step is not None and at >= 0)
+
+    def _keep_one_tab_stop(self) -> None:
+        """Let Tab stop at the chosen button only, as it does for radio buttons."""
+        for button in self._group.buttons():
+            focusable = Qt.FocusPolicy.TabFocus if button.isChecked() else Qt.FocusPolicy.NoFocus
+            button.setFocusPolicy(focusable)
+
+
+class Segmented(ButtonChoice):
+    """A row of buttons of which exactly one is chosen.
 
     Parameters
     ----------
@@ -98,8 +121,6 @@ class Segmented(QWidget):
         super().__init__()
         self.setAccessibleName(name)
         self._values: list[object] = []
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(True)
         self._group.buttonClicked.connect(self._on_clicked)
         self._row = fill(QHBoxLayout(self), margins=(0, 0, 0, 0), spacing=6)
         width = QSizePolicy.Policy.Expanding if wide else QSizePolicy.Policy.Maximum
@@ -136,20 +157,6 @@ class Segmented(QWidget):
         """Return the chosen value; None where nothing is offered."""
         return self._values[self._group.checkedId()] if self._group.checkedId() >= 0 else None
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the choice by the arrow keys."""
-        step = _STEPS.get(event.key())
-        at = self._group.checkedId()
-        if step is None or at < 0:
-            event.ignore()
-            return
-        to = at + step
-        if 0 <= to < len(self._values):
-            button = self._group.button(to)
-            button.setFocus(Qt.FocusReason.TabFocusReason)
-            button.click()
-        event.accept()
-
     def _button(self, text: str) -> QPushButton:
         """Make one button."""
         name = self.accessibleName()
@@ -181,12 +188,6 @@ class Segmented(QWidget):
             QWidget.setTabOrder(before, button)
             before = button
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-
-    def _keep_one_tab_stop(self) -> None:
-        """Let Tab stop at the chosen button only, as it does for radio buttons."""
-        for button in self._buttons():
-            focusable = Qt.FocusPolicy.TabFocus if button.isChecked() else Qt.FocusPolicy.NoFocus
-            button.setFocusPolicy(focusable)
 
     @Slot(QAbstractButton)
     def _on_clicked(self, button: QAbstractButton) -> None:

@@ -121,6 +121,8 @@ class Column:
     paint : callable, optional
         Draws into a cell, before its text: gets the painter, the cell's room, the theme's colours and the
         row, and returns the room that is left for the text, or None where no text is to follow.
+    parts : tuple of Column
+        What stands in its place in CSV and on the clipboard: one number a column; none for itself.
     """
 
     key: str
@@ -141,6 +143,7 @@ class Column:
     edited: Callable[[Row], str] | None = None
     paint: Callable[[QPainter, QRect, Colors, Row], QRect | None] | None = None
     full_title: str = ""
+    parts: tuple[Column, ...] = ()
 
     @property
     def written_title(self) -> str:
@@ -196,6 +199,11 @@ class Column:
         if isinstance(value, HistogramCell):
             return max(value.all, default=0.0)
         return value.category if isinstance(value, Dot) else value
+
+
+def tick_column(is_ticked: Callable[[Row], bool], tooltip: str) -> Column:
+    """Return a column of ticks."""
+    return Column("tick", "", kind="tick", value=lambda row: Tick(is_ticked(row)), tooltip=tooltip, width=30)
 
 
 def is_missing(value: object) -> bool:
@@ -392,7 +400,7 @@ _DRAWN = ("dot", "tick", "histogram")  # kinds of cells without a text
 
 def separated(columns: Sequence[Column], rows: Sequence[Row], separator: str = ",") -> str:
     """Return rows as separated text with a header line, numbers with all their digits."""
-    kept = [c for c in columns if c.kind not in _DRAWN]
+    kept = [part for c in columns if c.kind not in _DRAWN for part in (c.parts or (c,))]
     return csv_text(
         [c.written_title for c in kept], ([c.plain(row) for c in kept] for row in rows), separator
     )

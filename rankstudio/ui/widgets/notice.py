@@ -88,8 +88,7 @@ class Notice(ClosedByEscape):
         self._theme = theme
         self._level: Level = "info"
         self._picture = PlainLabel()
-        self._text = PlainLabel()
-        self._text.setWordWrap(True)
+        self._text = PlainLabel(wraps=True)
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
@@ -414,8 +413,7 @@ class RemovableNote(QWidget):
 
     def __init__(self, theme: Theme, name: str, remove: str) -> None:
         super().__init__()
-        self._text = named(PlainLabel(), name, role="caption")
-        self._text.setWordWrap(True)
+        self._text = named(PlainLabel(wraps=True), name, role="caption")
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.button = named(QToolButton(), f"{name}-remove", said=remove, tip=remove, role="quiet")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

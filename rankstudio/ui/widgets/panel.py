@@ -25,6 +25,8 @@ from rankstudio.ui.style.terms import TermLabel
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
+_FEW = 12  # letters of a caption, with which a longer one is understood
+
 
 class ElidedLabel(TermLabel):
     """A one-line label that never asks for more width than there is.
@@ -86,6 +88,20 @@ class ElidedLabel(TermLabel):
     def _tell_in_full(self) -> None:
         """Set the tooltip to the whole text where the label cuts it."""
         self.setToolTip(plain(self.text()) if self.shown_text() != self.text() else "")
+
+
+class Caption(ElidedLabel):
+    """A caption that is cut between its words; a stub that says nothing is left out."""
+
+    def shown_text(self) -> str:
+        """Return the words that have room; none where they are few, and not half of the first part."""
+        whole, room, metrics = self.text(), self.contentsRect().width(), self.fontMetrics()
+        words, shown = whole.split(" "), whole
+        while metrics.horizontalAdvance(shown) > room and words:
+            words.pop()
+            shown = f"{' '.join(words).rstrip(' ·')} …"
+        said = len(shown) > min(_FEW, len(whole.partition(" · ")[0]) / 2)
+        return shown if words and said else ""
 
 
 class WrappedLabel(QLabel):
@@ -158,6 +174,10 @@ class Panel(QFrame):
         What the panel shows or how to act on it; gives way before the title does.
     padding : int
         Around the content, in pixels; 0 for tables, which reach from edge to edge.
+    name : str
+        For the program and its tests.
+    keeps_title : bool
+        Whether the tools give way before the title does.
 
     Attributes
     ----------
@@ -173,13 +193,21 @@ class Panel(QFrame):
 
     appeared = Signal()
 
-    def __init__(self, theme: Theme, title: str, caption: str = "", padding: int = 12) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        caption: str = "",
+        padding: int = 12,
+        *,
+        name: str = "",
+        keeps_title: bool = False,
+    ) -> None:
         super().__init__()
         self._theme = theme
-        self.setProperty("role", "panel")
-        self.setAccessibleName(title)
+        named(self, name, title, role="panel")
         self._title = named(ElidedLabel(title, Qt.TextElideMode.ElideMiddle), role="title")
-        self._caption = named(ElidedLabel(caption), role="caption")
+        self._caption = named(Caption(caption), role="caption")
         self._caption.setMinimumWidth(1)  # it gives way altogether before the title is cut
         self._caption.setAlignment(RIGHT)
         self.tools = fill(QHBoxLayout(), spacing=2)
@@ -188,6 +216,8 @@ class Panel(QFrame):
         edges = (1, 1, 1, 0 if padding else 5)
         self.header = self._make_header()
         fill(QVBoxLayout(self), self.header, (self.body, 1), margins=edges, spacing=0)
+        if keeps_title:
+            self._title.setMinimumWidth(self._title.sizeHint().width())
 
     def showEvent(self, event: QShowEvent) -> None:
         """Announce it."""
@@ -198,10 +228,6 @@ class Panel(QFrame):
         """Show another title."""
         self._title.setText(title)
         self.setAccessibleName(title)
-
-    def keep_title(self) -> None:
-        """Let the tools give way before the title does."""
-        self._title.setMinimumWidth(self._title.sizeHint().width())
 
     def set_caption(self, caption: str) -> None:
         """Show another caption."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -23,13 +24,13 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import (
-    QAction,
     QContextMenuEvent,
     QDrag,
     QFocusEvent,
     QFontMetrics,
     QGuiApplication,
     QHelpEvent,
+    QIcon,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -57,8 +58,9 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.process.files_read import save_as
 from rankstudio.ui.style import palettes
 from rankstudio.ui.style.fonts import BASE, BELOW, SMALL, font, scaled
+from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import plain
-from rankstudio.ui.style.shared import NOT_SHARED
+from rankstudio.ui.style.shared import NOT_SHARED, Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.columns import (
     FLAGS,
@@ -77,6 +79,7 @@ from rankstudio.ui.widgets.columns import (
     separated,
     table_text,
 )
+from rankstudio.ui.widgets.layout import named
 
 _BOUNDS = (16, 4000)  # pixels: what is beyond was damaged
 
@@ -161,6 +164,25 @@ _SELECTED = QStyle.StateFlag.State_Selected.value
 _FOCUSED = QStyle.StateFlag.State_HasFocus.value
 
 
+@dataclass(frozen=True)
+class RowAction:
+    """What can be done with a row: an entry of the table's menu.
+
+    Attributes
+    ----------
+    text : str
+    do : callable
+    icon : str
+        Name of an icon, or "".
+    enabled : bool
+    """
+
+    text: str
+    do: Callable[[], object]
+    icon: str = ""
+    enabled: bool = True
+
+
 class TableView(QTableView):
     """Row objects in columns.
 
@@ -169,9 +191,13 @@ class TableView(QTableView):
     theme : Theme
     columns : sequence of Column
     name : str
-        Object name, by which the window finds the table, and accessible name.
+        By which the window finds the table.
     identity : callable, optional
         What makes two row objects the same row; keeps the selection when rows change.
+    said : str
+        What a screen reader calls it; its name where there is none.
+    placeholder, shared, feature_of
+        See the attributes.
 
     Attributes
     ----------
@@ -192,8 +218,8 @@ class TableView(QTableView):
         What the table says while it has no rows.
     shared : Shared
         How it is listed among what can be exported; not at all by itself.
-    row_actions : callable or None
-        Of a row object: further actions for its context menu.
+    row_actions : callable
+        Of a row object: what else its context menu offers, first.
     feature_of : callable or None
         Of a row object: the id of its feature, where rows are features.
     dragged : callable or None
@@ -212,19 +238,23 @@ class TableView(QTableView):
         columns: Sequence[Column],
         name: str,
         identity: Callable[[Row], Hashable] | None = None,
+        *,
+        said: str = "",
+        placeholder: str = "",
+        shared: Shared = NOT_SHARED,
+        feature_of: Callable[[Row], int] | None = None,
     ) -> None:
         super().__init__()
-        self.setObjectName(name)
-        self.setAccessibleName(name.replace("-", " "))
-        self.placeholder = ""
-        self.shared = NOT_SHARED
-        self.row_actions: Callable[[Row], Sequence[QAction]] | None = None
-        self.feature_of: Callable[[Row], int] | None = None
+        named(self, name, said or name.replace("-", " "))
+        self.placeholder, self.shared, self.feature_of = placeholder, shared, feature_of
+        self.row_actions: Callable[[Row], Sequence[RowAction]] = lambda _: ()
         self.dragged: Callable[[Row], QMimeData] | None = None
         self._pressed: QPoint | None = None  # where a drag would begin
         self.hovered_row = -1
         self._cut = ""  # what an empty table says, where it has no room for it
         self._set_widths: dict[str, int] = {}  # by the key of the column
+        self._spare: tuple[Sequence[str], ...] = ()  # columns that give way, the first ones first
+        self._names = 0  # pixels of each column that stretches, for which they do
         self._theme = theme
         self._focus_shown = False
         self._quiet = False
@@ -263,6 +293,19 @@ class TableView(QTableView):
         if kept is not None:
             self._select(kept)
         self._quiet = False
+
+    def set_spare(self, *groups: Sequence[str], names: int = 0) -> None:
+        """Let columns give way where there is no room for all.
+
+        Parameters
+        ----------
+        *groups : sequence of str
+            Keys of columns that go at once; the first group goes first.
+        names : int
+            Pixels, for ordinary text, that a column which stretches and has no width is to have.
+        """
+        self._spare, self._names = groups, names
+        self._fit_columns()
 
     def rows(self) -> list[Row]:
         """Return the row objects in the order in which they are shown."""
@@ -335,8 +378,9 @@ class TableView(QTableView):
     def menu(self, row: Row | None = None) -> QMenu:
         """Return the table's menu, with the actions of a row first."""
         menu = QMenu(self)
-        for action in self.row_actions(row) if self.row_actions is not None and row is not None else ():
-            menu.addAction(action)
+        for one in self.row_actions(row) if row is not None else ():
+            action = menu.addAction(icon(self._theme, one.icon) if one.icon else QIcon(), one.text, one.do)
+            action.setEnabled(one.enabled)
         if not menu.isEmpty():
             menu.addSeparator()
         menu.addAction(tr("Copy"), QKeySequence(QKeySequence.StandardKey.Copy), self.copy)
@@ -429,6 +473,7 @@ class TableView(QTableView):
         rect = self.visualRect(self.currentIndex())
         seen = rect.isValid() and rect.top() >= 0 and rect.bottom() <= event.oldSize().height()
         super().resizeEvent(event)
+        self._give_way()
         self._stretch_columns()
         if seen:
             self._bring_into_sight()
@@ -515,7 +560,20 @@ class TableView(QTableView):
                 set_width = self._set_widths.get(column.key)
                 fixed = set_width or self.widths.of(column.key) or given_width(column)
                 header.resizeSection(number, fixed or self._fitting_width(number, column.title))
+        self._give_way()
         self._stretch_columns()
+
+    def _give_way(self) -> None:
+        """Hide the spare columns for which there is no room."""
+        wide = {c.key: self.widths.of(c.key) or given_width(c) for c in self.rows_model.columns}
+        wide = {key: self._set_widths.get(key) or width or scaled(self._names) for key, width in wide.items()}
+        room, hidden = self.viewport().width() - sum(wide.values()), set[str]()
+        for group in self._spare:
+            if room < 0:
+                hidden |= wide.keys() & set(group)
+                room += sum(wide.get(key, 0) for key in group)
+        for number, column in enumerate(self.rows_model.columns if self._spare else ()):
+            self.setColumnHidden(number, column.key in hidden)
 
     def _stretch_columns(self) -> None:
         """Give columns that stretch the room that is left, and what a name needs where little is left."""

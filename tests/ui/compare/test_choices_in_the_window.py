@@ -17,11 +17,13 @@ from wording import naming
 from rankstudio.engine.analysis.run_curves import run_curves
 from rankstudio.ui.main_window import MainWindow
 
+prepare = three_runs
 
-def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
-    records = three_runs(window)
-    look(window, "pareto")
-    view = views(window).pareto
+
+def test_a_click_on_the_front_chooses_that_model(ran: MainWindow) -> None:
+    records = ran.runs.records
+    look(ran, "pareto")
+    view = views(ran).pareto
     best = max(
         (float(np.mean([p.validation["MAP"][k] for p in paths])), -int(paths[0].sizes[k]))
         for record in records
@@ -40,8 +42,8 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     position = next(i for i in marks.front if spots[i].category < 2)
     at = view.plot.frame().point(spots[position].x, spots[position].y)
     view.plot.click(at)
-    model = window.current.model
-    assert window.runs.shown.key == spots[position].category + 1
+    model = ran.current.model
+    assert ran.runs.shown.key == spots[position].category + 1
     assert (model.x_value, len(model.step.selected)) == (spots[position].x, spots[position].x)
     assert f"k = {model.x_value}" in spots[position].note
     assert view.plot.chosen == position
@@ -49,7 +51,7 @@ def test_a_click_on_the_front_chooses_that_model(window: MainWindow) -> None:
     view.plot.hover(at)
     told = [line.text for line in view.plot.box.lines()]
     assert told[:2] == [spots[position].title, spots[position].note]
-    settle(window)
+    settle(ran)
 
 
 def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWindow) -> None:
@@ -62,36 +64,34 @@ def test_the_front_of_one_run_has_the_standard_error_of_its_folds(window: MainWi
     assert naming("MAP").search(views(window).pareto.sentence.text())
 
 
-def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(window: MainWindow) -> None:
-    three_runs(window)
-    look(window, "pareto")
-    view, table = views(window).pareto, window.sections.compare.panel.table
-    curves = window.sections.compare.curves
+def test_ticks_say_which_runs_the_front_the_tests_and_the_curves_are_about(ran: MainWindow) -> None:
+    look(ran, "pareto")
+    view, table = views(ran).pareto, ran.sections.compare.panel.table
+    curves = ran.sections.compare.curves
     assert {spot.category for spot in view.plot.spots} == {0, 1, 2}
     assert [curve.key for curve in curves.plot.curves] == [1, 2, 3]
-    shown = window.runs.shown
+    shown = ran.runs.shown
     box = table.visualRect(table.model().index(0, 0)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=box)
-    settle(window)
-    assert window.runs.shown is shown  # a tick chooses no run
+    settle(ran)
+    assert ran.runs.shown is shown  # a tick chooses no run
     assert {spot.category for spot in view.plot.spots} == {1, 2}
     assert [curve.key for curve in curves.plot.curves] == [2, 3]
     table.select(table.rows()[2])
     table.setFocus()
     QTest.keyClick(table, Qt.Key.Key_Space)
-    settle(window)
+    settle(ran)
     assert {spot.category for spot in view.plot.spots} == {1}
-    look(window, "tests")
-    assert paired(window) == []  # nothing is beside it
+    look(ran, "tests")
+    assert paired(ran) == []  # nothing is beside it
     QTest.keyClick(table, Qt.Key.Key_Space)
-    settle(window)
-    assert {row.key for row in paired(window)} == {2, 3}
+    settle(ran)
+    assert {row.key for row in paired(ran)} == {2, 3}
 
 
-def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> None:
-    three_runs(window)
-    look(window, "pareto")
-    plot = window.sections.compare.curves.plot
+def test_a_click_on_a_curve_chooses_that_run_and_size(ran: MainWindow) -> None:
+    look(ran, "pareto")
+    plot = ran.sections.compare.curves.plot
     plot.flush()
     reference = next(curve for curve in plot.curves if curve.reference)
     others = [curve for curve in plot.curves if not curve.reference]
@@ -99,28 +99,29 @@ def test_a_click_on_a_curve_chooses_that_run_and_size(window: MainWindow) -> Non
     assert all(np.isfinite(curve.half[curve.x >= reference.x[0]]).all() for curve in others)
     curve = plot.curves[0]
     plot.picked.emit(0, 2)
-    settle(window)
-    assert window.runs.shown.key == curve.key
-    assert window.current.model.x_value == 3
+    settle(ran)
+    assert ran.runs.shown.key == curve.key
+    assert ran.current.model.x_value == 3
     assert plot.chosen == (0, 2)
     plot.flush()
     assert f"chosen: {curve.label}" in plot.accessibleDescription()
     plot.setFocus()
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    settle(window)
-    assert (plot.chosen, window.current.model.x_value) == ((0, 3), 4)
+    settle(ran)
+    assert (plot.chosen, ran.current.model.x_value) == ((0, 3), 4)
     QTest.keyClick(plot, Qt.Key.Key_Down)
-    settle(window)
-    assert (plot.chosen, window.runs.shown.key) == ((1, 3), plot.curves[1].key)
-    number = window.runs.record(2).combination_of(window.session.choice.values)
-    folds = window.runs.record(2).result.folds
+    settle(ran)
+    assert (plot.chosen, ran.runs.shown.key) == ((1, 3), plot.curves[1].key)
+    number = ran.runs.record(2).combination_of(ran.session.choice.values)
+    folds = ran.runs.record(2).result.folds
     wanted = mean(float(fold.paths[number].validation["MAP"][3]) for fold in folds)
     assert plot.curves[1].y[3] == pytest.approx(wanted)
-    view = window.sections.compare.curves
+    view = ran.sections.compare.curves
     view.by._group.buttons()[-1].click()
-    settle(window)
-    assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in window.runs.records]
+    settle(ran)
+    assert [list(one.x) for one in plot.curves] == [[r.result.seconds] for r in ran.runs.records]
     assert "seconds" in plot.axes.x_label
+    view.by._group.buttons()[0].click()
 
 
 def test_runs_on_shares_of_the_queries_are_one_curve_whose_points_choose_runs(
@@ -193,10 +194,9 @@ def test_tab_goes_from_the_choice_of_the_view_to_what_is_in_it(window: MainWindo
         assert window.focusWidget().accessibleName() == name
 
 
-def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
-    run_with(window)
-    look(window, "pareto")
-    plot = views(window).pareto.plot
+def test_the_arrow_keys_walk_along_the_front(ran: MainWindow) -> None:
+    look(ran, "pareto")
+    plot = views(ran).pareto.plot
     plot.setFocus()
     for _ in plot.spots:
         QTest.keyClick(plot, Qt.Key.Key_Left)
@@ -204,18 +204,17 @@ def test_the_arrow_keys_walk_along_the_front(window: MainWindow) -> None:
     for _ in plot.spots:
         QTest.keyClick(plot, Qt.Key.Key_Right)
     assert plot.chosen == plot.marks.front[-1] == plot.marks.best
-    settle(window)
+    settle(ran)
 
 
-def test_in_the_smallest_window_every_view_has_its_place(window: MainWindow) -> None:
-    run_with(window)
-    window.resize(window.minimumSize())
+def test_in_the_smallest_window_every_view_has_its_place(ran: MainWindow) -> None:
+    ran.resize(ran.minimumSize())
     turn(0.02)
     for key in ("stability", "pareto", "folds", "tests", "published"):
-        look(window, key)
+        look(ran, key)
         turn(0.02)
-        assert window.size() == window.minimumSize(), key
-        assert window.workspace.height() >= window.workspace.minimumSizeHint().height(), key
+        assert ran.size() == ran.minimumSize(), key
+        assert ran.workspace.height() >= ran.workspace.minimumSizeHint().height(), key
 
 
 def test_views_are_walked_by_the_keyboard(window: MainWindow) -> None:
@@ -247,12 +246,11 @@ def test_where_nothing_is_known_the_view_says_of_what_numbers_are(window: MainWi
     assert "Greedy RankRLS" in table.placeholder
 
 
-def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(window: MainWindow) -> None:
-    window.resize(1024, 700)
-    three_runs(window)
-    window.workspace.show_page("compare")
-    settle(window)
-    table = window.sections.compare.panel.table
+def test_name_status_k_and_the_first_measure_are_in_sight_in_a_small_window(ran: MainWindow) -> None:
+    ran.resize(1024, 700)
+    ran.workspace.show_page("compare")
+    settle(ran)
+    table = ran.sections.compare.panel.table
     keys = [column.key for column in table.rows_model.columns]
     for key in ("key", "method", "status", "k", "MAP"):
         at = keys.index(key)

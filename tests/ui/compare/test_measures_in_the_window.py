@@ -23,6 +23,20 @@ from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
 
 
+def prepare(window: MainWindow) -> None:
+    finish(window)
+    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
+    finish(window)
+
+
+def first(window: MainWindow) -> RunRecord:
+    """Show the first of the runs that are shared."""
+    record = window.runs.records[0]
+    window.runs.show(record)
+    settle(window)
+    return record
+
+
 def pick(window: MainWindow, menu: str, key: str) -> None:
     """Pick an entry of the measure or convention menu."""
     entries = {action.data(): action for action in window.commands.submenus[menu].actions()}
@@ -36,108 +50,98 @@ def run_alone(plan: Plan, window: MainWindow) -> RunResult:
     return next(event.result for event in run(plan, data) if isinstance(event, RunFinished))
 
 
-def test_another_convention_measures_curves_map_tables_and_model_anew(window: MainWindow) -> None:
-    finish(window)
-    record = window.runs.records[0]
-    pick(window, "convention", "ranklib")
-    assert window.session.plan.convention == "letor4"
-    expected = run_alone(record.plan.changed(convention="ranklib"), window).folds[1].paths
-    curves = window.sections.select.curves
+def test_another_convention_measures_curves_map_tables_and_model_anew(ran: MainWindow) -> None:
+    record = first(ran)
+    pick(ran, "convention", "ranklib")
+    assert ran.session.plan.convention == "letor4"
+    expected = run_alone(record.plan.changed(convention="ranklib"), ran).folds[1].paths
+    curves = ran.sections.select.curves
     for key, path in enumerate(expected):
         ys = curves.validation_plot.family[key].ys
         np.testing.assert_allclose(ys, path.validation["MAP"], rtol=1e-12)
-    assert "RankLib" in window.toolbar.convention_button.text()
-    row = window.sections.compare.panel.rows()[0]
+    assert "RankLib" in ran.toolbar.convention_button.text()
+    row = ran.sections.compare.panel.rows()[0]
     assert row.convention == "RankLib"
-    anew = window.models.measured.view(record)
+    anew = ran.models.measured.view(record)
     assert row.summary.means["NDCG@10"] == pytest.approx(
         np.mean([f.test["NDCG@10"] for f in anew.folds.values()])
     )
-    model = window.current.model
+    model = ran.current.model
     assert model.plan.convention == "ranklib"
-    assert window.current.test == dict(anew.folds[2].test)
-    pick(window, "convention", "letor4")
-    assert window.current.test == dict(record.folds[2].test)
+    assert ran.current.test == dict(anew.folds[2].test)
+    pick(ran, "convention", "letor4")
+    assert ran.current.test == dict(record.folds[2].test)
 
 
 def test_any_measure_is_shown_of_a_run_that_did_not_report_it(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    ran: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finish(window)
-    record = window.runs.records[0]
-    pick(window, "measure", "RR")
+    record = first(ran)
+    pick(ran, "measure", "RR")
     assert "RR" not in record.plan.evaluated
-    assert window.sections.select.curves.validation_plot.axes.title == "validation RR"
-    assert window.sections.select.heat.plot.numbers()[1]
-    window.workspace.show_page("compare")
-    settle(window)
-    assert "RR" in window.sections.compare.panel.rows()[0].summary.means
+    assert ran.sections.select.curves.validation_plot.axes.title == "validation RR"
+    assert ran.sections.select.heat.plot.numbers()[1]
+    ran.workspace.show_page("compare")
+    settle(ran)
+    assert "RR" in ran.sections.compare.panel.rows()[0].summary.means
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("recall@7", True))
-    pick(window, "measure", "")
-    assert window.session.measure == "Recall@7"
+    pick(ran, "measure", "")
+    assert ran.session.measure == "Recall@7"
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("best@7", True))
-    pick(window, "measure", "")
-    assert window.session.measure == "Recall@7"
-    assert "best@7" in window.notice.text()
+    pick(ran, "measure", "")
+    assert ran.session.measure == "Recall@7"
+    assert "best@7" in ran.notice.text()
 
 
-def test_the_measure_that_is_shown_chooses_the_model_only_when_asked(window: MainWindow) -> None:
-    finish(window)
-    record = window.runs.records[0]
-    pick(window, "measure", "P@1")
-    measured = window.models.measured
+def test_the_measure_that_is_shown_chooses_the_model_only_when_asked(ran: MainWindow) -> None:
+    record = first(ran)
+    pick(ran, "measure", "P@1")
+    measured = ran.models.measured
     assert measured.view(record).folds[1].chosen is record.folds[1].chosen
-    window.commands["choose_by"].trigger()
-    settle(window)
+    ran.commands["choose_by"].trigger()
+    settle(ran)
     chosen = measured.view(record)
     assert chosen.plan.select_by == "P@1"
-    expected = run_alone(
-        record.plan.changed(measures=(*record.plan.measures, "P@1"), select_by="P@1"), window
-    )
+    expected = run_alone(record.plan.changed(measures=(*record.plan.measures, "P@1"), select_by="P@1"), ran)
     for fold in expected.folds:
         assert chosen.folds[fold.fold].selected == fold.selected
-    window.commands["choose_by"].trigger()
+    ran.commands["choose_by"].trigger()
     wait_until(lambda: measured.view(record).folds[1].chosen is record.folds[1].chosen)
 
 
-def test_the_runs_stand_by_every_convention_with_their_places(window: MainWindow) -> None:
-    finish(window)
-    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
-    finish(window)
-    window.workspace.show_page("compare")
-    views = window.sections.compare.views
+def test_the_runs_stand_by_every_convention_with_their_places(ran: MainWindow) -> None:
+    ran.workspace.show_page("compare")
+    views = ran.sections.compare.views
     views.show_view("conventions")
-    settle(window)
+    settle(ran)
     rows = views.conventions.table.rows()
     assert [row.key for row in rows] == [1, 2]
-    for record, row in zip(window.runs.records, rows, strict=True):
+    for record, row in zip(ran.runs.records, rows, strict=True):
         for key in CONVENTIONS:
-            own = run_alone(record.plan, window) if key == "letor4" else None
+            own = run_alone(record.plan, ran) if key == "letor4" else None
             if own is not None:
                 assert row.means[key] == pytest.approx(own.average["MAP"], rel=1e-12)
             better = sum(other.means[key] > row.means[key] for other in rows)
             assert row.places[key] == better + 1
     assert naming("mean MAP test rank").search(views.caption())
-    pick(window, "measure", "Disagreement")
+    pick(ran, "measure", "Disagreement")
     for row in views.conventions.table.rows():
         others = [other.means["letor4"] for other in views.conventions.table.rows()]
         assert row.places["letor4"] == 1 + sum(other < row.means["letor4"] for other in others)
 
 
-def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: MainWindow) -> None:
-    finish(window)
-    window.session.change("editing", method="rankrls", parameters={"regularization": (0.5, 2.0)})
-    finish(window)
-    window.workspace.show_page("compare")
-    settle(window)
-    results, measured = window.sections.compare, window.models.measured
-    pick(window, "measure", "RR")
-    pick(window, "convention", "ranklib")
+def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(ran: MainWindow) -> None:
+    ran.workspace.show_page("compare")
+    settle(ran)
+    results, measured = ran.sections.compare, ran.models.measured
+    results.views.show_view("pareto")
+    pick(ran, "measure", "RR")
+    pick(ran, "convention", "ranklib")
     for compared in results._tests.rows:
         if compared.found is None:
-            reference = measured.view(window.runs.record(compared.key)).result
+            reference = measured.view(ran.runs.record(compared.key)).result
     for compared in results._tests.rows:
-        run = measured.view(window.runs.record(compared.key)).result
+        run = measured.view(ran.runs.record(compared.key)).result
         if compared.found is not None:
             differences = run.per_query("RR") - reference.per_query("RR")
             assert compared.found.mean_difference == pytest.approx(np.nanmean(differences))
@@ -146,7 +150,7 @@ def test_paired_tests_curves_and_front_are_of_the_measure_that_is_shown(window: 
     drawn = {key: curve for points in results.curves._points for key, curve, _ in points}
     assert drawn
     for key, curve in drawn.items():
-        paths = [fold.paths for fold in measured.view(window.runs.record(key)).folds.values()]
+        paths = [fold.paths for fold in measured.view(ran.runs.record(key)).folds.values()]
         best = max(
             np.nanmax(sum(p.validation["RR"] for p in folds) / len(folds))
             for folds in zip(*paths, strict=True)

@@ -50,10 +50,10 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
     panel.table.setFocus()
     QTest.keyClick(panel.table, Qt.Key.Key_F2)
     write(window, "for the paper")
-    actions = {action.text(): action for action in panel._actions(panel.rows()[0])}
-    actions["Tags…"].trigger()
+    actions = {action.text: action for action in panel._actions(panel.rows()[0])}
+    actions["Tags…"].do()
     write(window, "paper,  good , paper")
-    actions["Note…"].trigger()
+    actions["Note…"].do()
     write(window, "grid at its end")
     first, second = texts(window)
     assert (first["method"].removesuffix(" ⚠"), first["tags"], first["note"]) == (
@@ -157,7 +157,7 @@ def press_delete(window: MainWindow, key: int) -> None:
 def remove_by_menu(window: MainWindow, key: int) -> None:
     panel = window.sections.compare.panel
     actions = panel.table.row_actions(next(row for row in panel.rows() if row.key == key))
-    next(action for action in actions if action.text().startswith("Remove")).trigger()
+    next(action for action in actions if action.text.startswith("Remove")).do()
 
 
 def file_of(window: MainWindow) -> Path:

@@ -1,3 +1,5 @@
+import csv
+import io
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -114,9 +116,9 @@ def test_runs_are_selected_removed_and_stopped(panel):
     QTest.keyClick(panel.table, Qt.Key.Key_Down)
     QTest.keyClick(panel.table, Qt.Key.Key_Delete)
     for action in panel._actions(panel.rows()[1])[3:]:
-        action.trigger()
+        action.do()
     assert told == [("selected", 2), ("removed", 2), ("cancel", 2), ("removed", 2)]
-    assert [a.text() for a in panel._actions(panel.rows()[0])] == [
+    assert [a.text for a in panel._actions(panel.rows()[0])] == [
         *("Rename", "Tags…", "Note…"),
         "Compare the others with this run",
         "Hide",
@@ -149,6 +151,11 @@ def test_against_the_reference_there_are_difference_interval_p_and_counts(panel)
         "reference",
         "–",
     )
+    written = list(csv.DictReader(io.StringIO(panel.table.rows_as_csv())))
+    numbers = "95 % interval from", "95 % interval to", "better", "equal", "worse", "smallest k", "largest k"
+    assert [float(written[0][name]) for name in numbers] == [found.low, found.high, 2, 1, 1, 1, 7]
+    assert [row["comparison"] for row in written] == ["", "reference"]
+    assert [row["part"] for row in written] == ["test", "test"]
 
 
 def test_the_filter_shows_the_runs_with_all_its_words(panel):

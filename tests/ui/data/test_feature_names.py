@@ -181,7 +181,7 @@ def test_notes_are_marked_and_costs_go_into_the_plan(
         monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Broken before May", True))
         table = window.sections.data.statistics.table
         action = table.row_actions(rows(window)[2])[0]
-        action.trigger()
+        action.do()
         assert rows(window)[2].note == "Broken before May"
         write(window, 0, "cost", "2.5")
         assert dict(window.session.plan.parameters["costs"]) == {1: 2.5}
@@ -231,9 +231,9 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         assert asked[0] == ["Group for 2 features. Leave empty for no group:", "", "Body"]
         assert dict(window.session.plan.groups) == {"Body": (1, 3), "Clicks": (2, 4)}
         note, group = window.sections.data.statistics.table.row_actions(rows(window)[0])
-        assert (note.text(), group.text()) == ("Note…", "Group…")
+        assert (note.text, group.text) == ("Note…", "Group…")
         select(window, 0)
-        group.trigger()
+        group.do()
         assert asked[1] == [
             f"Group for {rows(window)[0].name}. Leave empty for no group:",
             "Body",

@@ -47,7 +47,7 @@ def opened(window: MainWindow, path: Path) -> None:
     (action,) = (a for a in dialog._others.menu().actions() if a.text() == "model")
     action.trigger()
     assert dialog._others.text() == "model"
-    texts = [dialog._table.item(i, 1).text() for i in range(dialog._table.rowCount())]
+    texts = [row.role for row in dialog._table.rows()]
     assert texts == ["query", *["feature"] * 4, "label", "other label"]
     dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Open).click()
     wait_until(lambda: window.session.dataset is not before)

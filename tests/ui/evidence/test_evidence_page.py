@@ -43,30 +43,32 @@ def own_studies(shelf_folder: Path) -> Path:
     return shelf_folder
 
 
-def prepare(window: MainWindow) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RANKSTUDIO_DATA_DIR", f"{window._settings.folder}-user")
-        see(window)
-
-
-@pytest.fixture
-def seen(window: MainWindow) -> EvidenceController:
-    """The page, seen, of a run with a selection of three features; what takes a moment is computed."""
-    return see(window)
-
-
-@pytest.fixture
-def known(ran: MainWindow) -> EvidenceController:
-    """The page that several tests share, once all that takes a moment is computed."""
-    return ran.sections.evidence
-
-
-def see(window: MainWindow) -> EvidenceController:
-    finish(window)
+def select_three(window: MainWindow) -> EvidenceController:
+    """Show the page of a selection of three features; what takes a moment is computed."""
     window.session.select((1.0,), K)
     window.workspace.show_page("evidence")
     rest(window)
     return window.sections.evidence
+
+
+def prepare(window: MainWindow) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RANKSTUDIO_DATA_DIR", f"{window._settings.folder}-user")
+        finish(window)
+        select_three(window)
+
+
+@pytest.fixture
+def seen(window: MainWindow) -> EvidenceController:
+    """The page, seen, of a run with a selection of three features."""
+    finish(window)
+    return select_three(window)
+
+
+@pytest.fixture
+def seen_again(ran: MainWindow) -> EvidenceController:
+    """The same in the window that tests share which leave the selection as it is."""
+    return select_three(ran)
 
 
 def slow(cache: FoldCache, seconds: float) -> Any:
@@ -81,8 +83,8 @@ def slow(cache: FoldCache, seconds: float) -> Any:
     return gather
 
 
-def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, known: EvidenceController) -> None:
-    window, seen = ran, known
+def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, seen_again: EvidenceController) -> None:
+    window, seen = ran, seen_again
     evidence = window.models.evidence
     assert all(evidence.progress(package) is Progress.DONE for package in Package)
     rows = seen.panel.table.rows()
@@ -205,21 +207,21 @@ def test_another_k_in_the_middle_ends_it_and_the_page_is_of_the_new_selection(
 
 
 @pytest.mark.thorough
-def test_another_run_has_its_own_evidence(window: MainWindow, seen: EvidenceController) -> None:
-    first = window.models.evidence.found
-    window.session.change("other", parameters={"regularization": (2.0,), "n_features_to_select": 2})
-    window.commands["run"].trigger()
-    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
-    rest(window)
-    assert window.models.evidence.found is not first
-    assert window.models.evidence.found.selected == window.current.model.step.selected
-    window.sections.compare.panel.selected.emit(1)
-    window.session.select((1.0,), K)
-    assert window.models.evidence.found is first
+def test_another_run_has_its_own_evidence(ran: MainWindow, seen_again: EvidenceController) -> None:
+    first = ran.models.evidence.found
+    ran.session.change("other", parameters={"regularization": (2.0,), "n_features_to_select": 2})
+    ran.commands["run"].trigger()
+    wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
+    rest(ran)
+    assert ran.models.evidence.found is not first
+    assert ran.models.evidence.found.selected == ran.current.model.step.selected
+    ran.sections.compare.panel.selected.emit(1)
+    ran.session.select((1.0,), K)
+    assert ran.models.evidence.found is first
 
 
-def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, known: EvidenceController) -> None:
-    window, seen = ran, known
+def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen_again: EvidenceController) -> None:
+    window, seen = ran, seen_again
     table, evidence = seen.panel.table, window.models.evidence
     bar = table._bar()
     middle = round(bar.center().y())
@@ -263,10 +265,10 @@ def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen:
 
 
 def test_a_click_on_the_sets_of_another_selection_asks_nothing(
-    ran: MainWindow, known: EvidenceController
+    ran: MainWindow, seen_again: EvidenceController
 ) -> None:
     """As the page appears it shows them for a moment; their features may be none of the data any more."""
-    window, seen = ran, known
+    window, seen = ran, seen_again
     window.workspace.show_page("data")
     window.session.select((1.0,), 1)
     settle(window)
@@ -293,68 +295,68 @@ def test_the_matrix_is_read_and_used_by_keyboard(window: MainWindow, seen: Evide
 
 @pytest.mark.thorough
 def test_a_set_becomes_a_run_and_two_of_them_are_compared(
-    window: MainWindow, seen: EvidenceController
+    ran: MainWindow, seen_again: EvidenceController
 ) -> None:
-    model = window.current.model
+    model = ran.current.model
     other = [column for column in range(7) if column not in model.step.selected][:1]
     columns = (*model.step.selected[:2], *other)
-    record = seen.run_set(columns, "By hand")
+    record = seen_again.run_set(columns, "By hand")
     wait_until(lambda: record.result is not None)
-    rest(window)
-    assert record.title == "By hand" and window.runs.shown is record
-    assert set(window.current.model.step.selected) == set(columns)
-    found = window.models.evidence.found
+    rest(ran)
+    assert record.title == "By hand" and ran.runs.shown is record
+    assert set(ran.current.model.step.selected) == set(columns)
+    found = ran.models.evidence.found
     assert not found.required and set(found.selected) == set(columns)  # judged as any selection
-    assert len(window.current.model.path.steps) == 1
-    assert seen.best.use.isVisible() and seen.best.compare.isVisible()  # it is not the best one
-    seen.best.use.click()
-    best = window.runs.records[-1]
+    assert len(ran.current.model.path.steps) == 1
+    assert seen_again.best.use.isVisible() and seen_again.best.compare.isVisible()  # it is not the best one
+    seen_again.best.use.click()
+    best = ran.runs.records[-1]
     wait_until(lambda: best.result is not None)
-    rest(window)
+    rest(ran)
     assert best.title == "Best set of 3"
-    assert "lowest possible" in seen.best.gap.text() and not seen.best.use.isVisible()
-    window.sections.compare.panel.selected.emit(record.key)
-    rest(window)
-    n = len(window.runs.records)
-    looked_at = window.current.model.step
-    seen.best.compare.click()
-    wait_until(lambda: not window.runs.busy)
-    assert window.runs.shown is record and window.current.model.step is looked_at
-    assert window.workspace.page == "compare"
-    assert len(window.runs.records) == n  # both were there
-    ticked = [r for r in window.runs.records if window.models.marks.is_ticked(r.key)]
-    assert set(ticked) == {record, best} and window.models.marks.reference == record.key
-    settle(window)
+    assert "lowest possible" in seen_again.best.gap.text() and not seen_again.best.use.isVisible()
+    ran.sections.compare.panel.selected.emit(record.key)
+    rest(ran)
+    n = len(ran.runs.records)
+    looked_at = ran.current.model.step
+    seen_again.best.compare.click()
+    wait_until(lambda: not ran.runs.busy)
+    assert ran.runs.shown is record and ran.current.model.step is looked_at
+    assert ran.workspace.page == "compare"
+    assert len(ran.runs.records) == n  # both were there
+    ticked = [r for r in ran.runs.records if ran.models.marks.is_ticked(r.key)]
+    assert set(ticked) == {record, best} and ran.models.marks.reference == record.key
+    settle(ran)
 
 
 @pytest.mark.thorough
-def test_comparing_leaves_what_is_looked_at(window: MainWindow, seen: EvidenceController) -> None:
-    own = window.runs.shown
-    seen.run_set((0, 3, 4), "By hand")
-    wait_until(lambda: window.runs.records[-1].result is not None)
-    rest(window)
-    seen.best.compare.click()
-    wait_until(lambda: len(window.runs.records) == 3 and not window.runs.busy)
-    rest(window)
-    assert window.runs.shown is window.runs.records[1] and not window.current.shown.edited
-    assert own is window.runs.records[0] and not window.models.marks.is_ticked(own.key)
+def test_comparing_leaves_what_is_looked_at(ran: MainWindow, seen_again: EvidenceController) -> None:
+    own = ran.runs.shown
+    seen_again.run_set((0, 3, 4), "By hand")
+    wait_until(lambda: ran.runs.records[-1].result is not None)
+    rest(ran)
+    seen_again.best.compare.click()
+    wait_until(lambda: len(ran.runs.records) == 3 and not ran.runs.busy)
+    rest(ran)
+    assert ran.runs.shown is ran.runs.records[1] and not ran.current.shown.edited
+    assert own is ran.runs.records[0] and not ran.models.marks.is_ticked(own.key)
 
 
 @pytest.mark.thorough
-def test_the_sizes_are_listed_and_one_is_used(window: MainWindow, seen: EvidenceController) -> None:
-    seen.best.sizes.click()
-    dialog = seen.sizes
+def test_the_sizes_are_listed_and_one_is_used(ran: MainWindow, seen_again: EvidenceController) -> None:
+    seen_again.best.sizes.click()
+    dialog = seen_again.sizes
     wait_until(lambda: not dialog.search.busy)
     rows = dialog.table.rows()
-    assert [row.size for row in rows] == list(range(1, window.models.evidence.most_size + 1))
+    assert [row.size for row in rows] == list(range(1, ran.models.evidence.most_size + 1))
     assert all(row.found.proved for row in rows)
-    assert rows[K - 1].found.features == tuple(window.models.evidence.found.best.features)
+    assert rows[K - 1].found.features == tuple(ran.models.evidence.found.best.features)
     dialog.table.select(rows[1])
     dialog._show()
     dialog.use.click()
-    wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
-    rest(window)
-    assert set(window.current.model.step.selected) == set(rows[1].found.features)
+    wait_until(lambda: len(ran.runs.records) == 2 and not ran.runs.busy)
+    rest(ran)
+    assert set(ran.current.model.step.selected) == set(rows[1].found.features)
 
 
 @pytest.mark.thorough
@@ -442,20 +444,19 @@ def test_a_search_that_ended_without_a_proof_goes_on(
     assert asked[0][1] == MOST_SECONDS and [one for one in asked if "best" in one[0]][-1][1] == inf
 
 
-def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, known: EvidenceController) -> None:
+def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen_again: EvidenceController) -> None:
     """Catches queries of another part or order, and a list that the comparison replaces later."""
-    window, seen = ran, known
-    step = next(step for step in window.models.evidence.found.deciding if step.queries)
-    train = window.current.model.fold.train
-    row = next(row for row in seen.panel.table.rows() if row.found.column == step.feature)
-    (action, *_) = seen.panel.table.row_actions(row)
-    assert action.text() == "List the deciding queries"
-    seen.panel.table.cellClicked.emit(row, "deciding")
-    assert window.workspace.place == "queries"
-    queries = window.sections.queries
+    step = next(step for step in ran.models.evidence.found.deciding if step.queries)
+    train = ran.current.model.fold.train
+    row = next(row for row in seen_again.panel.table.rows() if row.found.column == step.feature)
+    (action, *_) = seen_again.panel.table.row_actions(row)
+    assert action.text == "List the deciding queries"
+    seen_again.panel.table.cellClicked.emit(row, "deciding")
+    assert ran.workspace.place == "queries"
+    queries = ran.sections.queries
     expected = {str(train.query_ids[at]) for at in step.queries}
     wait_until(lambda: {str(query.query_id) for query in queries.list.listed()} == expected)
-    settle(window)
+    settle(ran)
     assert queries.bar.part.value() == "train"
     assert {str(query.query_id) for query in queries.list.table.rows()} == expected
 
@@ -530,25 +531,26 @@ def test_more_than_chance_leads_to_the_page(window: MainWindow) -> None:
 
 
 @pytest.mark.thorough
-def test_another_measure_measures_the_losses_anew(window: MainWindow, seen: EvidenceController) -> None:
-    stability = window.models.evidence.found.stability
-    window.session.show_measure("NDCG@10")
-    rest(window)
-    found = window.models.evidence.found
+def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen_again: EvidenceController) -> None:
+    stability = ran.models.evidence.found.stability
+    ran.session.show_measure("NDCG@10")
+    rest(ran)
+    found = ran.models.evidence.found
     assert found.losses.measure == "NDCG@10" and found.stability is stability
-    titles = [column.title for column in seen.panel.table.rows_model.columns]
+    titles = [column.title for column in seen_again.panel.table.rows_model.columns]
     assert "NDCG@10 lost" in titles and "MAP lost" not in titles
 
 
-def test_table_and_plots_are_exported(ran: MainWindow, known: EvidenceController, tmp_path: Path) -> None:
-    window, seen = ran, known
-    items = {item.key: item for item in export_items(window.models, window.sections)}
+def test_table_and_plots_are_exported(
+    ran: MainWindow, seen_again: EvidenceController, tmp_path: Path
+) -> None:
+    items = {item.key: item for item in export_items(ran.models, ran.sections)}
     for key in ("evidence", "plot-probability", "plot-near-best", "plot-step-p"):
         assert not items[key].unavailable
     items["evidence"].write(tmp_path / "evidence.csv")
     lines = (tmp_path / "evidence.csv").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 1 + len(seen.panel.table.rows()) and "verdict" in lines[0]
-    for plot in (seen.probability.plot, seen.sets.plot, seen.stop.p_plot):
+    assert len(lines) == 1 + len(seen_again.panel.table.rows()) and "verdict" in lines[0]
+    for plot in (seen_again.probability.plot, seen_again.sets.plot, seen_again.stop.p_plot):
         assert plot.numbers()[1]
     write_item(items["plot-near-best"], tmp_path / "sets.png")
     assert (tmp_path / "sets.png").stat().st_size > 1000

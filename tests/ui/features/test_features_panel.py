@@ -235,8 +235,8 @@ def test_p_and_b_pin_and_ban_the_chosen_row(panel, told):
     QTest.keyClick(panel.table, Qt.Key.Key_B)
     assert told == [("pinned", 10), ("banned", 10)]
     row = panel.table.rows_model.rows[3]
-    assert [action.text() for action in panel._actions(row)] == ["Pin", "Allow again"]
-    assert panel._actions(panel.table.rows_model.rows[0])[0].text() == "Unpin"
+    assert [action.text for action in panel._actions(row)] == ["Pin", "Allow again"]
+    assert panel._actions(panel.table.rows_model.rows[0])[0].text == "Unpin"
 
 
 def test_sorting_by_weight_goes_by_size_and_leaves_missing_ones_at_the_end(panel):

@@ -40,5 +40,5 @@ def five_folds(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
 @pytest.fixture
 def own(five_folds: MainWindow) -> SelectionTab:
     """The tab of estimates on the data that are open, seen."""
-    five_folds.sections.lab.tabs.setCurrentIndex(1)
+    five_folds.sections.lab.tabs.select("selection")
     return five_folds.sections.lab.selection

@@ -191,6 +191,6 @@ def test_whatever_is_shown_elsewhere_the_simulation_goes_on(window: MainWindow, 
     window.workspace._pages["evidence"].maximise(panel)
     assert not lab.deviations.isVisible()
     wait_until(lambda: panel.bias.height() > 260)
-    window.sections.lab.tabs.setCurrentIndex(1)
-    window.sections.lab.tabs.setCurrentIndex(0)
+    window.sections.lab.tabs.select("selection")
+    window.sections.lab.tabs.select("auc")
     assert lab.deviations.isVisible() and panel.isVisible()

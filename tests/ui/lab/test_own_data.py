@@ -74,7 +74,7 @@ def test_my_data_draws_queries_of_what_is_open(five_folds: MainWindow, own: Sele
     assert set(whole.estimators) <= set(SELECTION)
     assert own.deviations.plot.axes.x_label == "estimated minus true MAP"
     assert own.deviations.caption().startswith("Five · 6 queries, drawn 3 times")
-    window.sections.lab.tabs.setCurrentIndex(0)
+    window.sections.lab.tabs.select("auc")
     assert lab.deviations.isVisible() and not own.deviations.isVisible()
 
 
@@ -148,7 +148,7 @@ def test_a_step_is_short_and_what_is_stopped_leaves_the_worker_free(
 def test_more_than_the_data_have_is_refused(
     window: MainWindow, lab: AucTab, values: dict[str, object], said: str
 ) -> None:
-    window.sections.lab.tabs.setCurrentIndex(1)
+    window.sections.lab.tabs.select("selection")
     own = window.sections.lab.selection
     for name, value in values.items():
         if name == "values":
@@ -167,7 +167,7 @@ def test_more_than_the_data_have_is_refused(
 def test_folds_that_are_not_everything_are_refused_with_the_reason(window: MainWindow, lab: AucTab) -> None:
     said: list[str] = []
     window.sections.lab.failed.connect(said.append)
-    window.sections.lab.tabs.setCurrentIndex(1)
+    window.sections.lab.tabs.select("selection")
     own = window.sections.lab.selection
     fill_in(own.form, n_queries=6, n_features=2, repetitions=3)
     press(own.form.start)
@@ -183,7 +183,7 @@ def test_the_test_part_of_a_single_fold_stays_sealed(window: MainWindow) -> None
     window.session.exchange(alone, window.session.plan)
     window.session.seal(True)
     window.commands["page_lab"].trigger()
-    window.sections.lab.tabs.setCurrentIndex(1)
+    window.sections.lab.tabs.select("selection")
     own = window.sections.lab.selection
     fill_in(own.form, n_queries=6, n_features=2, repetitions=1, each=1, values="1")
     press(own.form.start)

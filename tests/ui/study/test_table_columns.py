@@ -12,7 +12,7 @@ import pytest
 from hands import drop, fact_texts
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QTableWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox
 from waiting import wait_until
 from windows import finish, settle
 from wording import naming
@@ -73,10 +73,8 @@ def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path:
     box(dialog, "qid").setCurrentText("session")
     box(dialog, "label").setCurrentText("clicked")
     assert opened.isEnabled()
-    table = dialog.findChild(QTableWidget)
-    assert isinstance(table, QTableWidget)
-    texts = [[table.item(i, j).text() for j in (0, 1)] for i in range(3)]
-    assert texts == [["session", "query"], ["url", "left out"], ["clicked", "label"]]
+    texts = [(row.name, row.role) for row in dialog._table.rows()[:3]]
+    assert texts == [("session", "query"), ("url", "left out"), ("clicked", "label")]
     opened.click()
     wait_until(lambda: empty.session.dataset is not None)
     settle(empty)
@@ -96,6 +94,13 @@ def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path:
     settle(empty)
 
 
+def test_a_query_is_chosen_where_only_the_label_has_no_usual_name(empty: MainWindow, tmp_path: Path) -> None:
+    empty.open_path(str(write_table(tmp_path / "clicks.csv", label="clicked")))
+    dialog = asked(empty)
+    assert box(dialog, "qid").currentText() == "qid" and box(dialog, "label").currentData() == -1
+    dialog.reject()
+
+
 def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, tmp_path: Path) -> None:
     path = write_table(tmp_path / "judged.csv")
     empty.open_path(str(path))
@@ -105,13 +110,13 @@ def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, t
     assert before is not None
     empty.commands["columns"].trigger()
     dialog = asked(empty)
-    table = dialog.findChild(QTableWidget)
-    assert isinstance(table, QTableWidget)
-    assert table.item(2, 0).checkState() is Qt.CheckState.Checked
+    table = dialog._table
+    assert [row.is_feature for row in table.rows()[:3]] == [False, False, True]
     table.setFocus()
-    table.setCurrentCell(2, 0)
-    QTest.keyClick(table, Qt.Key.Key_Space)
-    assert table.item(2, 1).text() == "left out"
+    for place in (0, 2):  # the first one is the query, which stays that
+        table.selectRow(place)
+        QTest.keyClick(table, Qt.Key.Key_Space)
+    assert [row.role for row in table.rows()[:3]] == ["query", "label", "left out"]
     button(dialog, QDialogButtonBox.StandardButton.Open)()
     wait_until(lambda: empty.session.dataset is not before)
     settle(empty)
@@ -135,10 +140,9 @@ def test_a_column_tells_the_parts_and_can_be_mapped(empty: MainWindow, tmp_path:
     empty.commands["columns"].trigger()
     dialog = asked(empty)
     assert box(dialog, "part").currentText() == "split"
-    table = dialog.findChild(QTableWidget)
-    assert isinstance(table, QTableWidget) and table.item(0, 1).text() == "part"
+    assert dialog._table.rows()[0].role == "part"
     box(dialog, "part").setCurrentText("none")
-    assert table.item(0, 1).text() == "left out"
+    assert dialog._table.rows()[0].role == "left out"
     button(dialog, QDialogButtonBox.StandardButton.Open)()
     wait_until(lambda: empty.session.dataset is not before)
     settle(empty)
@@ -238,7 +242,7 @@ def test_text_without_queries_is_asked_about(
 
     monkeypatch.setattr("rankstudio.ui.study.open.Question.ask", answer)
     said: list[str] = []
-    empty.open_controller.failed.connect(said.append)
+    empty.open_controller.said.connect(lambda text: said.extend([text] * ("not opened" in text)))
     empty.open_path(str(path))
     wait_until(lambda: questions and (empty.session.dataset is not None or bool(said)))
     settle(empty)

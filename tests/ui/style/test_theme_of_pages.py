@@ -39,9 +39,8 @@ class Told(QObject):
         return False
 
 
-@pytest.fixture
-def visited(window: MainWindow, theme: Theme) -> Iterator[MainWindow]:
-    """A window every page of which was seen, with a run."""
+def prepare(window: MainWindow) -> None:
+    """Run, and look at every page."""
     window.resize(1280, 760)
     finish(window)
     window.session.look_at(1)
@@ -50,10 +49,22 @@ def visited(window: MainWindow, theme: Theme) -> Iterator[MainWindow]:
         settle(window)
     window.workspace.show_page(FIRST)
     settle(window)
-    theme.finish()
-    yield window
+
+
+@pytest.fixture
+def sized(theme: Theme) -> Iterator[Theme]:
+    """The theme, which afterwards has the usual size of the text again."""
+    yield theme
     theme.set_text_size(13)
     theme.finish()
+
+
+@pytest.fixture
+def visited(ran: MainWindow, sized: Theme) -> MainWindow:
+    """A window every page of which was seen, with a run."""
+    ran.resize(1280, 760)
+    sized.finish()
+    return ran
 
 
 def inside(window: MainWindow) -> set[QWidget]:
@@ -84,45 +95,48 @@ def _style_all(app: QApplication) -> None:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
-    visited: MainWindow, theme: Theme, app: QApplication, change: str
+    window: MainWindow, sized: Theme, app: QApplication, change: str
 ) -> None:
-    for laid_out in (visited.sections.select.curves.slider, visited.sections.method.form):
-        laid_out.hide()  # a new layout moves them by a few pixels, which is no style
-    settle(visited)
-    CHANGES[change](theme)
-    wait_until(visited.updatesEnabled)
-    assert theme.waits, "what is not seen"
-    early = pictures(visited)
+    theme = sized
+    prepare(window)
     theme.finish()
-    late = pictures(visited)
+    for laid_out in (window.sections.select.curves.slider, window.sections.method.form):
+        laid_out.hide()  # a new layout moves them by a few pixels, which is no style
+    settle(window)
+    CHANGES[change](theme)
+    wait_until(window.updatesEnabled)
+    assert theme.waits, "what is not seen"
+    early = pictures(window)
+    theme.finish()
+    late = pictures(window)
     _style_all(app)
-    wanted = pictures(visited)
+    wanted = pictures(window)
     assert [key for key, picture in late.items() if picture != wanted[key]] == []
     if change == "dark":  # another size of the text moves what is seen until it is in its place
         assert [key for key, picture in early.items() if picture != wanted[key]] == []
 
 
-@pytest.mark.parametrize("change", CHANGES)
 def test_no_turn_of_the_event_loop_styles_more_than_its_part(
-    visited: MainWindow, theme: Theme, app: QApplication, change: str
+    visited: MainWindow, theme: Theme, app: QApplication
 ) -> None:
-    told = Told(inside(visited))
-    seen = {widget for widget in told.widgets if widget.isVisible()}
-    assert len(told.widgets) > 10 * PER_TURN > 2 * len(seen) > 4 * PER_TURN
-    app.installEventFilter(told)
-    CHANGES[change](theme)
-    assert told.counts == {}, "the turn of the click only begins"
-    shown_after = 0
-    while theme.waits:
-        told.turns.append(0)
-        app.processEvents()
-        if visited.updatesEnabled() and not shown_after:
-            shown_after = len(told.counts)
-    app.removeEventFilter(told)
-    assert max(told.turns) <= PER_TURN
-    assert 0.9 * len(seen) <= shown_after <= len(seen) + PER_TURN, "drawn again when what is seen is styled"
-    assert set(told.counts.values()) == {1}, "not of the moment without a sheet too, and not twice"
-    assert len(told.counts) > 0.9 * len(told.widgets)
+    for make in CHANGES.values():
+        told = Told(inside(visited))
+        seen = {widget for widget in told.widgets if widget.isVisible()}
+        assert len(told.widgets) > 10 * PER_TURN > 2 * len(seen) > 4 * PER_TURN
+        app.installEventFilter(told)
+        make(theme)
+        assert told.counts == {}, "the turn of the click only begins"
+        shown_after = 0
+        while theme.waits:
+            told.turns.append(0)
+            app.processEvents()
+            if visited.updatesEnabled() and not shown_after:
+                shown_after = len(told.counts)
+        app.removeEventFilter(told)
+        assert max(told.turns) <= PER_TURN
+        assert 0.9 * len(seen) <= shown_after <= len(seen) + PER_TURN, "drawn when what is seen is styled"
+        assert set(told.counts.values()) == {1}, "not of the moment without a sheet too, and not twice"
+        assert len(told.counts) > 0.9 * len(told.widgets)
 
 
 def test_a_change_amid_a_change_styles_every_widget_once_more(
@@ -142,9 +156,18 @@ def test_a_change_amid_a_change_styles_every_widget_once_more(
     assert len(told.counts) > 0.9 * len(told.widgets)
 
 
-def test_a_page_that_is_shown_meanwhile_has_its_style(
+def test_a_window_may_be_closed_meanwhile(window: MainWindow, theme: Theme) -> None:
+    theme.set_mode("dark")
+    window.close()
+    theme.finish()
+    assert not theme.waits
+
+
+def test_icons_follow_and_a_page_that_is_shown_meanwhile_has_its_style(
     visited: MainWindow, theme: Theme, app: QApplication
 ) -> None:
+    buttons = visited.workspace.rail.findChildren(QToolButton)
+    before = [button.icon().pixmap(16).toImage() for button in buttons]
     page = next(page for page in visited.findChildren(Page) if not page.isVisible())
     told = Told({page, *page.findChildren(QWidget)})
     app.installEventFilter(told)
@@ -152,30 +175,19 @@ def test_a_page_that_is_shown_meanwhile_has_its_style(
     theme.style_page(page)
     app.removeEventFilter(told)
     assert set(told.counts) == told.widgets
+    theme.finish()
+    assert all(button.icon().pixmap(16).toImage() != old for button, old in zip(buttons, before, strict=True))
 
 
-def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(
-    visited: MainWindow, theme: Theme
-) -> None:
-    form = visited.sections.lab.auc.form
+def test_labels_of_a_form_that_is_not_seen_fit_the_size_of_the_text(window: MainWindow, sized: Theme) -> None:
+    theme = sized
+    for page in ("lab", FIRST):
+        window.workspace.show_page(page)
+        settle(window)
+    form = window.sections.lab.auc.form
     labels = [field.label for field in form._fields.values()]
     before = labels[0].maximumWidth()
     theme.set_text_size(16)
     theme.finish()
     assert not labels[0].isVisible()
     assert labels[0].maximumWidth() >= max(label.sizeHint().width() for label in labels) > before
-
-
-def test_icons_follow(visited: MainWindow, theme: Theme) -> None:
-    buttons = visited.workspace.rail.findChildren(QToolButton)
-    before = [button.icon().pixmap(16).toImage() for button in buttons]
-    theme.set_mode("dark")
-    theme.finish()
-    assert all(button.icon().pixmap(16).toImage() != old for button, old in zip(buttons, before, strict=True))
-
-
-def test_a_window_may_be_closed_meanwhile(visited: MainWindow, theme: Theme) -> None:
-    theme.set_mode("dark")
-    visited.close()
-    theme.finish()
-    assert not theme.waits

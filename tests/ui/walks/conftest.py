@@ -19,7 +19,7 @@ _SECONDS_A_STEP, _SHORTENING = 1.0, 600.0
 """So long a step may take on a busy machine, and so long a walk that fails may be made shorter."""
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give random walks the time that so many steps need."""
     for item in items:

@@ -96,7 +96,7 @@ def substitute(window: MainWindow) -> str:
     read(labels[at])
     sentence = read(labels[at + 1])
     assert any(
-        f"{name} ({number}) for {first.feature_id}" in sentence
+        f"{name} ({number}) instead of {first.feature_id}" in sentence
         for number, name in zip(
             window.session.dataset.feature_ids, window.session.dataset.feature_names, strict=True
         )

@@ -20,6 +20,7 @@ from rankstudio.ui.widgets import (
     Segmented,
 )
 from rankstudio.ui.widgets.choices import LEAST_WIDTH
+from rankstudio.ui.widgets.panel import Caption
 
 FOLDS = [(1, "1"), (2, "2"), (3, "3"), (None, "all")]
 
@@ -249,6 +250,17 @@ def test_a_message_is_never_read_as_markup(theme, stage):
     assert label.textFormat() == Qt.TextFormat.PlainText
 
 
+def test_a_caption_is_cut_between_words_and_no_stub_is_left(app, theme, stage):
+    caption = Caption("784 validation queries · click a point")
+    stage(caption, 400, 20)
+    widths = [
+        caption.fontMetrics().horizontalAdvance(text) + 8 for text in ("784 validation queries …", "784 v…")
+    ]
+    for width, shown in zip(widths, ("784 validation queries …", ""), strict=True):
+        caption.resize(width, 20)
+        assert (caption.shown_text(), caption.toolTip()) == (shown, caption.text())
+
+
 def test_a_panel_has_a_header_of_36_pixels_and_its_caption_gives_way_first(theme, stage):
     panel = Panel(theme, "Candidates at step 3", "what the criterion would drop to, " * 4)
     content = QLabel("content")
@@ -257,7 +269,7 @@ def test_a_panel_has_a_header_of_36_pixels_and_its_caption_gives_way_first(theme
     title, caption = panel.findChildren(ElidedLabel)
     assert title.parentWidget().height() == 36
     assert title.shown_text() == "Candidates at step 3"
-    assert caption.shown_text().endswith("…")
+    assert len(caption.shown_text()) < len(caption.text())
     assert content.geometry().top() >= 37
     panel.set_title("Other")
     panel.set_caption("all")

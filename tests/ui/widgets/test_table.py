@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
-from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QGuiApplication, QHelpEvent
+from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu, QStyleOptionViewItem, QToolTip, QWidget
 from walks.user import User
@@ -18,7 +18,7 @@ from rankstudio.ui.style import palettes
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Dot, ProgressCell, TableView
 from rankstudio.ui.widgets.columns import is_missing
-from rankstudio.ui.widgets.table import PAD, Cells
+from rankstudio.ui.widgets.table import PAD, Cells, RowAction
 
 NAN = float("nan")
 
@@ -195,7 +195,7 @@ def test_new_contents_of_the_same_rows_keep_choice_and_scroll_and_tell_nobody(ta
 
 
 def test_the_menu_has_the_row_s_own_actions_first(table):
-    table.row_actions = lambda row: [QAction(f"Pin {row.id}", table)]
+    table.row_actions = lambda row: [RowAction(f"Pin {row.id}", table.copy)]
     texts = [action.text() for action in table.menu(ROWS[0]).actions()]
     always = ["Copy", "Copy as LaTeX", "Copy as Markdown", "Save as CSV, LaTeX or Markdown…"]
     assert texts == ["Pin 39", "", *always]

@@ -102,7 +102,7 @@ def table_runs(sources: Iterable[ReportSource]) -> list[TableRun]:
         TableRun(
             run.result,
             run.label.name,
-            lambda run=run: opener(run.plan, run.recorded),  # type: ignore[misc]
+            lambda run=run: run.data if run.data is not None else opener(run.plan, run.recorded),  # type: ignore[misc]
             source.sealed,
         )
         for source in sources

@@ -190,7 +190,8 @@ def read_clicks(text: TextLines) -> ClickLog:
     places = _places(_cells(text, 1, header, delimiter)) if filled else {}
     if not set(places).issuperset(_NEEDED):
         raise text.error(filled[0][0] if filled else 1, header, _EXPECTED)
-    names: dict[str, dict[str, int]] = {"query": {}, "document": {}}
+    query_numbers: dict[str, int] = {}
+    document_numbers: dict[str, int] = {}
     sessions: dict[tuple[str, str], int] = {}
     rows: list[tuple[int, int, int, int, int, bool]] = []
     shares: list[float] = []
@@ -198,15 +199,11 @@ def read_clicks(text: TextLines) -> ClickLog:
     n_lists = 0
     for line, content in filled[1:]:
         cells = _cells(text, line, content, delimiter)
-        if len(cells) <= max(places.values()) or not all(
-            cells[places[what]] for what in ("query", "document")
-        ):
+        if len(cells) <= max(places.values()) or not (cells[places["query"]] and cells[places["document"]]):
             raise text.error(line, content, _EXPECTED)
-        query, document = (cells[places[what]] for what in ("query", "document"))
+        query, document = cells[places["query"]], cells[places["document"]]
         position = _whole(text, line, cells[places["position"]])
-        click = cells[places["click"]]
-        if click not in ("0", "1"):
-            raise text.error(line, click, "0 or 1 as the click")
+        clicked = _click(text, line, cells[places["click"]])
         if "session" in places:
             at = sessions.setdefault((cells[places["session"]], query), len(sessions))
         else:
@@ -214,28 +211,19 @@ def read_clicks(text: TextLines) -> ClickLog:
             at, before = n_lists - 1, (query, position)
         if "propensity" in places:
             shares.append(_propensity(text, line, cells[places["propensity"]]))
-        numbers = (
-            names[w].setdefault(n, len(names[w])) for w, n in (("query", query), ("document", document))
-        )
-        rows.append((line, at, *numbers, position, click == "1"))  # type: ignore[arg-type]
+        q = query_numbers.setdefault(query, len(query_numbers))
+        d = document_numbers.setdefault(document, len(document_numbers))
+        rows.append((line, at, q, d, position, clicked))
     if not any(row[5] for row in rows):
         raise DatasetError(tr("{path}: found no click; expected at least one.").format(path=text.path))
     table = np.array(rows, dtype=np.int64)
     order = np.argsort(table[:, 1], kind="stable")
     table = table[order]
     _check_lists(text, table)
-    line_of, lists, queries, documents, positions, clicked = table.T.copy()
-    return ClickLog(
-        line_of,
-        lists,
-        queries,
-        documents,
-        positions,
-        clicked.astype(bool),
-        np.array(shares)[order] if shares else None,
-        tuple(names["query"]),
-        tuple(names["document"]),
-    )
+    line_of, lists, queries, documents, positions, clicks = table.T.copy()
+    propensity = np.array(shares)[order] if shares else None
+    names = tuple(query_numbers), tuple(document_numbers)
+    return ClickLog(line_of, lists, queries, documents, positions, clicks.astype(bool), propensity, *names)
 
 
 def _cells(text: TextLines, line: int, content: str, delimiter: str) -> list[str]:
@@ -251,6 +239,12 @@ def _whole(text: TextLines, line: int, cell: str) -> int:
     if value is None or not 1 <= value <= _MOST_POSITION or value != int(value):
         raise text.error(line, cell, f"a position, a whole number from 1 to {_MOST_POSITION:,}")
     return int(value)
+
+
+def _click(text: TextLines, line: int, cell: str) -> bool:
+    if cell not in ("0", "1"):
+        raise text.error(line, cell, "0 or 1 as the click")
+    return cell == "1"
 
 
 def _propensity(text: TextLines, line: int, cell: str) -> float:

@@ -401,8 +401,8 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     if plan.rule != SMALLEST or plan.select_by == CRITERION or tested:
         return ()
     text = tr(
-        "rule smallest: models are tested with at least {least} validation queries. With fewer, the best "
-        "model is chosen."
+        "The rule “smallest” tests models on at least {least} validation queries. There are fewer, so the "
+        "best model is chosen."
     )
     return (Note(text.format(least=LEAST_PAIRS)),)
 

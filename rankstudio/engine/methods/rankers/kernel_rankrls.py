@@ -230,7 +230,7 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     def _decomposed(self, data: QueryData, kernel: Kernel) -> Waiting[_Decomposed]:
         """Decompose, or find what other settings of λ have decomposed."""
         settings = self._settings(kernel)
-        yield WorkProgress("decomposing the kernel", 0.0)
+        yield WorkProgress(tr("decomposing the kernel"), 0.0)
         found = shared(data, ("RankRLS", settings), lambda: _decompose(data, *settings))
         if found.said:
             yield Note(found.said, kind=DependentBasisWarning)

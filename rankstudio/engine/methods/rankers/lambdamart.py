@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, between
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import LinearRanker, prices_of
 from rankstudio.engine.methods.catalog.method import Method
 from rankstudio.engine.methods.catalog.rankers import LAMBDAMART
@@ -248,7 +249,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         lightgbm = lightgbm_library(LAMBDAMART.label)
         rows: Any = data.X
         if data.several:
-            yield WorkProgress("binning features", 0.0)
+            yield WorkProgress(tr("binning features"), 0.0)
             rows = shard_rows(lightgbm, data)
             parameters["data_random_seed"] = _sample_seed(parameters["seed"])
         training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)

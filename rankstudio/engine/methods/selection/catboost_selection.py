@@ -11,6 +11,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import Cancelled
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.selectors import CATBOOST_SELECTION
 from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.rankers.converted_trees import (
@@ -114,7 +115,7 @@ class CatBoostSelection(PathSelector):
             pool = pool_of(catboost, whole, left)
             stage = partial(_drop, catboost, parameters, pool, size, algorithm)
             with refusals(self.entry.label, catboost):
-                growing = watched(stage, "eliminating features", parameters["iterations"])
+                growing = watched(stage, tr("eliminating features"), parameters["iterations"])
                 found = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
             dropped = [*left[found[::-1]].tolist(), *dropped]
             left = np.delete(left, found)

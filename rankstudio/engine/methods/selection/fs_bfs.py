@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstudio.engine.arithmetic.optimisers.coordinate_ascent import AscentSearch
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import between
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.base import MOST_SEED
 from rankstudio.engine.methods.catalog.selectors import FS_BFS
 from rankstudio.engine.methods.rankers.coordinate_ascent import ascent_search
@@ -213,7 +214,7 @@ class FSBFS(PathSelector):
 
 def _telling(looking: Generator[object, None, Node], share: float) -> Waiting[Node]:
     """Give a sign of life for everything that a search tells."""
-    return told_as(looking, lambda _: WorkProgress("searching for a subset", share))
+    return told_as(looking, lambda _: WorkProgress(tr("searching for a subset"), share))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.selectors import RECURSIVE_ELIMINATION
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.selection.base import Ordering, PathSelector
@@ -137,7 +138,7 @@ def _eliminating(
     left = np.flatnonzero(~constant)
     compared = np.full((k, scale.size), np.nan)
     while left.size > 1:
-        yield WorkProgress("eliminating features", 1.0 - left.size / scale.size)
+        yield WorkProgress(tr("eliminating features"), 1.0 - left.size / scale.size)
         importance = np.abs((yield from weights(left))) * scale[left]
         if left.size <= k:
             compared[left.size - 1, left] = importance

@@ -127,10 +127,8 @@ class OverlayPlot(Plot):
         """Return whether there is no curve."""
         return not self.curves
 
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the range of all curves, and that in which their better part is seen well."""
-        if not self.curves:
-            return (0.0, 1.0), (0.0, 1.0)
         x = np.concatenate([curve.x for curve in self.curves])
         y = np.concatenate([curve.y for curve in self.curves])
         x_range = (float(x.min()), float(x.max())) if x.min() < x.max() else padded(float(x[0]), float(x[0]))

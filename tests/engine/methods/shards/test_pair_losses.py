@@ -16,6 +16,7 @@ from sharded_problems import (
     problem,
     steps,
 )
+from sklearn.base import clone
 
 from rankstudio.engine.arithmetic.pair_losses import PairLoss, SmoothedHinge, SquaredHinge
 from rankstudio.engine.methods.base import ConvergingRanker
@@ -128,7 +129,8 @@ def test_the_minimum_is_that_of_the_whole(method: ConvergingRanker, documents: i
 
 @EVERY_RANKER
 def test_the_same_bits_everywhere(method: ConvergingRanker, tmp_path: Path) -> None:
-    assert_same_everywhere(method, problem(60), tmp_path)
+    early = clone(method).set_params(tol=1e-3)  # its bits are the same, wherever it ends
+    assert_same_everywhere(early, problem(60), tmp_path)
     assert_one_shard_is_whole(method, problem())
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.selection.base import TIE
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints, worth
@@ -123,7 +124,7 @@ class FloatingSearch(Search, Protocol):
 
 def greedy_steps(path: Iterator[Step | WorkProgress], rules: Constraints) -> Waiting[list[Step]]:
     """Return the steps of a greedy path, with its progress events and one for each step."""
-    return steps_of(path, lambda step: WorkProgress("greedy search", step.number / rules.k))
+    return steps_of(path, lambda step: WorkProgress(tr("greedy search"), step.number / rules.k))
 
 
 def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> Iterator[Step | WorkProgress]:
@@ -171,7 +172,7 @@ def floating(greedy: list[Step], search: FloatingSearch, rules: Constraints) -> 
         else:
             sets.grow(size)
             size += 1
-        yield WorkProgress("floating search", reached / sets.most)
+        yield WorkProgress(tr("floating search"), reached / sets.most)
     yield from sets.steps()
 
 

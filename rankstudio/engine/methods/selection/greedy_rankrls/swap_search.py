@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankstudio.engine.arrays import Bools, Ints
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import BestSets, FloatingSearch
 from rankstudio.engine.steps import Step
@@ -107,4 +108,4 @@ def swap_sets(sets: BestSets, search: FloatingSearch, rules: Constraints) -> Ite
             selected, _ = swap_features(search, before, rules, sets.tie)
             if selected != before:
                 sets.put(size, selected)
-        yield WorkProgress("swap search", size / sets.most)
+        yield WorkProgress(tr("swap search"), size / sets.most)

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from rankstudio.engine.arithmetic.query_data import QueryData
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import (
     SizeSearch,
@@ -101,7 +102,7 @@ def best_path(
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
             searched = sum(state.share * state.n_sets for state in states)
-            yield WorkProgress("best sets", searched / max(1, whole))
+            yield WorkProgress(tr("best sets"), searched / max(1, whole))
     before = rules.pinned
     for state in states:
         groups = problem.groups.containing(state.columns)

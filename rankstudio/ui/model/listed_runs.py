@@ -1,0 +1,102 @@
+"""The finished runs that the window lists, as what reports, figures and tables are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rankstudio.engine.experiment.storage.study_contents import (
+    RecordedData,
+    ReportSettings,
+    SealMark,
+    fingerprint,
+    is_sealed,
+)
+from rankstudio.ui.language import tr
+
+if TYPE_CHECKING:
+    from rankstudio.engine.analysis.report.source import ReportedRun, ReportSource
+    from rankstudio.engine.data.dataset import FoldedDataset
+    from rankstudio.engine.experiment.results.results import RunResult
+    from rankstudio.engine.experiment.storage.study import Study
+    from rankstudio.engine.experiment.storage.study_contents import RunKey, RunLabel
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRun:
+    """A finished run of the window.
+
+    Attributes
+    ----------
+    number : int
+    result : RunResult
+    dataset : FoldedDataset
+    label : RunLabel
+    stored : RunKey or None
+        Which run of the study it is.
+    recorded : RecordedData or None
+        Its data, where `dataset` has no documents.
+    """
+
+    number: int
+    result: RunResult
+    dataset: FoldedDataset
+    label: RunLabel
+    stored: RunKey | None
+    recorded: RecordedData | None
+
+
+@dataclass(frozen=True, eq=False)
+class ReportRequest:
+    """What a report is asked of.
+
+    Attributes
+    ----------
+    runs : tuple of ListedRun
+    study : Study or None
+    settings : ReportSettings
+    sealed : bool
+        Whether the test part is covered.
+    """
+
+    runs: tuple[ListedRun, ...]
+    study: Study | None
+    settings: ReportSettings
+    sealed: bool
+
+
+def source_of(asked: ReportRequest) -> ReportSource:
+    """Return what a report and its figures are made of."""
+    from rankstudio.engine.analysis.report.source import ReportSource  # noqa: PLC0415 - on the worker only
+
+    marks = asked.study.seal_marks if asked.study is not None else ()
+    if asked.sealed and not is_sealed(marks):
+        marks = (*marks, SealMark.now(sealed=True))
+    title = asked.study.title if asked.study is not None else tr("Study")
+    runs = tuple(_reported(run, asked.study) for run in asked.runs)
+    return ReportSource(title, runs, asked.settings, marks)
+
+
+def _reported(run: ListedRun, study: Study | None) -> ReportedRun:
+    from rankstudio.engine.analysis.report.source import ReportedRun, kept_evidence  # noqa: PLC0415 - on the worker only
+
+    recorded = run.recorded
+    if study is not None and run.stored is not None:
+        recorded = study.data(run.stored)
+    if recorded is None:
+        recorded = _record(run.dataset)
+    plan = run.result.plan
+    result = replace(run.result, plan=plan.changed(data=recorded.opened_by(plan)))
+    data = run.dataset if run.recorded is None else None
+    there = study is not None and run.stored is not None
+    evidence, importances = kept_evidence(study, run.stored) if there else ((), ())  # type: ignore[arg-type] # both are there
+    return ReportedRun(run.number, result, recorded, data, run.label, evidence, importances)
+
+
+def _record(dataset: FoldedDataset) -> RecordedData:
+    """Return what a study would record of data."""
+    found = fingerprint(dataset)
+    place = str(dataset.path.absolute()) if dataset.path is not None else ""
+    folds = tuple(fold.number for fold in dataset.folds)
+    ids = tuple(int(i) for i in dataset.feature_ids)
+    return RecordedData(dataset.name, place, found.checksum, found.files, folds, ids, dataset.feature_names)
