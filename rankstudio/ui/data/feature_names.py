@@ -85,6 +85,7 @@ class FeatureNames(Controller):
         self._notes = FeatureNotes()
         self.groups = FeatureGroups(models.session, data, parent)
         self.groups.failed.connect(self.failed)
+        self.groups.said.connect(self.said)
         self.groups.changed.connect(self._keep_groups)
         self._of = ""  # checksum of the data whose notes these are
         models.session.datasetChanged.connect(self._load)

@@ -284,7 +284,7 @@ def test_without_a_selected_row_a_sentence_says_where_to_select(window: MainWind
     show_data(window)
     select(window)
     QTest.keyClick(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
-    assert naming("Data").search(window.notice.text())
+    assert naming("Data").search(window.status.text())
     settle(window)
 
 
