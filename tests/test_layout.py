@@ -5,12 +5,27 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "rankstudio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@cache
+def nodes() -> list[tuple[str, ast.Module | ast.ClassDef | ast.FunctionDef]]:
+    """Return the modules, classes and functions of the package, each with its file."""
+    found = []
+    for path in MODULES:
+        waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+        for node in waiting:
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                found.append((str(path.relative_to(ROOT)), node))
+            # Definitions stand among statements, whose expressions hold none.
+            waiting += [inside for inside in ast.iter_child_nodes(node) if not isinstance(inside, ast.expr)]
+    return found
 
 
 def test_the_window_has_two_modules_beside_its_packages() -> None:
@@ -27,10 +42,9 @@ def test_the_window_has_two_modules_beside_its_packages() -> None:
 
 def test_a_class_has_a_name_of_its_own() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
-    for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].append(str(path.relative_to(ROOT)))
+    for path, node in nodes():
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            homes[node.name].append(path)
     assert {name: at for name, at in homes.items() if len(at) > 1} == {}
 
 
@@ -62,10 +76,6 @@ def _ill_formed(docstring: str) -> list[str]:
 def test_sections_of_docstrings_have_entries() -> None:
     """Catches "DataError If the file cannot be read" in one line, which a site shows as a name."""
     ill_formed = {
-        f"{path.relative_to(ROOT)}: {line}"
-        for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        for line in _ill_formed(ast.get_docstring(node) or "")
+        f"{path}: {line}" for path, node in nodes() for line in _ill_formed(ast.get_docstring(node) or "")
     }
     assert ill_formed == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -12,6 +13,7 @@ from waiting import turn, wait_until
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.table_preview import preview_table
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.select.given_runs import GivenDialog
 from rankstudio.ui.study.dialogs import ColumnsDialog
 
@@ -97,6 +99,7 @@ def _ask(act: Callable[[], object], look: Callable[[QDialog], None]) -> None:
 def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
     """Return what opens dialogs, and may wait for their end."""
     backend = window.commands.submenus["backend"].actions()
+    waiting = replace(window.runs.records[0], state=RunState.QUEUED)  # one that has ended is removed unasked
 
     def ask_sizes() -> None:
         window.sections.compare.panel.selected.emit(1)  # of greedy RankRLS
@@ -123,7 +126,7 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
         "cluster": [one for one in backend if one.isCheckable()][-1].trigger,
         "about": window.help.about,
         "measure": window.measurement.ask_measure,
-        "removal": lambda: window.run_changes.ask_removal(window.runs.records[0]),
+        "removal": lambda: window.run_changes.ask_removal(waiting),
     }
 
 

@@ -25,10 +25,11 @@ def type_into(field, text):
 
 
 def unfold(form):
-    """Open what is folded under "More options"."""
-    for fold in form.findChildren(Disclosure):
-        if fold.isVisible() and not fold.opened:
-            QTest.mouseClick(fold.button, Qt.MouseButton.LeftButton)
+    """Open what is folded under "More options", and return it."""
+    folded = [fold for fold in form.findChildren(Disclosure) if fold.isVisible() and not fold.opened]
+    for fold in folded:
+        QTest.mouseClick(fold.button, Qt.MouseButton.LeftButton)
+    return folded
 
 
 def pick(form, name, key):

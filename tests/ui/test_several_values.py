@@ -18,6 +18,8 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
 
+prepare = settle
+
 SIZES = {"regularization": (1.0, 4.0), "n_features_to_select": (2, None), "search": ("forward", "floating")}
 
 
@@ -46,7 +48,8 @@ def test_a_plan_with_lists_is_opened_run_and_looked_at(opened: Opened, tmp_path:
         settle(window)
 
 
-def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindow) -> None:
+def test_the_slider_moves_the_grid_and_leaves_the_other_values(ran: MainWindow) -> None:
+    window = ran
     ranker = {"ranker": "rankrls", "ranker_parameters": {"regularization": (1.0, 4.0)}}
     window.session.change("editing", method="l1-path", parameters={"scaling": ["none", "unit"]}, **ranker)
     finish(window)
@@ -63,7 +66,8 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(window: MainWindo
     np.testing.assert_allclose(window.current.values[1], 2**0.25)
 
 
-def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
+def test_without_a_grid_the_slider_rests(ran: MainWindow) -> None:
+    window = ran
     window.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
     assert not window.sections.select.curves.slider.isEnabled()
     finish(window)
@@ -83,7 +87,8 @@ def test_without_a_grid_the_slider_rests(window: MainWindow) -> None:
     settle(window)
 
 
-def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_path: Path) -> None:
+def test_several_values_are_typed_shown_and_taken_back(ran: MainWindow, tmp_path: Path) -> None:
+    window = ran
     form = window.sections.method.form
     size = form.field("n_features_to_select")
     type_into(size, "2..4, all")
@@ -116,7 +121,8 @@ def test_several_values_are_typed_shown_and_taken_back(window: MainWindow, tmp_p
     assert load_plan(tmp_path / "plan.toml") == window.session.plan
 
 
-def test_several_choices_are_ticked(window: MainWindow) -> None:
+def test_several_choices_are_ticked(ran: MainWindow) -> None:
+    window = ran
     form = window.sections.method.form
     search = form.field("search")
     pick(form, "search", "select several")
@@ -146,7 +152,8 @@ def test_several_choices_are_ticked(window: MainWindow) -> None:
     assert window.session.plan.parameters["search"] == "floating"
 
 
-def test_measures_and_switches_show_several_values(window: MainWindow) -> None:
+def test_measures_and_switches_show_several_values(ran: MainWindow) -> None:
+    window = ran
     window.session.change("editing", method="single-feature", parameters={"measure": ["MAP", "P@5"]})
     measure = window.sections.method.form.field("measure")
     assert measure.editor.currentText() == "MAP, P@5"
@@ -160,7 +167,8 @@ def test_measures_and_switches_show_several_values(window: MainWindow) -> None:
     assert (switch.isTristate(), switch.text()) == (False, "")
 
 
-def test_there_is_no_slider_where_its_value_is_the_only_one(window: MainWindow) -> None:
+def test_there_is_no_slider_where_its_value_is_the_only_one(ran: MainWindow) -> None:
+    window = ran
     slider = window.sections.select.curves.slider
     window.session.change("editing", method="fsmrank-top", parameters={"lambda1": (0.1,), "lambda2": (1e-4,)})
     assert not window.session.plan.live
@@ -169,7 +177,8 @@ def test_there_is_no_slider_where_its_value_is_the_only_one(window: MainWindow) 
     assert not slider.isHidden()
 
 
-def test_swaps_and_best_sets_are_chosen_in_the_form(window: MainWindow) -> None:
+def test_swaps_and_best_sets_are_chosen_in_the_form(ran: MainWindow) -> None:
+    window = ran
     form, errors = window.sections.method.form, []
     for search in ("swap", "best"):
         pick(form, "search", search)

@@ -64,9 +64,7 @@ class PageTabs(QWidget):
             if tab.beside is not None:
                 row.addWidget(tab.beside)
         self.bar.currentChanged.connect(self._show)
-        for tab in [*tabs.values()][
-            1:
-        ]:  # one that is shown before it has a parent would be a window of its own
+        for tab in [*tabs.values()][1:]:  # shown before it has a parent, one would be a window of its own
             for part in (tab.content, tab.beside):
                 if part is not None:
                     part.hide()
@@ -83,6 +81,7 @@ class PageTabs(QWidget):
     @Slot()
     def _show(self) -> None:
         self.left.emit()
+        self.bar.updateGeometry()  # the chosen title is bold: without room for it, Qt would scroll the bar
         for key, tab in self._tabs.items():
             tab.content.setVisible(key == self.key)
             if tab.beside is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from math import isnan
 
 import numpy as np
@@ -387,7 +388,7 @@ def _place(
 
 
 def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
-    """Return the pixels of all markers, and some along the level parts of the front and of the band."""
+    """Return the pixels of all markers, and some along the front and the level parts of the band."""
     xs, ys = frame.pixels(*plot.places)
     front = list(plot.marks.front) if plot.marks is not None else []
     ends = [*xs[front[1:]], frame.area.right()]
@@ -398,6 +399,9 @@ def _drawn_pixels(plot: ParetoPlot, frame: Frame) -> tuple[Floats, Floats]:
     for left, right, level in parts:
         along = np.arange(left, right, _GRAIN)
         xs, ys = np.append(xs, along), np.append(ys, np.full(along.size, level))
+    for at, (low, high) in zip(ends, pairwise(level for _, _, level in parts[: len(front)]), strict=False):
+        along = np.arange(min(low, high), max(low, high), _GRAIN)
+        xs, ys = np.append(xs, np.full(along.size, at)), np.append(ys, along)
     return xs, ys
 
 

@@ -561,12 +561,12 @@ class ProtocolField(EditableField):
 
     def __init__(self, theme: Theme) -> None:
         self._refused = False
-        super().__init__(theme, _protocol(), _USUAL)
+        super().__init__(theme, _protocol(), (tr(GIVEN), *_USUAL[1:]))
 
     def check(self, raw: Any) -> Any:
         """Return the protocol as a plan writes it; ParameterError where it is none."""
         try:
-            return str(parse_protocol(str(raw)))
+            return str(parse_protocol(GIVEN if raw == tr(GIVEN) else str(raw)))
         except PlanError as error:
             raise ParameterError(self.parameter.label, raw, _expected(error)) from error
 
@@ -587,8 +587,8 @@ class ProtocolField(EditableField):
         return not (self._refused and self.typed() == self.written()) and super().commit()
 
     def written(self) -> str:
-        """Return the protocol."""
-        return str(self._value)
+        """Return the protocol; the usual one in the language of the window."""
+        return tr(GIVEN) if self._value == GIVEN else str(self._value)
 
     def show_value(self) -> None:
         """Write the protocol."""

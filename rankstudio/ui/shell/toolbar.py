@@ -16,7 +16,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.choices import look_for_mouse
 from rankstudio.ui.widgets.layout import named
 
-_USUAL, _LEAST = 50, 28  # letters of the line: of most selections, and five or six of each of its parts
+_USUAL, _LEAST = 42, 28  # letters of the line: of most selections, and five or six of each of its parts
 _TEXTS = 2  # buttons give way before the texts do
 
 
@@ -113,6 +113,13 @@ class MainToolBar(QToolBar):
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
             self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """Leave out what there is no room for beside longer texts of buttons."""
+        handled = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()
+        return bool(handled)
 
     @Slot()
     def _fit(self) -> None:

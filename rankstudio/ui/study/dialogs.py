@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.fold_files import is_part_file
 from rankstudio.engine.data.table_preview import TablePreview, columns_of
+from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
 from rankstudio.ui.language import tr, trn
 from rankstudio.ui.style.icons import icon
 from rankstudio.ui.style.plain_text import PlainLabel
@@ -316,7 +317,8 @@ class ColumnsDialog(QDialog):
         alone = DataColumns(no_queries=True)  # tells all but the query
         found = preview.recognised(told) or preview.recognised(DataColumns()) or preview.recognised(alone)
         names = list(preview.names)
-        qid = found.qid if found else _index(names, told.qid)
+        query = told.qid or next((name for name in names if name.lower() in QUERY_NAMES), "")
+        qid = found.qid if found else _index(names, query)
         label = found.label if found else _index(names, told.label)
         part = found.part if found else _index(names, told.part)
         for box, position in ((self._qid, qid), (self._label, label), (self._part, part)):

@@ -44,6 +44,9 @@ def test_a_model_of_all_documents_is_the_one_that_the_estimator_learns_from_them
     assert model.origin["fold"] == "all" and "test" not in model.origin
 
 
+FEW = {"regularization": (0.5, 2.0)}
+
+
 @pytest.mark.parametrize(
     "plan",
     [
@@ -51,8 +54,8 @@ def test_a_model_of_all_documents_is_the_one_that_the_estimator_learns_from_them
         Plan("small", "lambdamart", {"n_rounds": 4, "min_data_in_leaf": 5}),
         Plan("small", "rfe"),
         Plan("small", "l1-path", ranker="ranksvm", ranker_parameters={"C": (0.1, 1.0)}),
-        Plan("small", protocol="leave-query-out", select_by="criterion"),
-        Plan("small", protocol="5-fold, nested 2-fold"),
+        Plan("small", parameters=FEW, protocol="leave-query-out", select_by="criterion"),
+        Plan("small", parameters=FEW, protocol="5-fold, nested 2-fold"),
     ],
     ids=lambda plan: f"{plan.title}, {plan.protocol}",
 )

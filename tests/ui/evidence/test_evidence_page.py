@@ -51,6 +51,13 @@ def select_three(window: MainWindow) -> EvidenceController:
     return window.sections.evidence
 
 
+def prepare(window: MainWindow) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RANKSTUDIO_DATA_DIR", f"{window._settings.folder}-user")
+        finish(window)
+        select_three(window)
+
+
 @pytest.fixture
 def seen(window: MainWindow) -> EvidenceController:
     """The page, seen, of a run with a selection of three features."""
@@ -76,7 +83,8 @@ def slow(cache: FoldCache, seconds: float) -> Any:
     return gather
 
 
-def test_what_takes_a_moment_is_computed_and_shown(window: MainWindow, seen: EvidenceController) -> None:
+def test_what_takes_a_moment_is_computed_and_shown(ran: MainWindow, seen_again: EvidenceController) -> None:
+    window, seen = ran, seen_again
     evidence = window.models.evidence
     assert all(evidence.progress(package) is Progress.DONE for package in Package)
     rows = seen.panel.table.rows()
@@ -95,6 +103,7 @@ def test_what_takes_a_moment_is_computed_and_shown(window: MainWindow, seen: Evi
     assert (
         seen.stop.view.value() == CURVE and seen.stop.curve.isVisible() and not seen.stop.p_plot.isVisible()
     )
+    seen.stop.view._group.buttons()[0].click()
 
 
 def test_what_is_not_possible_says_why(theme: Theme) -> None:
@@ -211,7 +220,8 @@ def test_another_run_has_its_own_evidence(ran: MainWindow, seen_again: EvidenceC
     assert ran.models.evidence.found is first
 
 
-def test_the_threshold_is_dragged_and_moved_by_keys(window: MainWindow, seen: EvidenceController) -> None:
+def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen_again: EvidenceController) -> None:
+    window, seen = ran, seen_again
     table, evidence = seen.panel.table, window.models.evidence
     bar = table._bar()
     middle = round(bar.center().y())
@@ -255,9 +265,10 @@ def test_a_feature_is_required_excluded_and_free_again(window: MainWindow, seen:
 
 
 def test_a_click_on_the_sets_of_another_selection_asks_nothing(
-    window: MainWindow, seen: EvidenceController
+    ran: MainWindow, seen_again: EvidenceController
 ) -> None:
     """As the page appears it shows them for a moment; their features may be none of the data any more."""
+    window, seen = ran, seen_again
     window.workspace.show_page("data")
     window.session.select((1.0,), 1)
     settle(window)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Event as Flag
 
@@ -17,6 +18,7 @@ from rankstudio.engine.experiment.results.events import Event
 from rankstudio.ui.background import loader
 from rankstudio.ui.features.features_panel import NO_PATH
 from rankstudio.ui.main_window import MainWindow
+from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import engine_run
 from rankstudio.ui.model.study_store import RunTarget
 
@@ -100,3 +102,37 @@ def test_data_that_are_being_read_are_not_called_missing(
         wait_until(lambda: window.session.has_documents)
         settle(window)
         assert window.sections.queries.empty.isHidden()
+
+
+def test_runs_that_are_being_read_are_not_called_missing(
+    opened: Opened, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches "Run a method" beside six runs of the last time."""
+    study, held = tmp_path / "one.rankstudio", list[Callable[[], None]]()
+    with opened(folds) as window:
+        finish(window)
+        window.study_files.save_as(str(study))
+        settle(window)
+    monkeypatch.setattr(Models, "recognise", lambda _, runs, data, then: held.append(partial(then, runs)))
+    with opened(folds, config="other") as window:
+        window.workspace.show_page("queries")
+        window.open_path(str(study))
+        wait_until(lambda: bool(window.runs.records))
+        settle(window)
+        empty = window.sections.queries.empty
+        assert empty.sentence.text() == "Reading the runs of the study …" and not empty.button.isVisible()
+        for go_on in held:
+            go_on()
+        settle(window)
+        assert empty.isHidden()
+
+
+def test_a_failure_is_told_until_something_else_is_wanted(window: MainWindow) -> None:
+    """Catches a message about a field that stays when the field is right again."""
+    finish(window)
+    before = dict(window.session.plan.parameters)
+    window.session.change("editing", parameters={**before, "n_features_to_select": 99})
+    wait_until(lambda: "99" in window.notice.text())
+    window.session.change("editing", parameters=before)
+    settle(window)
+    assert not window.notice.text()

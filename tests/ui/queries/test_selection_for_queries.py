@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from queries_page import look
 from waiting import wait_until
-from windows import finish, settle
+from windows import settle
 
 from rankstudio.engine import GreedyRankRLS
 from rankstudio.ui.main_window import MainWindow
@@ -14,20 +16,22 @@ from rankstudio.ui.queries.controller import QueriesController
 
 
 @pytest.fixture
-def queries(window: MainWindow) -> QueriesController:
+def queries(ran: MainWindow) -> Iterator[QueriesController]:
     """The page with the queries of fold 1."""
-    finish(window)
-    window.session.look_at(1)
-    shown = look(window)
+    ran.session.look_at(1)
+    shown = look(ran)
     shown.bar.scope._buttons()[1].click()
-    settle(window)
+    settle(ran)
     assert not shown.list.select_for.isVisible()  # all are listed
-    return shown
+    yield shown
+    shown.list.all.click()
+    shown.bar.scope._buttons()[0].click()
 
 
 def test_marked_queries_have_the_path_of_their_documents_alone(
-    window: MainWindow, queries: QueriesController
+    ran: MainWindow, queries: QueriesController
 ) -> None:
+    window = ran
     size = len(queries.queries)
     queries.list.brush(tuple(range(size // 2)))
     assert queries.list.select_for.isVisible()
@@ -53,17 +57,15 @@ def test_marked_queries_have_the_path_of_their_documents_alone(
     queries.paths.close()
 
 
-def test_fewer_than_two_queries_on_a_side_are_not_offered(
-    window: MainWindow, queries: QueriesController
-) -> None:
+def test_fewer_than_two_queries_on_a_side_are_not_offered(queries: QueriesController) -> None:
     size = len(queries.queries)
     for marked, offered in ((1, False), (2, True), (size - 2, True), (size - 1, False)):
         queries.list.brush(tuple(range(marked)))
         assert queries.list.select_for.isVisible() is offered
 
 
-def test_queries_of_several_folds_are_refused_in_a_sentence(window: MainWindow) -> None:
-    finish(window)
+def test_queries_of_several_folds_are_refused_in_a_sentence(ran: MainWindow) -> None:
+    window = ran
     window.session.look_at(None)
     shown = look(window)
     said: list[str] = []

@@ -37,6 +37,18 @@ def form(theme, stage):
     return made
 
 
+@pytest.fixture(scope="module")
+def shared_form(theme):
+    """A form that is shown; `form` is one of the test's own."""
+    made = MethodForm(theme)
+    made.set_features(IDS, NAMES)
+    made.resize(280, 700)
+    made.show()
+    yield made
+    made.hide()
+    made.deleteLater()
+
+
 @pytest.fixture
 def edits(form):
     told = []
@@ -45,7 +57,8 @@ def edits(form):
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
-def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form, entry):
+def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(shared_form, entry):
+    form = shared_form
     form.set_plan(Plan(data="x", method=entry.key))
     assert form.method_key() == entry.key
     assert form.values() == entry.validate({})
@@ -58,13 +71,16 @@ def test_every_method_of_the_catalog_has_its_fields_with_defaults_and_help(form,
         assert shortened(parameter.help) in unescape(field.editor.toolTip())
         for text in (parameter.symbol, parameter.source):
             assert text in unescape(field.editor.toolTip())
-    unfold(form)
+    folded = unfold(form)
     for parameter in entry.parameters:
         assert form.field(parameter.name).isVisible() == parameter.counts(form.values())
+    for fold in folded:
+        QTest.mouseClick(fold.button, Qt.MouseButton.LeftButton)
 
 
 @pytest.mark.parametrize("entry", CATALOG, ids=lambda entry: entry.key)
-def test_groups_are_told_of_where_they_count_or_are_refused(form, entry):
+def test_groups_are_told_of_where_they_count_or_are_refused(shared_form, entry):
+    form = shared_form
     form.set_plan(Plan(data="x", method=entry.key, groups={"Body": (1, 3)}))
     assert form._groups.isVisible() == (entry.selects or not entry.groups)
     if not entry.groups:

@@ -12,10 +12,12 @@ from waiting import wait_until
 from windows import finish, held, open_window, settle
 
 from rankstudio.engine.experiment.results.events import UnitStarted
+from rankstudio.engine.support.work import WorkProgress
 from rankstudio.ui.compare.comparison_dialog import ComparisonDialog
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunState
+from rankstudio.ui.select.run_strip import _progress
 from rankstudio.ui.style.theme import Theme
 
 
@@ -36,6 +38,9 @@ def test_what_works_what_waits_and_what_came_of_it(theme: Theme, tmp_path: Path,
         wait_until(lambda: strip._bar.isVisible() and strip._bar.value() > 0)
         assert strip._run.text() == "run 1 Greedy RankRLS"
         assert strip._state.text().startswith("fold ")
+        record = window.runs.record(1)
+        record.working = WorkProgress("comparing features", 0.4)
+        assert "comparing features 40 %" in _progress(record)
         assert chips(window) == [f"run {key} Greedy RankRLS" for key in range(2, 7)]
         assert strip._more.text() == "and 2 more"
         window.commands["pause"].trigger()

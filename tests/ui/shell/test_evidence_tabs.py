@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 from windows import Opened, settle
 
 from rankstudio.ui.main_window import MainWindow
@@ -54,6 +54,16 @@ def test_the_rail_keeps_seven_pages_and_the_tab_is_in_one(ran: MainWindow) -> No
     window.workspace.show_page("evidence")
     assert window.sections.evidence.panel.isVisible() and not window.sections.lab.auc.form.isVisible()
     settle(window)
+
+
+def test_no_tab_is_scrolled_away(ran: MainWindow) -> None:
+    bar = ran.findChild(QTabBar, "evidence-tabs")
+    for place in ("evidence", ESTIMATES):
+        ran.workspace.show_page(place)
+        for _ in range(3):
+            settle(ran)
+            QApplication.processEvents()
+        assert bar.width() >= bar.sizeHint().width(), place
 
 
 @pytest.mark.parametrize("typed", ["estimates page", "lab page"])

@@ -67,6 +67,9 @@ def test_what_a_narrow_window_leaves_out_comes_back(bare):
         QApplication.processEvents()
         return [one.objectName() for one in bare.toolbar.findChildren(QPushButton) if one.isVisible()]
 
+    run = bare.toolbar.findChild(ActionButton, "tool-run")
+    shown(1300)
+    run.setText("Run 5 folds")  # as soon as data are open
     for width in range(1100, 1460, 4):
         before = shown(1460) and shown(width)
         assert shown(900) and shown(width) == before, width
@@ -108,6 +111,8 @@ def test_no_button_moves_by_what_the_line_says(bare, width):
 
 def test_a_usual_line_is_whole_where_the_texts_are(bare):
     line = bare.toolbar.line
+    texts = ("MQ2008", "fold 3", "run 12 Greedy RankRLS", "λ = 2⁵", "k = 6")
+    line.show_parts({key: Part(text, tuple) for key, text in zip(PARTS, texts, strict=True)})
     for width in range(1280, 1700, 20):
         bare.resize(width, 200)
         QApplication.processEvents()

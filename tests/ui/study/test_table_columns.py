@@ -94,6 +94,13 @@ def test_a_table_without_usual_names_is_asked_about(empty: MainWindow, tmp_path:
     settle(empty)
 
 
+def test_a_query_is_chosen_where_only_the_label_has_no_usual_name(empty: MainWindow, tmp_path: Path) -> None:
+    empty.open_path(str(write_table(tmp_path / "clicks.csv", label="clicked")))
+    dialog = asked(empty)
+    assert box(dialog, "qid").currentText() == "qid" and box(dialog, "label").currentData() == -1
+    dialog.reject()
+
+
 def test_columns_of_what_is_open_can_be_changed_by_keyboard(empty: MainWindow, tmp_path: Path) -> None:
     path = write_table(tmp_path / "judged.csv")
     empty.open_path(str(path))
@@ -235,7 +242,7 @@ def test_text_without_queries_is_asked_about(
 
     monkeypatch.setattr("rankstudio.ui.study.open.Question.ask", answer)
     said: list[str] = []
-    empty.open_controller.failed.connect(said.append)
+    empty.open_controller.said.connect(lambda text: said.extend([text] * ("not opened" in text)))
     empty.open_path(str(path))
     wait_until(lambda: questions and (empty.session.dataset is not None or bool(said)))
     settle(empty)

@@ -204,9 +204,13 @@ def _one(
         return _position(where, names, told, option)
     found = _first(names, common, [i for i in range(len(names)) if i != taken])
     if found is None:
+        text = (
+            tr("{where}: found no column for the query among {names}; expected a name such as {common}.")
+            if what == "query"
+            else tr("{where}: found no column for the label among {names}; expected a name such as {common}.")
+        )
         raise UnknownColumnsError(
-            f"{where}: found no column for the {what} among {listed(names)}; expected a name such as "
-            f"{', '.join(common[:3])}.",
+            text.format(where=where, names=listed(names), common=", ".join(common[:3])),
             f"Otherwise set {option}{_OR_NO_QUERIES if what == 'query' else ''}.",
         )
     return found
@@ -244,8 +248,9 @@ def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
 
 def listed(names: Sequence[str]) -> str:
     """Return some names for a message, the first ones if there are many."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(f'"{short(name, 24)}"' for name in names[:_SHOWN]) + more
+    first = ", ".join(f'"{short(name, 24)}"' for name in names[:_SHOWN])
+    left = len(names) - _SHOWN
+    return tr("{names} and {n} more").format(names=first, n=left) if left > 0 else first
 
 
 def short(text: str, most: int = _LONGEST_SHOWN) -> str:

@@ -46,8 +46,9 @@ def test_bins_are_found_from_the_same_sample(seed: int) -> None:
     y = np.clip(np.round(X[:, 0] + rng.standard_normal(m)), 0, 2)
     data = QueryData(X, y, np.arange(0, m + 1, 100))
     method = LambdaMART(n_rounds=2, seed=seed)
-    assert learned(method, data) == learned(method, cut(data, 30_000))
-    assert learned(method, data) == learned(method, cut(data, m))  # one shard, and so all at once
+    expected = learned(method, data)
+    assert learned(method, cut(data, 30_000)) == expected
+    assert learned(method, cut(data, m)) == expected  # one shard, and so all at once
 
 
 def test_the_data_go_when_the_run_ends() -> None:
