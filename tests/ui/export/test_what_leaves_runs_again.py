@@ -38,6 +38,8 @@ KERNEL = {"gamma": (0.05, 0.5), "regularization": (0.1, 1.0), "n_basis": 20}
 FEW = {"regularization": (1.0, 4.0), "n_features_to_select": 3}
 PLOTS, TABLES = {".png", ".svg", ".pdf", ".csv"}, {".csv", ".tex", ".md"}
 
+prepare = settle
+
 
 @pytest.fixture(autouse=True)
 def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,20 +112,20 @@ def carried_out(path: Path, results: Path) -> None:
 
 @pytest.mark.parametrize("choose", [kernel, judged_by_a_kernel, left_out, preferences])
 def test_plan_command_program_and_notebook_give_the_same_bytes(
-    window: MainWindow,
+    ran: MainWindow,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     choose: Callable[[MainWindow, Path], None],
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), ""))
     monkeypatch.chdir(tmp_path)
-    choose(window, tmp_path)
-    finish(window)
-    window.session.look_at(1)
-    settle(window)
+    choose(ran, tmp_path)
+    finish(ran)
+    ran.session.look_at(1)
+    settle(ran)
     out = tmp_path / "out"
     out.mkdir()
-    written = export(window, out, *(() if choose is kernel else _LEAVES))  # to paint every plot takes seconds
+    written = export(ran, out, *(() if choose is kernel else _LEAVES))  # to paint every plot takes seconds
     for key in ("plot-validation", "plot-criterion", "plot-heat"):
         assert {path.suffix for path in written[key]} == PLOTS
     for key in ("features", "runs"):
@@ -150,17 +152,17 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
 
 
 def test_the_band_of_permuted_labels_is_what_the_terminal_says(
-    window: MainWindow, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
+    ran: MainWindow, tmp_path: Path, folds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    window.session.change("editing", parameters={"regularization": (4.0,), "n_features_to_select": 3})
-    finish(window)
-    window.session.look_at(2)
-    settle(window)
-    tests = window.models.permutations
-    window.commands["chance"].trigger()
+    ran.session.change("editing", parameters={"regularization": (4.0,), "n_features_to_select": 3})
+    finish(ran)
+    ran.session.look_at(2)
+    settle(ran)
+    tests = ran.models.permutations
+    ran.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None and tests.band.n_permutations == N_PERMUTATIONS)
-    settle(window)
-    written = export(window, tmp_path, "plot-criterion")["plot-criterion"]
+    settle(ran)
+    written = export(ran, tmp_path, "plot-criterion")["plot-criterion"]
     assert {path.suffix for path in written} == PLOTS
     (path,) = (path for path in written if path.suffix == ".csv")
     rows = [row for row in csv.reader(path.read_text().splitlines()) if row[0].startswith("permuted")]
@@ -174,26 +176,26 @@ def test_the_band_of_permuted_labels_is_what_the_terminal_says(
 
 @pytest.mark.parametrize("choose", [left_out, preferences])
 def test_a_permutation_test_runs_again_from_its_command_and_its_program(
-    window: MainWindow,
+    ran: MainWindow,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     choose: Callable[[MainWindow, Path], None],
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "clicks.csv"), ""))
-    choose(window, tmp_path)
-    window.session.change("editing", parameters={"n_features_to_select": 3}, seed=5)
-    finish(window)
-    window.session.look_at(2)
-    settle(window)
-    items = {item.key: item for item in export_items(window.models, window.sections)}
+    choose(ran, tmp_path)
+    ran.session.change("editing", parameters={"n_features_to_select": 3}, seed=5)
+    finish(ran)
+    ran.session.look_at(2)
+    settle(ran)
+    items = {item.key: item for item in export_items(ran.models, ran.sections)}
     assert items["permutation.sh"].unavailable.startswith("No permutation test yet")
-    tests = window.models.permutations
-    window.commands["chance"].trigger()
+    tests = ran.models.permutations
+    ran.commands["chance"].trigger()
     wait_until(lambda: tests.band is not None and tests.band.n_permutations > 0)
-    window.commands["stop"].trigger()
+    ran.commands["stop"].trigger()
     assert tests.band is not None
-    written = export(window, tmp_path, "permutation.sh", "permutation.py")
+    written = export(ran, tmp_path, "permutation.sh", "permutation.py")
     shown = json.loads(json.dumps(tests.band.as_dict()))
     capsys.readouterr()
     _, *words = shlex.split(written["permutation.sh"][0].read_text())
@@ -208,18 +210,18 @@ def test_a_permutation_test_runs_again_from_its_command_and_its_program(
 
 
 def test_deviations_are_what_the_terminal_says(
-    window: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ran: MainWindow, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    window.commands["page_lab"].trigger()
-    settle(window)
-    lab = window.sections.lab.auc
+    ran.commands["page_lab"].trigger()
+    settle(ran)
+    lab = ran.sections.lab.auc
     for name, value in {"n_examples": "20", "shift": "0.5", "repetitions": "500", "values": "10"}.items():
         editor = lab.form.field(name).editor
         editor.selectAll()
         QTest.keyClicks(editor, value)
     lab.form.start.click()
     wait_until(lambda: lab.form.status.text() == "done")
-    written = export(window, tmp_path, "lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd")
+    written = export(ran, tmp_path, "lab-deviations", "plot-lab-auc", "plot-lab-bias", "plot-lab-sd")
     assert {path.suffix for path in written["lab-deviations"]} == TABLES
     for key in ("plot-lab-auc", "plot-lab-bias", "plot-lab-sd"):
         assert {path.suffix for path in written[key]} == PLOTS
