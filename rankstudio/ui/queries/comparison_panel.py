@@ -508,7 +508,7 @@ class ComparisonPanel(Panel):
         self.sentence = named(WrappedLabel(keeps=False), "query-comparison-sentence", role="caption")
         self.mode = named(
             Segmented(
-                [(SCATTER, tr("scatter")), (SORTED, tr("differences")), (LENGTH, tr("length"))],
+                [(SCATTER, tr("scatter")), (SORTED, "B − A"), (LENGTH, tr("length"))],
                 tr("plot type"),
             ),
             "query-plot-mode",
