@@ -36,6 +36,7 @@ from rankstudio.engine.methods.rankers.kernel_rankrls import KernelRankRLS
 from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.rankers.ranksvm import RankSVM
 from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.support.grades import Grading
 from rankstudio.engine.support.resources import table
 from rankstudio.engine.support.threads import STEADY
 from rankstudio.engine.support.work import finish
@@ -373,7 +374,8 @@ def bipartite_error(result: RunResult, dataset: FoldedDataset, relevant: float =
         test = folds[found.fold].test
         if test is None:
             continue
-        evaluator = Evaluator(test.y >= relevant, test.query_ptr, measures=(_STRICT,))
+        labels = (test.y >= relevant).astype(np.float64)
+        evaluator = Evaluator(labels, test.query_ptr, measures=(_STRICT,), grading=Grading.of(labels))
         errors.append(evaluator.evaluate(ScoredPart(test).scores(found.chosen.step))[_STRICT])
     return float(np.mean(errors))
 

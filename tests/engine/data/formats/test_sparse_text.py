@@ -145,9 +145,10 @@ def test_only_what_is_large_and_mostly_zeros_is_sparse() -> None:
 def test_the_memory_of_text_is_that_of_its_values(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("".join(f"1 qid:1 {i}:1 {10**6 - i}:2\n" for i in range(1, 1000)))
-    table, text = part_reader._need(path, part_reader.DataColumns())
-    assert text == path.stat().st_size
-    assert table < 1e6
+    need = part_reader._need(path, part_reader.DataColumns())
+    assert need.thin
+    assert need.text == path.stat().st_size
+    assert need.table < 1e6
 
 
 def sparse_and_dense(seed: int = 0) -> tuple[RankingDataset, RankingDataset]:
