@@ -122,7 +122,7 @@ def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
         wait_until(lambda: window.runs.records and window.runs.records[0].recorded is None)
         window.sections.compare.goOnAsked.emit(window.runs.records[0])
         record = window.runs.records[0]
-        window.session.look_at(1)
+        window.session.choose_fold(1)  # and stay there, however far the run is by the next look
         wait_until(lambda: record.unit is not None and (record.unit.fold, record.unit.position) >= (1, 2))
         curves = window.sections.select.curves.plots()["validation"]
         np.testing.assert_array_equal(curves.family[0].ys, record.paths[1, 0].validation["MAP"])
