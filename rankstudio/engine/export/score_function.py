@@ -219,8 +219,9 @@ def score_function(model: Model) -> ScoreFunction:
     about = (
         f"{model.method} on {data}, {'all documents' if fold == 'all' else f'fold {fold}'}, k = {len(ids)}"
     )
-    if "regularization" in model.parameters:
-        about += f", lambda = {model.parameters['regularization']:g}"
+    value = model.parameters.get("regularization")
+    if isinstance(value, int | float):  # a file may hold anything
+        about += f", lambda = {value:g}"
     return ScoreFunction(name, _short(about), inputs, weights, trees, model.normalize != NORMALIZE[0])
 
 
