@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import inf, isinf
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
@@ -56,6 +56,7 @@ class WorkRow(QWidget):
             spacing=8,
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.show_state(Progress.ABSENT, inf, 0.0, "")
 
     def show_state(self, progress: Progress, seconds: float, share: float, doing: str) -> None:
         """Show how far the work is.
