@@ -97,12 +97,9 @@ class SetsPanel(Panel):
         elif not wanted and all(set(columns) != set(found.selected) for _, columns in listed):
             listed.append((criterion, found.selected))  # last, as it is not as good as the best
         own = frozenset(int(ids[column]) for column in found.selected)
-        rows = []
-        for at, (error, columns) in enumerate(listed):
-            features = frozenset(int(ids[column]) for column in columns)
-            label = tr("selection") if features == own else ""
-            first = tr("best", "set") if not at else label
-            rows.append(MatrixRow(error / lowest - 1, features, first, features == own))
+        rows = [
+            _row(error / lowest - 1, columns, ids, own, not at) for at, (error, columns) in enumerate(listed)
+        ]
         shares = np.zeros(len(ids))
         for one in sets:
             shares[list(one.features)] += 1 / len(sets)
@@ -135,6 +132,15 @@ class SetsPanel(Panel):
         self.set_caption("")
         self.sentence.setText("")
         self.sentence.hide()
+
+
+def _row(
+    above: float, columns: Sequence[int], ids: Sequence[int], own: frozenset[int], first: bool
+) -> MatrixRow:
+    """Return the row of a set, by how much its error is above the lowest one."""
+    features = frozenset(int(ids[column]) for column in columns)
+    label = tr("best", "set") if first else tr("selection") if features == own else ""
+    return MatrixRow(above, features, label, features == own)
 
 
 def _columns(

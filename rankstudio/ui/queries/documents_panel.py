@@ -123,7 +123,9 @@ class DocumentsPanel(Panel):
         shown, others = found.by_influence[:_N_COLORS], found.by_influence[_N_COLORS:]
         names = [found.names[i] for i in shown] + ([_others(len(others))] if others else [])
         legend = (
-            tr("Score of A minus {number}, by feature:") if found.offset else tr("Score of A, by feature:")
+            tr("Score of A, starting at {number}, by feature:")
+            if found.offset
+            else tr("Score of A, by feature:")
         )
         about = tr(
             "Each bar starts at {number}: the smallest contributions of all features in this query."

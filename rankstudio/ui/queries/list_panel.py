@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -218,30 +219,8 @@ class QueryListPanel(Panel):
                 tone="muted",
                 width=70,
             ),
-            Column(
-                "a",
-                "A",
-                "right",
-                ".3f",
-                tooltip=tr(
-                    "{name} of A in the query. Click to list the lowest values first; queries without "
-                    "relevant documents come last."
-                ).format(name=name),
-                width=64,
-                sort=lambda row: row.a if row.n_relevant else None,
-            ),
-            Column(
-                "b",
-                "B",
-                "right",
-                ".3f",
-                tooltip=tr(
-                    "{name} of B in the query. Click to list the lowest values first; queries without "
-                    "relevant documents come last."
-                ).format(name=name),
-                width=64,
-                sort=lambda row: row.b if row.n_relevant else None,
-            ),
+            _measured("a", name),
+            _measured("b", name),
             Column(
                 "difference",
                 "B − A",
@@ -262,6 +241,24 @@ class QueryListPanel(Panel):
             value = row.difference
             paint_difference(painter, bar, colors, value, self._largest, better=value * sign > 0)
         return room
+
+
+def _measured(model: str, name: str) -> Column:
+    """Return the column of the measure of A or B; queries without relevant documents sort last."""
+    tip = tr(
+        "{name} of {model} in the query. Click to list the lowest values first; queries without relevant "
+        "documents come last."
+    ).format(name=name, model=model.upper())
+    known = attrgetter(model)
+    return Column(
+        model,
+        model.upper(),
+        "right",
+        ".3f",
+        tooltip=tip,
+        width=64,
+        sort=lambda row: known(row) if row.n_relevant else None,
+    )
 
 
 def _identity(row: ComparedQuery) -> tuple[int, int]:

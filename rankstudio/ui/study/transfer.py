@@ -81,7 +81,9 @@ class TransferController(GivenController):
             for record in runs.records:
                 marks.tick(record.key, record in (own, theirs))
             if seen:
-                text = tr("{name}: trained on {n} of the measured queries, so its result is optimistic.")
+                text = tr(
+                    "{name} was trained on {n} of the measured queries, so its result is too optimistic."
+                )
                 self.warned.emit(text.format(name=given.title, n=seen))
             self.started.emit()
 
