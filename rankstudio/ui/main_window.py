@@ -98,7 +98,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
-        self.status = StatusBar()
+        self.status = StatusBar(lambda: self.models.study_store.written)
         self.setStatusBar(self.status)
         self.notice = Notices(self._theme)
         self.restorer = RunRestorer(self.models, self)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from statistics import median
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
@@ -93,8 +92,9 @@ def workload(
 ) -> Workload:
     """Return the work of several plans.
 
-    The typical seconds of a method are scaled by the ratio of its finished runs on the same data; by that of
-    other methods if it has none; or by the number of documents if there are no finished runs.
+    The typical seconds of a method are scaled by the ratio of its fastest run on the same data; by that of
+    other methods if it has none; or by the number of documents if there are no finished runs. The fastest run
+    counts because compilation and other programs only add time.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def workload(
         known = own or [pace for _, pace in here]
         n_units += len(plan.combinations) * n_folds
         n_guessed += not known
-        pace = median(known) if known else n_documents / SAMPLE_DOCUMENTS
+        pace = min(known) if known else n_documents / SAMPLE_DOCUMENTS
         seconds += pace * typical_seconds(plan, n_folds, n_features)
     return Workload(len(plans), n_units, seconds, n_guessed)
 

@@ -100,6 +100,15 @@ def test_a_pipeline_is_in_the_list_once_and_can_be_removed(window: MainWindow) -
     dialog.deleteLater()
 
 
+def test_added_selectors_have_the_k_of_the_form_and_rankers_all_features(window: MainWindow) -> None:
+    window.session.change("editing", parameters={"n_features_to_select": 10, "banned": (1,)})
+    dialog = window.comparison.dialog()
+    add(dialog, "gas", "fsmrank")
+    limits = [plan.parameters.get("n_features_to_select") for plan in dialog.plans()]
+    assert limits == [10, None, 10]  # of greedy RankRLS, FSMRank and GAS
+    dialog.deleteLater()
+
+
 def test_finished_runs_are_compared_as_they_are_and_only_the_others_are_run(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
