@@ -46,9 +46,12 @@ class RunStrip(QFrame):
         To see why the features of the run were selected, how sure they are, and to compare other methods.
     selected : Signal(int)
         Number of the run that the user wants to see.
+    shown : Signal()
+        How far the runs are was shown anew.
     """
 
     selected = Signal(int)
+    shown = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,6 +110,7 @@ class RunStrip(QFrame):
         self._show_others(current if current is not shown else None, queued)
         self.follow.setVisible(current is not None)
         self.every.setEnabled(bool(records))
+        self.shown.emit()
 
     def _show_one(
         self, shown: RunRecord | None, view: Callable[[RunRecord], MeasuredRun] | None, *, sealed: bool
