@@ -31,6 +31,7 @@ _NOTHING = tr(
 
 _BEATEN = tr("Pareto-optimal models by size and measure")
 _ACT = tr("click a point to select it")
+_NAMES = 110  # pixels of the names of runs, for which other columns give way
 _WIDE = 860  # pixels from which the table stands beside the plot
 
 
@@ -73,6 +74,7 @@ class ParetoView(View):
         self.table = self.add_table(
             "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
         )
+        self.table.set_spare(("error",), ("combination",), ("note",), names=_NAMES)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
         self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
@@ -254,7 +256,7 @@ _LAST = (
     Column(
         "combination", tr("parameters"), value=lambda row: _combination(row.plan, row.model), tone="muted"
     ),
-    Column("title", tr("name"), stretch=True, least=150, tone="muted"),
+    Column("title", tr("name"), stretch=True, tone="muted"),
 )
 
 
