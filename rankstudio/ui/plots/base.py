@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyqtgraph import GraphicsView
-from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -324,7 +324,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         layer = Layer(self.theme, self.frame, draw, z, clipped)
         self._layers.append(layer)
         self.addItem(layer)
-        layer.fit(self.frame().outer)
+        layer.fit(QRectF(self.rect()))
 
     def frame(self) -> Frame:
         """Return where data lie on the screen at this moment."""
@@ -410,7 +410,7 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Fit the layers to the new size."""
         super().resizeEvent(event)
         for layer in getattr(self, "_layers", ()):
-            layer.fit(self.frame().outer)
+            layer.fit(QRectF(self.rect()))
         if getattr(self, "_term", None) is not None:
             self.place_term()
 

@@ -175,6 +175,7 @@ class Workspace(QWidget):
         self._stack = QStackedWidget()
         for page in pages.values():
             self._stack.addWidget(page)
+            theme.style_later(page)
         fill(QHBoxLayout(self), self.rail, (self._stack, 1), margins=(0, 0, 0, 0), spacing=0)
         self.rail.chosen.connect(self._go_to)
         for name, bar in self._tabs.items():

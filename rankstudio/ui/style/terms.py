@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Protocol, cast, runtime_checkable
 
-from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtGui import Qt as Text
 from PySide6.QtWidgets import QLabel, QToolTip, QWidget
@@ -73,6 +73,10 @@ class TermLabel(QLabel):
         """
         self._term, self._word = (term if term in glossary() else ""), word
         self.setMouseTracking(bool(self._term))
+        if (
+            self._term
+        ):  # not by `event`, or every event of all labels, thousands in a window, costs Python's time
+            self.installEventFilter(self)
         self.follow_text()
         self.update()
 
@@ -103,14 +107,15 @@ class TermLabel(QLabel):
         if not term:
             self.unsetCursor()
 
-    def event(self, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Explain the term in the tooltip, below what else that says."""
-        if self._term and event.type() == QEvent.Type.ToolTip:
-            asked = cast(QHelpEvent, event)
-            if self.word_rect().contains(asked.pos()):
-                QToolTip.showText(asked.globalPos(), self.explanation(), self)
-                return True
-        return super().event(event)
+        if watched is not self or event.type() != QEvent.Type.ToolTip:
+            return super().eventFilter(watched, event)
+        asked = cast(QHelpEvent, event)
+        told = self.word_rect().contains(asked.pos())
+        if told:
+            QToolTip.showText(asked.globalPos(), self.explanation(), self)
+        return told
 
     def explanation(self) -> str:
         """Return the tooltip of the term, as rich text."""

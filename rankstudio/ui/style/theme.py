@@ -86,7 +86,10 @@ class Theme(QObject):
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
-        self._late: dict[QWidget, None] = {}  # widgets that wait for the sheet, parents first
+        self._late: dict[
+            QWidget, bool
+        ] = {}  # who waits for the sheet, parents first; whether with an old one
+        self._unseen: dict[QWidget, None] = {}  # pages of what is being built that nobody has seen yet
         self._jobs: deque[Callable[[], None]] = deque()  # for the turns until all that is seen is styled
         self._held: list[QWidget] = []  # windows that are drawn again when it is
         self._next = QTimer(self)
@@ -139,7 +142,8 @@ class Theme(QObject):
         """Take the style sheet away while a window is built.
 
         Qt resolves a sheet for a widget and all that is inside whenever a layout takes it up: for what is
-        deep inside, once a level. Put on the whole window at its end it takes a third of the time.
+        deep inside, once a level. Put on at the end it takes a third of the time, and pages that are not
+        seen wait for it until they are: three quarters of the widgets.
         """
         sheet = self._app.styleSheet() if self._app else ""
         if self._app:
@@ -148,7 +152,11 @@ class Theme(QObject):
             yield
         finally:
             if self._app:
-                self._app.setStyleSheet(sheet)
+                late = [widget for page in self._unseen for widget in (page, *page.findChildren(QWidget))]
+                with _untold(late):
+                    self._app.setStyleSheet(sheet)
+                self._late |= dict.fromkeys(late, False)
+            self._unseen.clear()
 
     @property
     def waits(self) -> bool:
@@ -160,8 +168,13 @@ class Theme(QObject):
         while self.waits:
             self._turn()
 
+    def style_later(self, page: QWidget) -> None:
+        """Let a page of what is being built wait for `style_page`."""
+        self._unseen[page] = None
+
     def style_page(self, page: QWidget) -> None:
         """Style at once a page that is going to be seen."""
+        self._unseen.pop(page, None)
         self._style([widget for widget in (page, *page.findChildren(QWidget)) if widget in self._late])
 
     def add_icon(self, icon: Restyled) -> None:
@@ -189,14 +202,14 @@ class Theme(QObject):
     def _style(self, widgets: Iterable[QWidget]) -> None:
         """Let widgets take on the present sheet, parents first."""
         for widget in widgets:
-            if widget in self._late:
-                del self._late[widget]
-                if isValid(widget):
-                    style = widget.style()
+            worn = self._late.pop(widget, None)
+            if worn is not None and isValid(widget):
+                style = widget.style()
+                if worn:
                     style.unpolish(widget)  # forgets the rules of the sheet before
-                    style.polish(widget)
-                    QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
-                    widget.setAttribute(_POLISHED, True)
+                style.polish(widget)
+                QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+                widget.setAttribute(_POLISHED, True)
 
     def _draw_icons(self, icons: Iterable[Restyled]) -> None:
         for icon in icons:
@@ -254,23 +267,19 @@ class Theme(QObject):
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
         """Exchange the sheet, and let all widgets that have it wait; return those of them that are seen."""
         _set(filter(isValid, self._late), _POLISHED, True)  # what still waits since the change before
-        roots = [widget for widget in app.topLevelWidgets() if widget.parentWidget() is None]
-        widgets = [inside for root in roots for inside in (root, *root.findChildren(QWidget))]
-        told = [widget for widget in widgets if not widget.testAttribute(_UNTOLD)]
+        widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         seen = [widget for widget in polished if widget.isVisible()]
-        self._late = dict.fromkeys([*seen, *polished])
+        self._late = dict.fromkeys([*seen, *polished], True)
         # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on. Of
         # the moment between the two nobody needs to be told.
-        _set(told, _UNTOLD, True)
-        _set(polished, _POLISHED, False)
-        app.setStyleSheet("")
-        font = fonts.font()
-        font.setPixelSize(self._text_size)
-        app.setFont(font)
-        app.setPalette(palette(self._colors))
-        app.setStyleSheet(style_sheet(self._colors, self._write_images()))
-        _set(told, _UNTOLD, False)
+        with _untold(widgets):
+            app.setStyleSheet("")
+            font = fonts.font()
+            font.setPixelSize(self._text_size)
+            app.setFont(font)
+            app.setPalette(palette(self._colors))
+            app.setStyleSheet(style_sheet(self._colors, self._write_images()))
         return seen
 
     def _write_images(self) -> dict[str, str]:
@@ -290,6 +299,22 @@ class Theme(QObject):
 def _parts(items: Sequence[_T]) -> list[Sequence[_T]]:
     """Return what to do in each of several turns."""
     return [items[start : start + PER_TURN] for start in range(0, len(items), PER_TURN)]
+
+
+def _all_widgets(app: QApplication) -> list[QWidget]:
+    """Return the widgets of all windows, parents first."""
+    roots = [widget for widget in app.topLevelWidgets() if widget.parentWidget() is None]
+    return [inside for root in roots for inside in (root, *root.findChildren(QWidget))]
+
+
+@contextmanager
+def _untold(widgets: Sequence[QWidget]) -> Iterator[None]:
+    """Keep a change of the application's style from widgets, which then count as not styled yet."""
+    told = [widget for widget in widgets if not widget.testAttribute(_UNTOLD)]
+    _set(told, _UNTOLD, True)
+    _set(widgets, _POLISHED, False)
+    yield
+    _set(told, _UNTOLD, False)
 
 
 def _set(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, value: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -147,6 +147,11 @@ def _least_width(column: Column) -> int:
 
 def title_width(title: str) -> int:
     """Return the width of a header with a title, beside which the arrow of a sorted column needs no room."""
+    return _title_width(title, scaled(SMALL))
+
+
+@lru_cache(maxsize=1024)  # asked for a hundred times whenever a table's width or one of its columns changes
+def _title_width(title: str, _pixels: int) -> int:
     return QFontMetrics(font(SMALL)).horizontalAdvance(title) + 2 * PAD + 2
 
 

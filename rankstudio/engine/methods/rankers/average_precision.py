@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from rankstudio.engine.arithmetic._pairs_kernel import longest, sort_nearly_sorted
 from rankstudio.engine.arithmetic._rows_kernel import dot
 from rankstudio.engine.arithmetic.linear_scores import Linear, Queries, Tangent
 from rankstudio.engine.arithmetic.optimisers.pair_problem import PlaneProblem, TangentLine
@@ -22,24 +23,15 @@ from rankstudio.engine.support.jit import inlined, kernel
 from rankstudio.engine.support.threads import pool
 from rankstudio.engine.support.work import Waiting
 
-_SHORT = 80  # documents up to which insertion beats quicksort, all the more as the order is nearly right
-
 
 @inlined
 def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
     """Put the documents of ``order`` in descending order of score, and their scores in ``values``."""
-    if order.size > _SHORT:
-        order[:] = order[np.argsort(-scores[order])]
     for k in range(order.size):
-        row = order[k]
-        score = scores[row]
-        place = k
-        while place > 0 and values[place - 1] < score:
-            values[place] = values[place - 1]
-            order[place] = order[place - 1]
-            place -= 1
-        values[place] = score
-        order[place] = row
+        values[k] = -scores[order[k]]
+    sort_nearly_sorted(values, order)
+    for k in range(order.size):
+        values[k] = -values[k]
 
 
 @inlined
@@ -105,9 +97,9 @@ def most_violated(
     slopes : ndarray of shape (m,)
         Receives the derivatives of w'Ψ(y) - w'Ψ(y*) in the scores, for any perfect ranking y*.
     """
-    longest = np.diff(ptr[first : last + 1]).max()
-    values, sums = np.empty(longest), np.empty(longest + 1)
-    places = np.empty(longest + 1, dtype=np.int64)
+    most = longest(ptr, first, last)
+    values, sums = np.empty(most), np.empty(most + 1)
+    places = np.empty(most + 1, dtype=np.int64)
     for q in range(first, last):
         begin, end = ptr[q], ptr[q + 1]
         middle = begin + n_relevant[q]

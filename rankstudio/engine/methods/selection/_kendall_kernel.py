@@ -28,7 +28,8 @@ def sort_and_count(values: Int32s, spare: Int32s, begin: int, end: int) -> int:
             middle, stop = start + width, min(start + 2 * width, end)
             if values[middle - 1] <= values[middle]:
                 continue
-            spare[start:middle] = values[start:middle]
+            for i in range(start, middle):
+                spare[i] = values[i]
             left, right, out = start, middle, start
             while left < middle and right < stop:
                 if spare[left] <= values[right]:  # equal values are no exchange
