@@ -237,6 +237,8 @@ def _of_vespa(found: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 def _number(value: object) -> float:
     """Return a value as a finite number, NaN for null."""
+    if type(value) is float and math.isfinite(value):  # nearly always
+        return value
     if value is None:
         return math.nan
     found = (
