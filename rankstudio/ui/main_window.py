@@ -98,7 +98,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(self.toolbar)
         self.menus = Menus(self.commands, self.toolbar, self.session, self._theme, self._settings, self)
         BackendMenu(self.commands.submenus["backend"], self.models, self)
-        self.status = StatusBar()
+        self.status = StatusBar(lambda: self.models.study_store.written)
         self.setStatusBar(self.status)
         self.notice = Notices(self._theme)
         self.restorer = RunRestorer(self.models, self)
@@ -270,6 +270,7 @@ class MainWindow(QMainWindow):
         self.current.changed.connect(self._update)
         self.models.permutations.changed.connect(self._update)
         self.commands["stop"].triggered.connect(self.models.permutations.stop)
+        self.sections.strip.shown.connect(self._show_progress)
         self.runs.added.connect(self._show_runs)
         self.runs.changed.connect(self._show_runs)
         self.runs.changed.connect(self.refresh_timer.ask)  # a paused run has no more to deliver
@@ -346,11 +347,15 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_runs(self) -> None:
-        waiting = sum(record.state is RunState.QUEUED for record in self.runs.records)
-        self.status.show_run(self.runs.current, waiting)
         self.sections.show_runs()
         self._show_workers()
         self._update()
+
+    @Slot()
+    def _show_progress(self) -> None:
+        """Show the run that works in the status bar, when the strip of runs shows it."""
+        waiting = sum(record.state is RunState.QUEUED for record in self.runs.records)
+        self.status.show_run(self.runs.current, waiting)
 
     @Slot(object)
     def _end_run(self, record: RunRecord) -> None:

@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, TypeGuard
 
 from rankstudio.cli.data_options import (
     MISSING,
@@ -214,9 +214,9 @@ def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
 def _judged(plan: Plan, qrels: Path, runs: dict[str, Path]) -> FoldedDataset:
     """Return judged documents with their scores in runs, in the folds of a plan."""
     from rankstudio.engine.data.formats.data_file import load_trec
+    from rankstudio.engine.data.table import scaling
 
-    scaling: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
-    data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling)
+    data = load_trec(qrels, runs, missing=plan.missing, normalize=scaling(plan.normalize))
     return parse_protocol(plan.protocol).divide(FoldedDataset.of(data), plan.seed)
 
 

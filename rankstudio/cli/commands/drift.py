@@ -107,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
 def _transfer(args: argparse.Namespace) -> int:
     """Compare the selection of a run with one made on other data by the same plan."""
     from rankstudio.engine.analysis.transfer import transfer
+    from rankstudio.engine.experiment.units.given_fold import seen_sentence
 
     for option, value in (("OTHER", args.other), ("--parts", args.parts), ("--fold", args.fold)):
         if value is not None:
@@ -118,13 +119,8 @@ def _transfer(args: argparse.Namespace) -> int:
     folds, n = found.folds_of_features(), len(found.own.folds)
     measures = {name: _means(found, name) | asdict(found.compared(name)) for name in found.own.plan.evaluated}
     features = {i: i in found.features for i in (*found.features, *(i for i, _ in folds.most_common()))}
-    if found.n_seen:
-        n_measured = found.own.per_query(found.own.plan.evaluated[0]).size
-        seen = f"{found.n_seen} of the {n_measured}"
-        print(
-            f"Note: A's model was trained on {seen} queries of B, so its result is optimistic.",
-            file=sys.stderr,
-        )
+    if note := seen_sentence(found.given.plan.title, found.seen):
+        print(f"Note: {note}", file=sys.stderr)
     if args.json:
         rows = [{"feature": i, "model": there, "folds": folds[i]} for i, there in features.items()]
         ends = {"from": opened.result.data_name, "to": found.own.data_name, "seen": found.n_seen}

@@ -34,14 +34,20 @@ class Transfer:
         The run of the same plan on these data.
     features : tuple of int
         Ids of the features of the model in these data.
-    n_seen : int
-        Number of measured queries that are also in the other data, so that the model was trained on them.
+    seen : dict
+        By fold number: how many measured queries are also in the other data, so that the model was trained on
+        them, and how many are measured.
     """
 
     given: RunResult
     own: RunResult
     features: tuple[int, ...]
-    n_seen: int
+    seen: dict[int, tuple[int, int]]
+
+    @property
+    def n_seen(self) -> int:
+        """Number of measured queries that the model was trained on."""
+        return sum(seen for seen, _ in self.seen.values())
 
     def compared(self, name: str) -> PairedComparison:
         """Compare the model with the own selection by a measure, query by query."""
@@ -91,7 +97,7 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
 
 def carried(
     result: RunResult, dataset: FoldedDataset, plan: Plan, other: FoldedDataset, place: Path
-) -> tuple[Plan, int]:
+) -> tuple[Plan, dict[int, tuple[int, int]]]:
     """Save the model of a run, and return the plan that measures it on other data.
 
     Parameters
@@ -108,13 +114,14 @@ def carried(
     Returns
     -------
     Plan
-    int
-        Number of measured queries that the model was trained on.
+    dict
+        By fold number: how many measured queries the model was trained on, and how many are measured.
     """
     save_model(place, refit(result, dataset))
     given, _ = plan_of_given(GIVEN_MODEL.key, plan, result.data_name, place, other)
-    known, parts = queries_of(whole(dataset)), (fold.test or fold.vali for fold in other.folds)
-    return given, sum(n_shared(part, known) for part in parts if part is not None)
+    known, parts = queries_of(whole(dataset)), {fold.number: fold.test or fold.vali for fold in other.folds}
+    counts = {i: (n_shared(part, known), part.n_queries) for i, part in parts.items() if part is not None}
+    return given, counts
 
 
 def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDataset]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
-from statistics import median
+from math import prod, sqrt
 
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import RunResult
@@ -93,8 +92,10 @@ def workload(
 ) -> Workload:
     """Return the work of several plans.
 
-    The typical seconds of a method are scaled by the ratio of its finished runs on the same data; by that of
-    other methods if it has none; or by the number of documents if there are no finished runs.
+    The typical seconds of a method are scaled by the ratio of its fastest run on the same data, because
+    compilation and other programs only add time. Without finished runs they are scaled by the number of
+    documents. With runs of other methods alone, the scale is the geometric mean of both: a run that is drawn
+    while it works takes several times as long as one in the background.
 
     Parameters
     ----------
@@ -111,10 +112,11 @@ def workload(
         n_folds = len(plan.folds) or n_given
         here = [(other, pace) for other, pace in paces if other.data == plan.data]
         own = [pace for other, pace in here if (other.method, other.ranker) == (plan.method, plan.ranker)]
-        known = own or [pace for _, pace in here]
+        by_size = n_documents / SAMPLE_DOCUMENTS
+        known = own or [sqrt(pace * by_size) for _, pace in here]
         n_units += len(plan.combinations) * n_folds
         n_guessed += not known
-        pace = median(known) if known else n_documents / SAMPLE_DOCUMENTS
+        pace = min(known, default=by_size)
         seconds += pace * typical_seconds(plan, n_folds, n_features)
     return Workload(len(plans), n_units, seconds, n_guessed)
 

@@ -186,6 +186,11 @@ Missing = Literal["query_min", "zero", "refuse"]
 Normalize = Literal[False, "query_minmax"]
 
 
+def scaling(name: str) -> Normalize:
+    """Return how to scale, by its name in plans and models: "none" or "query_minmax"."""
+    return "query_minmax" if name == "query_minmax" else False
+
+
 def check_options(missing: str, normalize: str | bool) -> None:
     """Raise `ParameterError` for an unknown policy."""
     if missing not in get_args(Missing):

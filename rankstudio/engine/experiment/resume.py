@@ -76,10 +76,10 @@ def run_stored(
     study.discard_damaged(key)
     units = study.finished_units(key)
     done = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
-    before = study.seconds(key)
+    worked = study.seconds(key)
     spent: defaultdict[tuple[int, int], float] = defaultdict(float)
     for event, seconds in _timed(run(plan, dataset, grouped, done, executor)):
-        told = event
+        told, worked = event, worked + seconds
         match event:
             case StepDone(unit=unit) | UnitProgress(unit=unit):
                 spent[unit.fold, unit.position] += seconds
@@ -89,7 +89,7 @@ def run_stored(
             case FoldFinished(result=fold) if fold.fold not in done.folds:
                 study.save_fold(key, fold)
             case RunFinished(result=result):
-                study.finish(key, before + result.seconds)
+                study.finish(key, worked)
                 told = RunFinished(replace(result, seconds=study.seconds(key)))
         yield told
 

@@ -8,7 +8,6 @@ from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
 
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.splitting.part_of_whole import PartOfWhole
@@ -98,9 +97,10 @@ def _open(plan: Plan) -> FoldedDataset:
             raise DatasetError(tr("The sample has one label, so no label columns can be named."))
         return open_sample()
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - numba, where it is needed
+    from rankstudio.engine.data.table import scaling  # noqa: PLC0415 - numba, where it is needed
 
-    normalize: Literal[False, "query_minmax"] = "query_minmax" if plan.normalize == "query_minmax" else False
-    return open_dataset(plan.data, missing=plan.missing, normalize=normalize, columns=plan.columns)
+    scaled = scaling(plan.normalize)
+    return open_dataset(plan.data, missing=plan.missing, normalize=scaled, columns=plan.columns)
 
 
 def usual_choices(plan: Plan, dataset: FoldedDataset, stated: Container[str]) -> Plan:

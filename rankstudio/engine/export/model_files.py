@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankstudio.engine.data.file_access import children
 from rankstudio.engine.data.formats.data_file import load_data
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.given_scores import GivenFiles
-from rankstudio.engine.data.table import Missing
+from rankstudio.engine.data.table import Missing, scaling
 from rankstudio.engine.errors import DataError, DatasetError, FileAccessError, shown, shown_path
 from rankstudio.engine.export.foreign.foreign_files import (
     ENDINGS,
@@ -25,7 +25,7 @@ from rankstudio.engine.export.foreign.foreign_files import (
     model_in_data,
     parsed_file,
 )
-from rankstudio.engine.export.models import NORMALIZE, Model, load_model
+from rankstudio.engine.export.models import Model, load_model
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.shard import shards_of
@@ -54,9 +54,10 @@ def read_for(model: Model, path: Path, columns: Mapping[str, Any] | None = None)
     DataError
         If it cannot be read, or a feature of the model is in another column.
     """
-    scaled = cast(Literal["query_minmax"], model.normalize) if model.normalize != NORMALIZE[0] else False
     told = columns or model.plan.get("columns", {})
-    data = load_data(path, columns=told, missing=cast(Missing, model.missing), normalize=scaled)
+    data = load_data(
+        path, columns=told, missing=cast(Missing, model.missing), normalize=scaling(model.normalize)
+    )
     if format_of_name(path.name).is_table:
         check_columns(model, data, path)
     return data

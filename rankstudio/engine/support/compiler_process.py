@@ -29,10 +29,12 @@ class CompilerProcess:
     ----------
     wanted : bool
         Whether kernels are compiled in that process instead of this one.
+    compiling : bool
+        Whether it compiles now.
     """
 
     def __init__(self) -> None:
-        self.wanted = False
+        self.wanted = self.compiling = False
         self._process: subprocess.Popen[bytes] | None = None
 
     def compile(self, function: Callable[..., Any], signature: Any) -> bool:
@@ -44,11 +46,14 @@ class CompilerProcess:
             asked = pickle.dumps((function.__module__, function.__qualname__, signature))
         except (pickle.PicklingError, TypeError, AttributeError):
             return False
+        self.compiling = True
         try:
             return self._ask(asked)
         except (OSError, EOFError, pickle.UnpicklingError):
             self.wanted = False  # it could not be started, or was ended from outside
             return False
+        finally:
+            self.compiling = False
 
     def _ask(self, asked: bytes) -> bool:
         if self._process is None:

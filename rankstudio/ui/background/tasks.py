@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from rankstudio.engine.analysis.evidence.partial_result import PartialResult
 from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
@@ -143,15 +143,15 @@ def _open(
     )
     from rankstudio.engine.data.folders import open_dataset  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.data.synthetic import open_sample  # noqa: PLC0415 - on the worker only
+    from rankstudio.engine.data.table import scaling  # noqa: PLC0415 - on the worker only
 
     if path == SAMPLE:
         dataset = open_sample()
     else:
-        normalize: Literal[False, "query_minmax"] = False if plan.normalize == "none" else "query_minmax"
         dataset = open_dataset(
             path,
             missing=plan.missing,
-            normalize=normalize,
+            normalize=scaling(plan.normalize),
             columns=plan.columns,
             progress=progress,
             cancelled=cancelled,

@@ -18,7 +18,8 @@ from typing import Any, TypeVar, TypeVarTuple
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
-from rankstudio.engine.errors import Cancelled, RankStudioError
+from rankstudio.engine.errors import Cancelled, ParameterError, RankStudioError
+from rankstudio.engine.methods.catalog import methods
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import sufficient
 from rankstudio.ui.language import tr
@@ -275,13 +276,21 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
     except Cancelled:
         return Outcome(Ending.CANCELLED)
     except RankStudioError as error:
-        return Outcome(Ending.FAILED, str(error), error=error)
+        return Outcome(Ending.FAILED, _in_words(error), error=error)
     except Exception as error:
         _log.warning("%s failed unexpectedly", job.what, exc_info=True)
         text = tr("{what} failed unexpectedly with {name}: {error}. See the log for details.").format(
             what=job.what, name=type(error).__name__, error=str(error).rstrip(".")
         )
         return Outcome(Ending.FAILED, text)
+
+
+def _in_words(error: RankStudioError) -> str:
+    """Return what went wrong, with a parameter called as in the form: "features k"."""
+    if not isinstance(error, ParameterError):
+        return str(error)
+    labels = (p.label for entry in methods() for p in entry.parameters if p.name == error.name)
+    return str(ParameterError(next(labels, error.name), error.value, error.expected))
 
 
 class Worker(QObject):

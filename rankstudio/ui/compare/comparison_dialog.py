@@ -186,6 +186,7 @@ class ComparisonDialog(QDialog):
         self.data.itemChanged.connect(self._update)
         self.labels.itemChanged.connect(self._update)
         self.table.toggled.connect(self._tick)
+        self.table.failed.connect(self._work.setText)
         self.table.selectionModel().selectionChanged.connect(self._offer_removal)
         self.remove.clicked.connect(self._remove)
         delete = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table)

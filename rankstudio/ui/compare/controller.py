@@ -12,6 +12,7 @@ from rankstudio.ui.compare.runs_panel import RunsPanel, run_row
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.model.run_record import RunRecord
+from rankstudio.ui.model.session import Choice
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
@@ -79,6 +80,8 @@ class CompareController(Controller):
             signal.connect(self._note)
         for signal in (runs.added, runs.ended, runs.removed, runs.cleared):
             signal.connect(self._show)
+        for signal in (session.choiceChanged, runs.shownChanged):
+            signal.connect(self._note_choice)
         runs.labelled.connect(self._show)
         runs.shownChanged.connect(self._mark)
         session.measureChanged.connect(lambda: self._show_measured(runs.records))
@@ -110,12 +113,22 @@ class CompareController(Controller):
         self._changed.clear()
         self._show_ticks()
         rows = [
-            known.get(record.key) or run_row(record, self._measured.view(record))
+            known.get(record.key) or run_row(record, self._measured.view(record), self._choice(record))
             for record in self._runs.records
         ]
         sealed = self._session.sealed
         self._covered.setVisible(sealed and any(row.summary.means for row in rows))
         self.panel.show_runs(rows, sealed=sealed)
+
+    def _choice(self, record: RunRecord) -> Choice:
+        return self._session.choice if record is self._runs.shown else record.choice
+
+    @Slot()
+    def _note_choice(self) -> None:
+        if self._runs.shown is not None:
+            self._changed.add(self._runs.shown.key)
+            if self.panel.isVisible():
+                self._show()
 
     @Slot()
     def _show_ticks(self) -> None:

@@ -76,6 +76,10 @@ class ComparisonScope:
         found = {record.key: result_of(record) for record in ticked}
         return {key: result for key, result in found.items() if result is not None and result.complete}
 
+    def titles(self) -> dict[int, str]:
+        """Return what the ticked runs that are done are called, by their numbers."""
+        return {key: self.runs.record(key).title for key in self.finished()}
+
     def anchor(self, runs: dict[int, RunResult]) -> int | None:
         """Return the run whose data and folds are meant: the reference, the one shown, or the last."""
         shown = self.runs.shown
@@ -147,7 +151,7 @@ class PairedTests(Controller):
     @property
     def titles(self) -> dict[int, str]:
         """The names of the runs that are compared, by number."""
-        return {key: self._runs.record(key).title for key in self._scope.finished()}
+        return self._scope.titles()
 
     @Slot()
     def update(self) -> None:
@@ -304,7 +308,8 @@ class ViewFeeder(Controller):
             "conventions": self._compare_conventions,
             "published": self._show_published,
         }
-        others = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen, self._runs.removed
+        chosen = views.viewChosen, views.folds.scope.chosen, views.pareto.by.chosen
+        others = *chosen, self._runs.removed, self._runs.labelled
         self._demand = OnDemand(
             scope.worker,
             self._key,
@@ -333,7 +338,7 @@ class ViewFeeder(Controller):
         chosen = self._views.folds.scope.value(), self._views.pareto.by.value()
         asked = (looked_at, self._scope.marks.reference, chosen)
         finished = tuple((key, id(run)) for key, run in self._scope.finished().items())
-        return self._views.key(), asked, self._shown_state(), finished
+        return self._views.key(), asked, self._shown_state(), finished, tuple(self._scope.titles().items())
 
     def _update_view(self) -> Computation | None:
         wanted = self._compute[self._views.key()]()
@@ -349,7 +354,8 @@ class ViewFeeder(Controller):
         if record is None:
             return ()
         measured = self._scope.measured.view(record)
-        return record.key, measured.plan.convention, tuple(id(fold) for fold in measured.folds.values())
+        folds = tuple(id(fold) for fold in measured.folds.values())
+        return record.key, record.title, measured.plan.convention, folds
 
     # Views
 
@@ -361,7 +367,7 @@ class ViewFeeder(Controller):
             given = record.result, record.dataset, self._session.sealed
             return computation(tr("Choosing thresholds"), show, found_decisions, *given)
         if self._views.folds.scope.value() == ALL:
-            self._views.folds.show_runs(self._scope.together(), self._session.measure)
+            self._views.folds.show_runs(self._scope.together(), self._scope.titles(), self._session.measure)
         elif record is None:
             self._views.folds.clear()
         else:
@@ -384,7 +390,8 @@ class ViewFeeder(Controller):
 
     def _compare_sizes(self) -> Computation:
         paired, name = self._scope.together(), self._session.measure
-        plans = [(key, run.plan) for key, run in paired.items()]
+        titles = self._scope.titles()
+        plans = [(key, titles[key], run.plan) for key, run in paired.items()]
         data = [self._runs.record(key).dataset for key in paired]
         by = self._views.pareto.offer(costs_of(list(paired.values())))
 

@@ -92,11 +92,12 @@ class FoldsView(View):
             else name
         )
 
-    def show_runs(self, runs: Mapping[int, RunResult], name: str) -> None:
-        """Show a measure of runs on the same folds side by side, by their numbers."""
-        shape = ("all", name, tuple(runs))
+    def show_runs(self, runs: Mapping[int, RunResult], titles: Mapping[int, str], name: str) -> None:
+        """Show a measure of runs on the same folds side by side, by their numbers and titles."""
+        named_runs = [(key, titles[key]) for key in runs]
+        shape = ("all", name, *named_runs)
         if shape != self._shape:
-            self._reshape(shape, _run_columns(runs, name) if runs else ())
+            self._reshape(shape, _run_columns(named_runs, name) if runs else ())
         self.table.set_rows(measure_rows(runs, name))
         self.set_caption(tr("{name} of every finished run on these folds").format(name=name) if runs else "")
 
@@ -327,9 +328,9 @@ def _value_on(number: int, axis: Axis) -> Callable[[FoldRow], float | str | None
     return of
 
 
-def _run_columns(runs: Mapping[int, RunResult], name: str) -> list[Column]:
+def _run_columns(runs: Sequence[tuple[int, str]], name: str) -> list[Column]:
     """Return the columns of several runs: the fold, and one measure of each run."""
-    return [_FOLD, *(_of_run(key, run.plan.title, name) for key, run in runs.items()), _REST]
+    return [_FOLD, *(_of_run(key, title, name) for key, title in runs), _REST]
 
 
 def _of_run(key: int, title: str, name: str) -> Column:

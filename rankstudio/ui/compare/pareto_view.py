@@ -31,15 +31,17 @@ _NOTHING = tr(
 
 _BEATEN = tr("Pareto-optimal models by size and measure")
 _ACT = tr("click a point to select it")
+_NAMES = 110  # pixels of the names of runs, for which other columns give way
 _WIDE = 860  # pixels from which the table stands beside the plot
 
 
 @dataclass(frozen=True)
 class ParetoRow:
-    """A model of the front: its position among all models, its run, and what is said of it."""
+    """A model of the front: its position among all models, its run with its title, and what is said of it."""
 
     position: int
     key: int
+    title: str
     plan: Plan
     model: ParetoModel
     note: str
@@ -72,6 +74,7 @@ class ParetoView(View):
         self.table = self.add_table(
             "pareto", tr("Pareto front"), about, said, lambda row: row.position, _BEATEN
         )
+        self.table.set_spare(("error",), ("combination",), ("note",), names=_NAMES)
         self.sentence = named(PlainLabel(wraps=True), "pareto-sentence", role="caption")
         options = [("size", tr("by k")), ("cost", tr("by cost"))]
         self.by = named(Segmented(options, tr("x axis of the Pareto front")), "pareto-by")
@@ -98,14 +101,14 @@ class ParetoView(View):
         super().resizeEvent(event)
 
     def show_pareto_front(
-        self, runs: Sequence[tuple[int, Plan]], found: ParetoFront | None, name: str
+        self, runs: Sequence[tuple[int, str, Plan]], found: ParetoFront | None, name: str
     ) -> None:
         """Show what runs have tried.
 
         Parameters
         ----------
-        runs : sequence of (int, Plan)
-            Number and plan of each, in the order in which the models count them.
+        runs : sequence of (int, str, Plan)
+            Number, title and plan of each, in the order in which the models count them.
         found : ParetoFront or None
             None where no model has the measure on a validation part.
         name : str
@@ -123,7 +126,7 @@ class ParetoView(View):
         if found is not None:
             cost = _cost(found, found.models[found.suggested]) if found.by != "size" else ""
             marks = Marks(found.optimal, found.best, found.suggested, found.levels, rule, cost)
-        self.plot.over_folds = any(plan.one_ranking for _, plan in runs)
+        self.plot.over_folds = any(plan.one_ranking for *_, plan in runs)
         self.plot.set_spots([_spot(row) for row in self._rows], marks)
         self.table.set_rows([self._rows[i] for i in found.optimal] if found else ())
         self.sentence.setText(_said(found, name, self.plot.over_folds) if found else "")
@@ -158,11 +161,11 @@ def _spot(row: ParetoRow) -> Spot:
     cost = tr("cost {cost}").format(cost=significant(model.x)) if model.x != model.size else ""
     parts = (f"k = {plain(model.size)}", cost, _combination(row.plan, model))
     note = " · ".join(part for part in parts if part)
-    title = tr("run {key} · {title}").format(key=row.key, title=row.plan.title)
+    title = tr("run {key} · {title}").format(key=row.key, title=row.title)
     return Spot(model.x, model.mean, model.error, row.key - 1, title, note)
 
 
-def _rows(runs: Sequence[tuple[int, Plan]], found: ParetoFront) -> list[ParetoRow]:
+def _rows(runs: Sequence[tuple[int, str, Plan]], found: ParetoFront) -> list[ParetoRow]:
     """Return a row for every model: best, one standard error, both or neither."""
     notes = {found.suggested: tr(_rule(found)), found.best: tr("best")}
     said = [notes.get(i, "") for i in range(len(found.models))]
@@ -248,12 +251,12 @@ _LAST = (
         tone="muted",
         width=72,
     ),
-    Column("note", tr("choice"), tone="accent", width=136),
+    Column("note", tr("choice"), tone="accent", width=158),
     Column("key", tr("run"), "right", tone="muted", width=44),
     Column(
         "combination", tr("parameters"), value=lambda row: _combination(row.plan, row.model), tone="muted"
     ),
-    Column("method", tr("method"), value=lambda row: row.plan.title, stretch=True, tone="muted"),
+    Column("title", tr("name"), stretch=True, tone="muted"),
 )
 
 

@@ -11,6 +11,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.methods.catalog import Kind, method
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import Session, reading
@@ -94,7 +95,7 @@ class Pipelines:
         return [plan for i, plan in enumerate(plans) if here[i] not in here[:i]]
 
     def made(self, selector: str, ranker: str) -> Plan:
-        """Return the pipeline of a method and a ranker, with the protocol of the form.
+        """Return the pipeline of a method and a ranker, with the form's protocol and k.
 
         Raises
         ------
@@ -104,6 +105,9 @@ class Pipelines:
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
         own = form.parameters if selector == form.method else {}
+        limit = StepKind.FEATURES.limit
+        if limit in form.parameters and limit in {p.name for p in method(selector).parameters}:
+            own = {**own, limit: form.parameters[limit]}
         ranked = form.ranker_parameters if (selector, ranker) == (form.method, form.ranker) else {}
         return form.changed(method=selector, ranker=ranker, parameters=own, ranker_parameters=ranked)
 

@@ -19,6 +19,7 @@ from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import fold_notes
 from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.engine.export.tables import range_text
+from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.statistics.paired import PairedComparison
 from rankstudio.engine.support.number_format import signed
@@ -26,7 +27,8 @@ from rankstudio.ui.compare.view import RUN_DOT
 from rankstudio.ui.language import together, tr
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.style.number_format import time_text
+from rankstudio.ui.model.session import Choice
+from rankstudio.ui.style.number_format import combination_label, time_text
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, ProgressCell, TableView
@@ -70,6 +72,8 @@ class RunRow:
         Key of the convention that the summary follows; "" for the plan's.
     note : str
         What has to be said of its results; "" for nothing.
+    by_hand : str
+        The model of it that the user chose: "λ = 2³ · k = 10"; "" for none.
     """
 
     key: int
@@ -84,6 +88,7 @@ class RunRow:
     summary: MeasureSummary = field(default_factory=MeasureSummary)
     measured_by: str = ""
     note: str = ""
+    by_hand: str = ""
 
     @property
     def method(self) -> str:
@@ -108,8 +113,8 @@ class RunRow:
         return convention(self.measured_by or self.plan.convention).label
 
 
-def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
-    """Return the row of a run as it is now, by what is looked at."""
+def run_row(record: RunRecord, measured: MeasuredRun, choice: Choice) -> RunRow:
+    """Return the row of a run as it is now, by what is looked at, with what was chosen of it by hand."""
     folds = tuple(measured.folds.values())
     return RunRow(
         record.key,
@@ -124,7 +129,15 @@ def run_row(record: RunRecord, measured: MeasuredRun) -> RunRow:
         measure_summary(measured.plan, folds),
         measured.plan.convention,
         " ".join(note.what for note in (*record.notes, *fold_notes(measured.plan, folds))),
+        _by_hand(record.plan, choice),
     )
+
+
+def _by_hand(plan: Plan, choice: Choice) -> str:
+    values = choice.values if choice.values is not None and len(choice.values) == len(plan.axes) else None
+    place = choice.place if plan.step_kind is StepKind.FEATURES else None
+    label = combination_label(plan.axes, values) if values is not None else ""
+    return " · ".join(filter(None, (label, "" if place is None else f"k = {place}")))
 
 
 def _best_means(rows: Iterable[RunRow]) -> dict[tuple[str, str, str], float | None]:
@@ -288,6 +301,7 @@ class RunsPanel(Panel):
             compared > 0,
             frozenset(self._hidden),
             frozenset(self._labelled | written),
+            any(row.by_hand for row in rows),
         )
 
     def _take_columns(self, shape: tuple[Any, ...]) -> None:
@@ -320,7 +334,7 @@ class RunsPanel(Panel):
 
         The measures are those of the plans, and the deviation is that of the chooser.
         """
-        measures, chooser, differences, several_data, compared, _, labelled = self._shape
+        measures, chooser, differences, several_data, compared, _, labelled, by_hand = self._shape
         found = difference_columns(measures[0], lambda row: self._compared.get(row.key))
         settings = settings_column(lambda row: self._differences.get(row.key) or None)
         first, *others = [measure_column(name, self._is_best) for name in measures]
@@ -332,6 +346,7 @@ class RunsPanel(Panel):
             *label_columns(labelled),
             *([settings] if differences else []),
             SIZES,
+            *([BY_HAND] if by_hand else []),
             first,
             *(found if compared else []),
             *others,
@@ -601,6 +616,28 @@ SIZES = Column(
         Column("most_k", tr("largest k"), value=lambda row: max(row.summary.sizes, default=None)),
     ),
 )
+
+BY_HAND = Column(
+    "by_hand",
+    tr("chosen by hand"),
+    value=lambda row: row.by_hand or None,
+    tooltip=tr(
+        "Model of the run that you chose by hand. All measures are those of the models that the rule chose: "
+        "a model chosen after seeing its results looks better than it is. To compare models with a given "
+        "number of features, set features k before the run."
+    ),
+    hint=lambda row: _rule_said(row) if row.by_hand else "",
+    tone="muted",
+    width=120,
+)
+
+
+def _rule_said(row: RunRow) -> str:
+    sizes = range_text(row.summary.sizes)
+    return tr("{model} chosen by hand; measured with k = {sizes}, chosen by the rule").format(
+        model=row.by_hand, sizes=sizes
+    )
+
 
 PART = Column("part", tr("part"), value=lambda row: tr(row.summary.part) if row.summary.means else None)
 """The part of the data on which a run is measured, for files; the panel says it once."""

@@ -292,7 +292,7 @@ def _alone(measure: str) -> Column:
         tooltip=tr("{measure} of ranking by this feature alone, in its better direction").format(
             measure=measure
         ),
-        width=66 if measure == "MAP" else 84,
+        width=84 if "@" in measure else 66,
     )
 
 
@@ -311,7 +311,8 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
     timed = any(row.per_query is not None for row in rows)
     priced = any(row.cost is not None and not (timed and row.cost == 1.0) for row in rows)
     costs = [*([_COST] if priced else []), *([_PER_DOCUMENT, _PER_QUERY] if timed else [])]
-    alone = [_alone("MAP"), _alone("NDCG@10")]
+    known = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
+    alone = [_alone(name) for name in known]
     costs += [_DRIFT] if any(row.drift is not None for row in rows) else []
     return [_ID, _NAME, _GROUP, _VALUES, _RANGE, _MEAN, _ZEROS, *missing, *alone, *costs, _WARNING]
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
-NOTHING = tr("Run a method or move λ to see how sure its selection is.")
+NOTHING = tr("Run a method to see how sure its selection is.")
 _SHOWN_BY_CLICK = tr("Click to list these queries")
 _TONES = {"secure": "ok", "interchangeable": "warning", "uncertain": "error", "dispensable": "error"}
 _NUMBER = 42  # pixels of "100 %" beside its bar

@@ -160,6 +160,7 @@ class SizesDialog(QDialog):
         self.stop.clicked.connect(self.search.stop)
         self.use.clicked.connect(self._use)
         self.table.chosen.connect(self._show)
+        self.table.failed.connect(self.status.setText)
         self.close_button.clicked.connect(self.reject)
         self.finished.connect(self.search.stop)
         self.search.start(search)

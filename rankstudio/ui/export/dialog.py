@@ -143,7 +143,7 @@ class ExportDialog(SavingDialog):
         self._save = named(QPushButton(tr("&Save")), role="primary")
         self._close = QPushButton(tr("Close"))
         self._job: Job | None = None
-        self._writing = False
+        self._writing: dict[Path, Job] = {}
         self._lay_out()
         self._connect()
         self._list.setCurrentRow(0)
@@ -167,16 +167,15 @@ class ExportDialog(SavingDialog):
     def save(self) -> None:
         """Write the selected item; an existing file is only replaced when this is asked for twice."""
         item, path, writer = self.current, self.path, self._writer
-        if not item.writes or self._unavailable or self._writing:
+        if not item.writes or self._unavailable or path in self._writing:
             return
         paths = writer.paths(path)
         # A file that is open here is refused before anybody is asked whether to replace it.
         if not self.write(path, lambda: None, paths) or not self.may_replace(path, paths):
             return
         if writer.begin is not None:
-            self._set_writing(True)
             self.say(tr("Writing {path} … Close this dialog to cancel.").format(path=path), "muted")
-            self._job = writer.begin(path, partial(self._finish, path), self._fail)
+            self._writing[path] = writer.begin(path, partial(self._finish, path), partial(self._fail, path))
         elif self.write(path, partial(writer.write, path), paths):
             written = self._finish(path)
             if writer.check is not None:
@@ -185,22 +184,13 @@ class ExportDialog(SavingDialog):
 
     def _finish(self, path: Path, besides: str = "") -> str:
         """Show that the files are there, and return the sentence."""
-        self._set_writing(False)
+        self._writing.pop(path, None)
         return self.tell_written(path, besides)
 
-    def _fail(self, why: str) -> None:
+    def _fail(self, path: Path, why: str) -> None:
         """Show why the files are not there."""
-        self._set_writing(False)
+        self._writing.pop(path, None)
         self.say(why, "error")
-
-    def _set_writing(self, writing: bool) -> None:
-        """Let nothing else be asked for while a worker writes."""
-        self._writing = writing
-        focused = self._save.hasFocus() or self._close.hasFocus()  # which gets the keyboard meanwhile
-        for widget in (self._list, self._format, self._path, self._browse, self._save):
-            widget.setEnabled(not writing)
-        if focused and not writing:
-            self._save.setFocus()
 
     @Slot()
     def copy(self) -> None:
@@ -249,7 +239,7 @@ class ExportDialog(SavingDialog):
         self._copy.clicked.connect(self.copy)
         self._save.clicked.connect(self.save)
         self._close.clicked.connect(self.close)
-        self.finished.connect(self._abandon_job)
+        self.finished.connect(self._cancel)
 
     @Slot()
     def _show_item(self) -> None:
@@ -300,6 +290,14 @@ class ExportDialog(SavingDialog):
         if self._job is not None:
             self._job.abandon()
             self._job = None
+
+    @Slot()
+    def _cancel(self) -> None:
+        """Write nothing any more."""
+        self._abandon_job()
+        for job in self._writing.values():
+            job.abandon()
+        self._writing.clear()
 
     @Slot()
     def _ask(self) -> None:

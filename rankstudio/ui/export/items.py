@@ -14,6 +14,8 @@ from rankstudio.engine.data.formats.data_format import WRITTEN, DataFormat
 from rankstudio.engine.errors import RankStudioError
 from rankstudio.engine.experiment.plan.as_code import PLAN_FORMATS
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
+from rankstudio.engine.export.figures.files import caption_text
+from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.support.files import write_text
 from rankstudio.ui.background.worker import CancelFlag, Ending, Job, Outcome, Worker
 from rankstudio.ui.export.dialog import ExportItem, FormatWriter
@@ -24,8 +26,9 @@ from rankstudio.ui.model.permutation_tests import PermutationTests
 from rankstudio.ui.model.run_record import RunRecord
 from rankstudio.ui.model.selected_model import NOT_WHOLE, SEALED, CurrentModel, SelectedModel
 from rankstudio.ui.model.session import Session
-from rankstudio.ui.plots import Plot, plot_writer
+from rankstudio.ui.plots import Plot
 from rankstudio.ui.plots.base import FORMATS as PLOT_FORMATS
+from rankstudio.ui.plots.base import save_figure
 from rankstudio.ui.process.files_read import file_stem
 from rankstudio.ui.report.controller import ReportController
 from rankstudio.ui.shell.sections import Sections
@@ -55,7 +58,7 @@ def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
         _run_item(current.shown.record, name, sealed=session.sealed),
         _report_item(sections.report, name),
         *(_table_item(table, name) for page in pages for table in page.shared(TableView) if _there(table)),
-        *(_plot_item(plot, models.task_worker, name) for page in pages for plot in page.shared(Plot)),
+        *(_plot_item(models, plot, name) for page in pages for plot in page.shared(Plot)),
         *_permutation_items(models.permutations),
         *_evidence_items(models.evidence),
         *_simulation_items(sections),
@@ -136,7 +139,7 @@ def _of_model(about: str, model: SelectedModel | None) -> str:
 
 def _why_no_model(model: SelectedModel | None) -> str:
     if model is None:
-        return tr("No current model: run a method or move λ.")
+        return tr("No current model: run a method first.")
     if not model.step.learned:
         return tr("Given scores have no model to rank other documents.")
     return "" if model.step.whole else NOT_WHOLE
@@ -204,15 +207,25 @@ def _table_item(table: TableView, name: str) -> ExportItem:
     )
 
 
-def _plot_item(plot: Plot, worker: Worker, name: str) -> ExportItem:
+def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
+    def paths(path: Path) -> tuple[Path, ...]:
+        return path, path.with_name(path.name + ".txt")  # of each format: it says what this file is of
+
     def begin(path: Path, done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
-        what, write = tr("Writing {name}").format(name=path.name), plot_writer(plot, path)
-        return worker.task(what, write, on_done=lambda _: done(""), on_error=failed)
+        what, figure = tr("Writing {name}").format(name=path.name), plot_figure(models, plot)
+
+        def write() -> None:
+            save_figure(figure, path, style_of("page"))
+            write_text(paths(path)[1], caption_text(figure))
+
+        return models.task_worker.task(what, write, on_done=lambda _: done(""), on_error=failed)
 
     key = plot.shared.key
     empty = "" if plot.numbers()[1] else tr("The plot is empty.")
-    text = tr("The plot as shown, in light colours; as CSV, its numbers.")
-    writer = FormatWriter(begin=begin)
+    text = tr(
+        "The plot as shown, in light colours; as CSV, its numbers. A text file names data, fold and model."
+    )
+    writer = FormatWriter(paths=paths, begin=begin)
     return ExportItem(
         *(f"plot-{key}", plot.shared.label, text, PLOT_FORMATS, f"{name}-{key}"),
         unavailable=empty,
@@ -347,7 +360,7 @@ def feature_set_item(selected: SelectedModel | None, dataset: FoldedDataset | No
     if found is None or dataset is None:
         why = tr("No feature set: choose File → Import feature set….")
     elif selected is None or not selected.step.selected:
-        why = tr("No current model: run a method or move λ.")
+        why = tr("No current model: run a method first.")
     else:
         ids, names = dataset.feature_ids.tolist(), dataset.feature_names
         try:
@@ -451,7 +464,7 @@ def _writer(
         return FormatWriter(tr(form.summary), write, paths)
     scaled = selected.plan.normalize != "none"
     step = selected.step
-    why = form.refusal(linear=step.linear, scaled=scaled, kernel=step.kernel)
+    why = form.refusal(linear=step.linear, scaled=scaled, kind=step.kind)
     return FormatWriter(tr(form.summary), write, paths, check, why)
 
 
@@ -542,7 +555,7 @@ def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
 
 def _why_not(model: SelectedModel | None) -> str:
     if model is None:
-        return tr("No current model: run a method or move λ.")
+        return tr("No current model: run a method first.")
     if not model.step.selected:
         return tr("Given scores have no selected features.")
     return tr("The data are not open, so the documents cannot be written.")

@@ -44,7 +44,7 @@ _ROOM_FOR_MARGIN = 300
 
 _MOST_AT_ONCE = 1000  # features of one step that are shown
 
-NO_PATH = tr("Run a method or move λ to see the selected features.")
+NO_PATH = tr("Run a method to see the selected features.")
 _GIVEN = tr("Given scores have no features and no path.")
 
 

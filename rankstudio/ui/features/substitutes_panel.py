@@ -45,7 +45,7 @@ _NOTHING_LIKE = tr("No unselected feature is similar.")
 _NOTHING_LIKE_THESE = tr("No unselected feature is similar to {features}.")
 _ALL_SELECTED = tr("{features} have no substitutes because all features are selected.")
 _UNLIKE = 0.3  # |r| below which no features are called similar
-NO_MODEL = tr("Run a method or move λ to see substitutes of the selected features.")
+NO_MODEL = tr("Run a method to see substitutes of the selected features.")
 
 LIST, CORRELATION, RUNS = "list", "correlation", "runs"
 """What is shown of them: sentences, or a map."""

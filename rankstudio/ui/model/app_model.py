@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.results.events import Event, RunStarted, UnitFinished
 from rankstudio.engine.support.compilation import announced
+from rankstudio.engine.support.compiler_process import compiler_process
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.tasks import FoldCache, recognise, warm_up
 from rankstudio.ui.background.worker import Worker
@@ -83,7 +84,7 @@ class Absence(QObject):
         """Return what to say where a run has shown nothing: how far it is, why it ended, else ``nothing``."""
         record = self._current.shown.record
         if record is None:
-            return nothing
+            return _READING if self._reads else self.documents(nothing)
         text = _state_text(record, self._session.fold)
         return text.format(run=record.key, done=record.units_done, n=record.n_units) or nothing
 
@@ -225,7 +226,9 @@ class Models(QObject):
 
     @Slot()
     def _end_preparation(self) -> None:
-        if self._compiling and not self.n_busy:
+        compiler = compiler_process()
+        compiles = compiler.compiling if compiler.wanted else self.n_busy
+        if self._compiling and not compiles:
             self.preparing.emit("")
 
     def close(self) -> None:

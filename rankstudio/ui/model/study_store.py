@@ -93,6 +93,12 @@ class StudyStore:
         study = self._study
         return study.path if study is not None else None
 
+    @property
+    def written(self) -> datetime | None:
+        """When the study stored something last; None for never."""
+        study = self._study
+        return study.written if study is not None else None
+
     def is_own(self, path: Path | None) -> bool:
         """Return whether a study is one that nobody gave a name."""
         return path is not None and path.parent == self.folder.resolve()

@@ -30,8 +30,8 @@ from rankstudio.ui.style.fonts import BELOW, SMALL, TINY, font
 from rankstudio.ui.style.theme import Theme
 
 _LINE = 16.0
-_SWATCH = 16.0
-_BETWEEN = 12.0
+_SWATCH, _BETWEEN = 16.0, 12.0
+_NARROW = 10.0, 8.0  # the same, where the legend would take too many lines
 _AIR = 6.0
 _MOST_LEGEND = 0.4  # of the height of a plot
 _ZERO_BAR = 34.0  # pixels of a class's bar of zeros, with its share above
@@ -104,15 +104,20 @@ class DensityPlot(Plot):
     def _legend_height(self, size: QSizeF) -> float:
         """Return the room of the legend; none in a plot so small that the curves would be lost under it."""
         area = super().frame_for(size).area
-        height = self.legend_spots(area.width())[1] * _LINE + _AIR
+        height = self.legend_spots(area.size())[2] * _LINE + _AIR
         return height if height <= _MOST_LEGEND * area.height() else 0.0
 
-    def legend_spots(self, width: float) -> tuple[list[tuple[float, int]], int]:
-        """Return where the legend's entries begin, as pixel and line, and how many lines they take."""
+    def legend_spots(self, room: QSizeF) -> tuple[float, list[tuple[float, int]], int]:
+        """Return the width of swatches, where entries begin (pixel and line), and the number of lines."""
         metrics = QFontMetricsF(font(SMALL))
-        wide = [_SWATCH + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
-        spots = flow(wide, width, _BETWEEN)
-        return spots, spots[-1][1] + 1 if spots else 1
+        found: tuple[float, list[tuple[float, int]], int] = _SWATCH, [], 1
+        for swatch, between in ((_SWATCH, _BETWEEN), _NARROW):
+            wide = [swatch + 6 + metrics.horizontalAdvance(density.label) for density in self.densities]
+            spots = flow(wide, room.width(), between)
+            found = swatch, spots, spots[-1][1] + 1 if spots else 1
+            if found[2] * _LINE + _AIR <= _MOST_LEGEND * room.height():
+                break
+        return found
 
     def _with_zeros(self) -> list[Density]:
         return [d for d in self.densities if not np.isnan(d.zeros)]
@@ -243,14 +248,14 @@ class DensityPlot(Plot):
         if self.is_empty() or not self._legend_height(frame.outer.size()):
             return
         strip = self._strip(frame.outer.width())
-        spots, rows = self.legend_spots(frame.area.width() + strip)
+        swatch, spots, rows = self.legend_spots(super().frame_for(frame.outer.size()).area.size())
         painter.setFont(font(SMALL))
         for i, (density, (x, row)) in enumerate(zip(self.densities, spots, strict=True)):
             left = frame.area.left() - strip + x
             y = frame.area.top() - _AIR - (rows - row - 0.5) * _LINE
             box = QRectF(left, y - 9, frame.outer.right() - left, 18)
             look = palettes.category(colors, i)
-            draw_entry(painter, box, look, density.label, colors.q("text"), swatch=_SWATCH)
+            draw_entry(painter, box, look, density.label, colors.q("text"), swatch=swatch)
 
     def _draw_cursor(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
         """Draw a line at the mouse's value."""

@@ -7,7 +7,8 @@ and fonts then come out the same on a screen of any pixel ratio.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -229,6 +230,17 @@ def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
     if dash:
         made.setDashPattern(list(dash))
     return made
+
+
+@contextmanager
+def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
+    """Draw nothing above or below the plot area, where lines may lead; markers spill."""
+    painter.save()
+    painter.setClipRect(frame.area.adjusted(-SPILL, -1.0, SPILL, 1.0), Qt.ClipOperation.IntersectClip)
+    try:
+        yield
+    finally:
+        painter.restore()
 
 
 def hairline(painter: QPainter, color: QColor, first: QPointF, second: QPointF) -> None:

@@ -205,9 +205,10 @@ class QueryListPanel(Panel):
         name = self._comparison.measure if self._comparison else "measure"
         fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
+        wide = 104 if several else 104 + fold.width  # so that no other column moves
         return (
             Column(
-                "query_id", tr("query"), tooltip=tr("Id of the query in the file"), width=104, sort=_natural
+                "query_id", tr("query"), tooltip=tr("Id of the query in the file"), width=wide, sort=_natural
             ),
             *([fold] if several else []),
             Column("n_documents", tr("documents"), "right", tone="muted", width=86),

@@ -116,7 +116,9 @@ class QueryPathsDialog(QDialog):
         about.setText(f"{text.format(part=part)} {both.format(k=len(rows), n=shared)}")
         self.close_button = named(QPushButton(tr("Close")), "query-paths-close")
         self.close_button.clicked.connect(self.reject)
-        foot = fill(QHBoxLayout(), 1, self.close_button, spacing=8)
+        failure = named(WrappedLabel(), "query-paths-failure", role="error")
+        self.table.failed.connect(failure.setText)
+        foot = fill(QHBoxLayout(), (failure, 1), self.close_button, spacing=8)
         fill(QVBoxLayout(self), about, (self.table, 1), foot, margins=(16, 14, 16, 14), spacing=10)
         self.resize(*_SIZE)
 

@@ -35,6 +35,9 @@ _WORDS = {
 }
 
 
+NO_RUN = tr("No run yet: choose a method and press Run.")
+
+
 class RunStrip(QFrame):
     """The run that is shown, with its progress or outcome; beside it the others that work and wait.
 
@@ -46,9 +49,12 @@ class RunStrip(QFrame):
         To see why the features of the run were selected, how sure they are, and to compare other methods.
     selected : Signal(int)
         Number of the run that the user wants to see.
+    shown : Signal()
+        How far the runs are was shown anew.
     """
 
     selected = Signal(int)
+    shown = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,6 +82,7 @@ class RunStrip(QFrame):
         fill(row, self._covered, (self._next, 1))
         fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
         fill(row, self.follow, self.every)
+        self._nothing = NO_RUN
         self.show_runs(())
 
     def show_runs(
@@ -85,6 +92,7 @@ class RunStrip(QFrame):
         view: Callable[[RunRecord], MeasuredRun] | None = None,
         *,
         sealed: bool = False,
+        nothing: str = NO_RUN,
     ) -> None:
         """Show how far the runs are.
 
@@ -97,7 +105,10 @@ class RunStrip(QFrame):
             Returns what a run found, as it is measured now.
         sealed : bool
             Whether what was measured on the test part is covered.
+        nothing : str
+            What is said where there is no run.
         """
+        self._nothing = nothing
         current = next((record for record in records if record.state in _WORKING), None)
         queued = [record for record in records if record.state is RunState.QUEUED and record is not shown]
         ended = (record for record in reversed(records) if record.state.ended)
@@ -107,6 +118,7 @@ class RunStrip(QFrame):
         self._show_others(current if current is not shown else None, queued)
         self.follow.setVisible(current is not None)
         self.every.setEnabled(bool(records))
+        self.shown.emit()
 
     def _show_one(
         self, shown: RunRecord | None, view: Callable[[RunRecord], MeasuredRun] | None, *, sealed: bool
@@ -115,7 +127,7 @@ class RunStrip(QFrame):
         self._bar.setVisible(shown is not None and shown.state in _WORKING)
         if shown is None:
             self._covered.hide()
-            self._state.setText(tr("No run yet: choose a method and press Run."))
+            self._state.setText(self._nothing)
             return
         result = shown.result
         self._covered.setVisible(sealed and result is not None and any(fold.test for fold in result.folds))

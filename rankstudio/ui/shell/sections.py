@@ -29,7 +29,7 @@ from rankstudio.ui.select.curve_controllers import ChanceController
 from rankstudio.ui.select.method_controller import FoldHint, MethodController
 from rankstudio.ui.select.run_commands import MemoryForecast
 from rankstudio.ui.select.run_controller import RunController
-from rankstudio.ui.select.run_strip import RunStrip
+from rankstudio.ui.select.run_strip import NO_RUN, RunStrip
 from rankstudio.ui.shell.workspace import ESTIMATES, Workspace
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import CoveredNumber
@@ -77,6 +77,7 @@ class Sections(QObject):
         session.measureChanged.connect(self.show_runs)
         runs.shownChanged.connect(self.show_runs)
         models.measured.changed.connect(self.show_runs)
+        models.absence.changed.connect(self.show_runs)
         self.select.grown.connect(self.features.show_growing)
         for path in (self.features.features, self.features.path):
             path.offered = self.tray.actions
@@ -191,7 +192,8 @@ class Sections(QObject):
     def show_runs(self) -> None:
         """Show how far the runs are."""
         runs, sealed = self._models.runs, self._models.session.sealed
-        self.strip.show_runs(runs.records, runs.shown, self._models.measured.view, sealed=sealed)
+        view, nothing = self._models.measured.view, self._models.absence.any_run(NO_RUN)
+        self.strip.show_runs(runs.records, runs.shown, view, sealed=sealed, nothing=nothing)
 
 
 def _hide_where_empty(column: QSplitter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from PySide6.QtCore import Qt, QTimer, Slot
@@ -18,11 +19,16 @@ from rankstudio.ui.widgets.layout import fill, named
 
 _ABOUT_SEAL = tr("View, Seal test part: results of the test part are hidden until the seal is broken.")
 _ABOUT_MESSAGES = tr("Show recent warnings again.")
-_MEMORY_MILLISECONDS = 2000
+_MILLISECONDS = 2000
 
 
 class StatusBar(QStatusBar):
     """Status line of the window.
+
+    Parameters
+    ----------
+    stored : callable
+        Returns when something was stored last; None for never.
 
     Attributes
     ----------
@@ -30,14 +36,15 @@ class StatusBar(QStatusBar):
         Counts the messages that are kept out of sight, and is there while there are some.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stored: Callable[[], datetime | None] = lambda: None) -> None:
         super().__init__()
+        self._stored, self._kept = stored, datetime.min
         self.setObjectName("status-bar")
         self.setSizeGripEnabled(False)
         self._preparing = ""
         self._work = named(ElidedLabel(tr("Ready")), "status-work")
         self._work.setContentsMargins(8, 0, 0, 0)
-        self._saved = named(PlainLabel(), tip=tr("The plan is saved whenever it changes."))
+        self._saved = named(PlainLabel(), tip=tr("Time when the plan or a result was last saved."))
         self._workers = named(
             PlainLabel(), tip=tr("Threads in use for computations, besides the window's own.")
         )
@@ -51,13 +58,14 @@ class StatusBar(QStatusBar):
         for label in (self._seal, self._saved, self._workers, self._memory):
             self.addPermanentWidget(label)
         self._timer = QTimer(self)
-        self._timer.setInterval(_MEMORY_MILLISECONDS)
+        self._timer.setInterval(_MILLISECONDS)
         self._timer.timeout.connect(self.show_memory)
+        self._timer.timeout.connect(self._show_saved)
         self._timer.start()
         self.show_memory()
 
     def close_down(self) -> None:
-        """Stop looking at the memory."""
+        """Stop looking at memory and study."""
         self._timer.stop()
 
     def say(self, text: str) -> None:
@@ -98,9 +106,17 @@ class StatusBar(QStatusBar):
         self.messages.setText(trn("{n} message", "{n} messages", count).format(n=count))
         self.messages.setVisible(bool(count))
 
+    @Slot()
     def show_saved(self) -> None:
         """Show that the plan was kept just now."""
-        self._saved.setText(tr("autosaved {now:%H:%M}").format(now=datetime.now()))
+        self._kept = datetime.now()
+        self._show_saved()
+
+    @Slot()
+    def _show_saved(self) -> None:
+        now = max(self._kept, self._stored() or datetime.min)
+        if now > datetime.min:
+            self._saved.setText(tr("autosaved {now:%H:%M}").format(now=now))
 
     @Slot()
     def show_memory(self) -> None:

@@ -257,6 +257,7 @@ class ColumnsDialog(QDialog):
             box.currentIndexChanged.connect(self._refresh)
         self._no_queries.toggled.connect(self._refresh)
         self._table.toggled.connect(self._toggle)
+        self._table.failed.connect(self._count.setText)
         self._refresh()
         self.resize(*_SIZE)
 

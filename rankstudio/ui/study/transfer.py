@@ -69,8 +69,8 @@ class TransferController(GivenController):
             self.failed.emit(tr("Open the data first."))
             return
 
-        def run(found: tuple[Plan, Plan, int]) -> None:
-            given, plan, seen = found
+        def run(found: tuple[Plan, Plan, str]) -> None:
+            given, plan, note = found
             if dataset is not session.dataset:
                 return
             done = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
@@ -80,11 +80,8 @@ class TransferController(GivenController):
             marks.refer_to(own.key)
             for record in runs.records:
                 marks.tick(record.key, record in (own, theirs))
-            if seen:
-                text = tr(
-                    "{name} was trained on {n} of the measured queries, so its result is too optimistic."
-                )
-                self.warned.emit(text.format(name=given.title, n=seen))
+            if note:
+                self.warned.emit(note)
             self.started.emit()
 
         self._models.task_worker.task(
@@ -106,10 +103,11 @@ def _finished(path: Path) -> dict[str, int]:
     return {f"{run.key.id} · {run.key.plan.title} · {run.data_name}": run.key.id for run in runs}
 
 
-def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, int]:
-    """Return the plans of the model of a run and of the same method on the open data, and queries seen."""
+def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tuple[Plan, Plan, str]:
+    """Return the plans of the model of a run and of the same method here, and what the model has seen."""
     from rankstudio.engine.analysis.transfer import carried, run_with_data  # noqa: PLC0415 - numba
     from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - numba
+    from rankstudio.engine.experiment.units.given_fold import seen_sentence  # noqa: PLC0415 - numba
 
     with Study.open(path, reading=True) as study:
         key = next(run.key for run in study.runs() if run.key.id == number)
@@ -118,7 +116,7 @@ def _carried(path: Path, number: int, here: Plan, dataset: FoldedDataset) -> tup
     place = data_folder() / "models" / f"{path.stem}-{number}.json"
     place.parent.mkdir(parents=True, exist_ok=True)
     given, seen = carried(result, data, own, dataset, place)
-    return given, own, 0 if data.name == dataset.name else seen  # else the run notes it
+    return given, own, "" if data.name == dataset.name else seen_sentence(given.title, seen)  # else noted
 
 
 def _moved(plan: Plan, here: Plan, dataset: FoldedDataset) -> Plan:

@@ -148,6 +148,7 @@ def test_time_in_which_nobody_asks_is_not_counted(path: Path, monkeypatch: pytes
             now += 3600
             if isinstance(event, FoldFinished):
                 assert study.seconds(study.runs()[0].key) == 0
+        assert study.runs()[0].seconds == 0
 
 
 def test_what_does_not_fit_leaves_no_run(path: Path) -> None:

@@ -8,7 +8,7 @@ from threading import Semaphore
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QListWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QListWidget
 from waiting import wait_until
 from windows import finish, held, open_window, settle, write_folds
 from wording import naming
@@ -97,6 +97,26 @@ def test_a_pipeline_is_in_the_list_once_and_can_be_removed(window: MainWindow) -
     assert not dialog._run.isEnabled()
     assert naming("nothing").search(dialog.work().lower())
     dialog.close()
+    dialog.deleteLater()
+
+
+def test_a_table_that_cannot_be_saved_says_so_in_its_dialog(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = str(tmp_path / "missing" / "pipelines.csv")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, **__: (place, ""))
+    dialog = window.comparison.dialog()
+    dialog.table.save_as()
+    assert place in dialog.work()
+    dialog.deleteLater()
+
+
+def test_added_selectors_have_the_k_of_the_form_and_rankers_all_features(window: MainWindow) -> None:
+    window.session.change("editing", parameters={"n_features_to_select": 10, "banned": (1,)})
+    dialog = window.comparison.dialog()
+    add(dialog, "gas", "fsmrank")
+    limits = [plan.parameters.get("n_features_to_select") for plan in dialog.plans()]
+    assert limits == [10, None, 10]  # of greedy RankRLS, FSMRank and GAS
     dialog.deleteLater()
 
 

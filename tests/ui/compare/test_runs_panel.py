@@ -16,6 +16,7 @@ from rankstudio.ui.compare import runs_panel
 from rankstudio.ui.compare.runs_panel import RunRow, RunsPanel, run_row
 from rankstudio.ui.model.measured_runs import MeasuredRun
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.session import NOTHING_CHOSEN, Choice
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_a_run_that_was_stopped_says_how_many_folds_it_has():
         dataset = SimpleNamespace(name="MQ2008", from_disk=False, folds=parts)
         folds = {number: fold(number, [0.5]) for number in range(1, done + 1)}
         record = RunRecord(1, Plan(data="x", **plan), dataset, state, folds=folds)
-        return run_row(record, MeasuredRun(record.plan, folds=folds)).data
+        return run_row(record, MeasuredRun(record.plan, folds=folds), NOTHING_CHOSEN).data
 
     assert data(5, 1, RunState.CANCELLED) == "MQ2008 · 1 of 5 folds"
     assert data(5, 1, RunState.RUNNING) == "MQ2008 · 5 folds"
@@ -66,6 +67,21 @@ def test_the_table_shows_them(panel):
     assert row["gain over best single"] == "+0.4500"
     assert panel.caption() == "MQ2008 · 2 folds · test part, mean over folds"
     assert "parameters" not in row
+
+
+def test_a_model_chosen_by_hand_is_named_beside_the_sizes_that_the_rule_chose(panel):
+    panel.show_runs([done(1)])
+    assert "chosen by hand" not in cells(panel)[0]
+    plan = Plan(data="x", parameters={"regularization": (1.0, 8.0)})
+    folds = {1: fold(1, [0.5]), 2: fold(2, [0.5], tuple(range(1, 8)))}
+    dataset = SimpleNamespace(name="x", from_disk=False, folds=(SimpleNamespace(parts={}),) * 2)
+    record = RunRecord(2, plan, dataset, RunState.DONE, folds=folds)
+    chosen = run_row(record, MeasuredRun(plan, folds=folds), Choice((8.0,), 10))
+    panel.show_runs([done(1), chosen])
+    assert [(row["k"], row["chosen by hand"]) for row in cells(panel)] == [
+        ("1–7", "–"),
+        ("1–7", "λ = 2³ · k = 10"),
+    ]
 
 
 def test_a_run_is_followed_from_the_queue_to_its_end(panel):

@@ -100,6 +100,28 @@ def test_the_parts_of_the_fold_are_written_in_every_format(ran: MainWindow, tmp_
     dialog.deleteLater()
 
 
+def test_plots_are_written_with_data_and_fold_while_the_dialog_goes_on(
+    ran: MainWindow, tmp_path: Path
+) -> None:
+    window = ran
+    window.session.look_at(2)
+    dialog = window.export_controller.dialog()
+    paths = [tmp_path / "criterion.svg", tmp_path / "validation.csv"]
+    for path in paths:
+        dialog.select(f"plot-{path.stem}")
+        dialog._path.setText(str(path))
+        dialog.save()
+        assert path in dialog._writing and dialog._list.isEnabled()
+    wait_until(lambda: not dialog._writing)
+    assert window.session.dataset is not None
+    for path in paths:
+        said = path.with_name(path.name + ".txt").read_text(encoding="utf-8")
+        assert path.exists() and window.session.dataset.name in said and "fold 2" in said
+    dialog.save()  # asks before it replaces
+    assert not dialog._writing
+    dialog.deleteLater()
+
+
 def test_nothing_is_replaced_before_it_is_asked_for_twice(ran: MainWindow, tmp_path: Path) -> None:
     window = ran
     dialog = opened(window)

@@ -62,11 +62,21 @@ def test_numbers_are_one_row_a_point(plot):
 
 def test_the_legend_lies_above_the_curves_and_wraps_where_it_is_narrow(plot):
     wide, narrow = plot.frame_for(QSizeF(360, 220)), plot.frame_for(QSizeF(230, 220))
-    assert plot.legend_spots(wide.area.width())[1] == 1
-    spots, rows = plot.legend_spots(narrow.area.width())
+    assert plot.legend_spots(wide.area.size())[2] == 1
+    _, spots, rows = plot.legend_spots(narrow.area.size())
     assert rows == len({row for _, row in spots}) == 2
     assert 16 <= wide.area.top() < narrow.area.top()
     assert wide.area.bottom() == narrow.area.bottom()
+
+
+def test_in_a_low_plot_the_legend_moves_together_rather_than_vanish(plot):
+    values = np.arange(9.0)
+    plot.set_densities([Density(name, values, values) for name in ("one", "another", "a third")])
+    high, low = QSizeF(190, 400), QSizeF(190, 130)
+    swatches, _, rows = plot.legend_spots(plot.frame_for(high).area.size())
+    narrow, _, fewer = plot.legend_spots(QSizeF(190, 60))
+    assert (rows, fewer) == (2, 1) and narrow < swatches
+    assert plot._legend_height(low) > 0
 
 
 def test_in_a_small_plot_the_curves_have_the_room_of_the_legend(plot):

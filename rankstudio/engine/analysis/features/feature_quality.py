@@ -16,6 +16,7 @@ from rankstudio.engine.data.summary import DatasetSummary, FeatureSummary, descr
 from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import DEFAULT
 from rankstudio.engine.metrics.evaluator import Evaluator
+from rankstudio.engine.metrics.names import ONE_RANKING_MEASURES
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.grades import Grading, joined
 from rankstudio.engine.support.sparse_rows import SparseRows, concatenated
@@ -99,7 +100,8 @@ class FeatureQuality:
     feature_id : int
     histogram : ValueHistogram
     alone : Mapping of str to float
-        MAP and NDCG@10 of ranking by this feature alone, in the direction with the better MAP.
+        MAP and NDCG@10 of ranking by this feature alone, of one ranking without queries AUC and MAP; in the
+        direction in which the first is better.
     ascending : bool
         Whether that direction puts small values first.
     findings : tuple of Finding
@@ -157,7 +159,8 @@ def feature_quality(
     """
     X, y, ptr, grading = _sample(parts)
     histograms = _histograms(X, y)
-    evaluator = Evaluator(y, ptr, convention, ALONE, grading=grading)
+    names = (ONE_RANKING_MEASURES[0], ALONE[0]) if ptr.size - 1 == len(parts) else ALONE
+    evaluator = Evaluator(y, ptr, convention, names, grading=grading)
     alone, ascending = _alone(evaluator, X)
     leaking = _almost_perfect(evaluator, y, alone)
     twins = _duplicates(parts, X)
@@ -231,14 +234,15 @@ def _range(values: Floats) -> tuple[float, float]:
 def _alone(evaluator: Evaluator, X: Floats) -> tuple[dict[str, Floats], Bools]:
     """Return each measure of each feature alone in its better direction, and whether that is upwards."""
     down, up = finish(measuring_columns(evaluator, X, BOTH_WAYS))
-    ascending = up["MAP"] > down["MAP"]
+    first = next(iter(down))
+    ascending = up[first] > down[first]
     return {name: np.where(ascending, up[name], down[name]) for name in down}, ascending
 
 
 def _almost_perfect(evaluator: Evaluator, y: Floats, alone: Mapping[str, Floats]) -> Bools:
     """Return which features alone rank nearly as well as the labels themselves, by every measure."""
     ends = evaluator.evaluate_many(np.stack((-y, y)))
-    found = np.ones(alone["MAP"].size, dtype=np.bool_)
+    found = np.ones(len(next(iter(alone.values()))), dtype=np.bool_)
     for name, values in alone.items():
         worst, best = ends[name].tolist()
         found &= (best - worst > 0.05) & (values - worst >= PERFECT * (best - worst))
@@ -294,6 +298,7 @@ def _findings(
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
     varying = ranges[[not f.constant for f in features]]
     usual = float(np.median(varying)) if varying.size else 0.0
+    name, values = next(iter(alone.items()))
     for j, feature in enumerate(features):
         found: list[Finding | None] = []
         if feature.constant:
@@ -301,7 +306,7 @@ def _findings(
             found.append(Finding(Oddity.CONSTANT, tr("constant"), text))
         else:
             found.append(_duplicate(features[twins[j]]) if j in twins else None)
-            found.append(_leak(float(alone["MAP"][j])) if leaking[j] else None)
+            found.append(_leak(name, float(values[j])) if leaking[j] else None)
             found.append(_bad_scale(float(ranges[j]), usual))
             found.append(_zeros(feature))
         yield tuple(finding for finding in found if finding is not None)
@@ -313,13 +318,13 @@ def _duplicate(twin: FeatureSummary) -> Finding:
     return Finding(Oddity.DUPLICATED, tr("duplicate of {id}").format(id=twin.feature_id), text)
 
 
-def _leak(value: float) -> Finding:
+def _leak(name: str, value: float) -> Finding:
     text = tr(
-        "Possible label leakage: it ranks nearly like the labels (MAP {value:.4f}). A "
+        "Possible label leakage: it ranks nearly like the labels ({name} {value:.4f}). A "
         "feature made after judging, such as clicks on judged documents, is not available at "
         "prediction time."
     )
-    return Finding(Oddity.LEAKING, tr("leakage?"), text.format(value=value))
+    return Finding(Oddity.LEAKING, tr("leakage?"), text.format(name=name, value=value))
 
 
 def _bad_scale(width: float, usual: float) -> Finding | None:

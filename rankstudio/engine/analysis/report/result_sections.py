@@ -77,7 +77,8 @@ def _averages(data: str, runs: Sequence[ReportedRun]) -> TextTable:
     rows.append(("", "best single feature", "1", *cells))
     parts = listed(dict.fromkeys(run.part for run in runs))
     rules = listed(dict.fromkeys(convention(run.plan.convention).label for run in runs))
-    note = f"Mean ± standard deviation over the folds, on the {parts} part by {rules}."
+    how = "Each fold has the model that the run's rule chose, not one chosen by hand."
+    note = f"Mean ± standard deviation over the folds, on the {parts} part by {rules}. {how}"
     header = ("run", "method", "features", *names)
     return TextTable(f"{data}: averages", header, tuple(rows), (1,), note, _best_cells(runs, found, names))
 

@@ -19,6 +19,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -81,6 +82,8 @@ class StudyFile:
     path : Path
     read_only : bool
         Whether the file is read-only.
+    written : datetime or None
+        When something was written last, in local time; None before.
 
     Raises
     ------
@@ -96,6 +99,7 @@ class StudyFile:
         self.read_only = reading and self.path.is_file() and not _writable(self.path)
         self._db = (_copied if self.read_only else _open)(self.path)
         self._file = _identity(self.path)
+        self.written: datetime | None = None
 
     def move_to(self, path: str | Path) -> None:
         """Copy everything to another file, replacing an existing study, and continue there.
@@ -152,6 +156,7 @@ class StudyFile:
                 raise StoreError(text.format(path=self.path))
             with _all_or_nothing(self._db):
                 yield self._db
+            self.written = datetime.now()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query.

@@ -118,6 +118,11 @@ class Study:
         return self._file.path
 
     @property
+    def written(self) -> datetime | None:
+        """When something was stored last, in local time; None before."""
+        return self._file.written
+
+    @property
     def read_only(self) -> bool:
         """Whether the file is read-only, so that nothing can be stored."""
         return self._file.read_only

@@ -230,14 +230,13 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     Queries are identified by their id and their documents.
     """
     known: dict[tuple[int, object], _Queries] = {}
-    folds: list[int] = []
-    measured = seen = 0
+    counts: dict[int, tuple[int, int]] = {}
     unclear = False
     for fold in dataset.folds:
         part, model = fold.test or fold.vali, models.get(fold.number)
         if model is None or part is None:
             continue
-        measured += part.n_queries
+        counts[fold.number] = 0, part.n_queries
         number = model.origin.get("fold")
         if not _same_data(model, plan, dataset):
             continue
@@ -253,27 +252,38 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
             if key not in known:
                 known[key] = _learned_from(number, dataset)
             n = n_shared(part, known[key])
-        seen += n
-        folds += [fold.number] if n else []
-    return _sentence(plan.scores["name"], dataset.name, (seen, measured), folds, unclear)
+        counts[fold.number] = n, part.n_queries
+    name = plan.scores["name"]
+    said = seen_sentence(name, counts)
+    if said or not unclear:
+        return said
+    return tr(
+        "{name} was trained on different folds of {data}. It may have seen some of the "
+        "queries it is measured on, so its result may be optimistic."
+    ).format(name=name, data=dataset.name)
 
 
-def _sentence(name: str, data: str, counts: tuple[int, int], folds: list[int], unclear: bool) -> str:
-    seen, measured = counts
-    if seen:
-        numbers = ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
-        return trn(
-            "{name} was trained or selected on the query it is measured on, so its result is optimistic.",
-            "{name} was trained or selected on {seen} of the {n} queries it is measured on "
-            "(fold {folds}), so its result is optimistic.",
-            measured,
-        ).format(name=name, seen=seen, n=measured, folds=numbers)
-    if unclear:
-        return tr(
-            "{name} was trained on different folds of {data}. It may have seen some of the "
-            "queries it is measured on, so its result may be optimistic."
-        ).format(name=name, data=data)
-    return ""
+def seen_sentence(name: str, counts: Mapping[int, tuple[int, int]]) -> str:
+    """Return that a model was trained on queries it is measured on; "" if it was not.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    counts : Mapping of int to tuple of int
+        By fold number: how many measured queries the model was trained on, and how many are measured.
+    """
+    seen, measured = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    if not seen:
+        return ""
+    folds = [number for number, (n, _) in counts.items() if n]
+    numbers = ", ".join(map(str, folds)) if len(folds) < 10 else f"{folds[0]} … {folds[-1]}"
+    return trn(
+        "{name} was trained or selected on the query it is measured on, so its result is optimistic.",
+        "{name} was trained or selected on {seen} of the {n} queries it is measured on "
+        "(fold {folds}), so its result is optimistic.",
+        measured,
+    ).format(name=name, seen=seen, n=measured, folds=numbers)
 
 
 def _same_data(model: Model, plan: Plan, dataset: FoldedDataset) -> bool:

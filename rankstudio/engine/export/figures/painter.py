@@ -127,6 +127,7 @@ def paper_of(figure: Figure, style: FigureStyle) -> Paper:
 _MOST_NAMED = 7  # series of a family; of more the legend is a strip of colours with its two ends
 _LOOKS = 7
 _NEUTRAL = "#6b7280"
+_BOLD = 1.6  # times as thick
 _LEVELS = ((0.5, 0.35), (0.16, 0.3), (1.0, 0.3))  # dashes of values to compare with, in sizes of the text
 _LINE, _LEVEL, _RING = 0.17, 0.12, 0.13  # widths of lines, in sizes of the text
 
@@ -265,8 +266,9 @@ class _SeriesPainter:
         if not (self._style.print and named):
             dots = {"marker": "None"}
         apart, first = 2.6 * em / self._style.width, 0.5 * em * (self._at % _LOOKS) / self._style.width
-        thick = _LINE * em * (1.0 if one.order is None or self._of_few else 0.8)
+        thick = _LINE * em * (_BOLD if one.bold else 1.0 if one.order is None or self._of_few else 0.8)
         look: Look = {"color": self._color, "linewidth": thick, "linestyle": (0, self._dashes() or None)}
+        look |= {"zorder": 2.5} if one.bold else {}
         style = "steps-post" if one.kind == "steps" else "default"
         return self._area.plot(x, y, drawstyle=style, markevery=(first, apart), **look, **dots)[0]
 

@@ -64,6 +64,8 @@ class Series:
         Note next to the label in the table, such as the number of the run.
     dashes : tuple of float, optional
         Lengths of dashes and gaps in line widths, if different from the style.
+    bold : bool
+        Whether the line is thick and above the others, as that of the current choice.
     """
 
     label: str
@@ -76,6 +78,7 @@ class Series:
     order: float | None = None
     note: str = ""
     dashes: tuple[float, ...] | None = None
+    bold: bool = False
 
 
 @dataclass(frozen=True)

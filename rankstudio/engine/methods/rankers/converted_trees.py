@@ -18,12 +18,12 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Floats, Ints
-from rankstudio.engine.errors import DatasetError, between, one_line
+from rankstudio.engine.errors import DatasetError, MissingExtraError, between, one_line
 from rankstudio.engine.export.foreign.tree_libraries import catboost_model, xgboost_model
 from rankstudio.engine.export.trees import ScoreTree, model_text
 from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog.rankers import CATBOOST, XGBOOST
-from rankstudio.engine.methods.memory_need import DataShape, MemoryNeed
+from rankstudio.engine.methods.memory_need import NUMBER, DataShape, MemoryNeed, Reading
 from rankstudio.engine.methods.rankers.lambdamart import (
     GrownTrees,
     TrainingLoss,
@@ -33,20 +33,23 @@ from rankstudio.engine.methods.rankers.lambdamart import (
     threads_for,
     without_data,
 )
-from rankstudio.engine.methods.shards.training_data import GivenData, training_data
+from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.support.lightgbm_library import boosting_library
 from rankstudio.engine.support.work import Value, Waiting, WorkProgress
 
 _BINS = 1.0  # bytes of a value: its bin
 _FLOATS = 4.0  # bytes of a value, before it is binned
+_XGBOOST_BINS = 2.0  # bytes of a value: its bin by rows and by columns
+_SKETCH = 3e5  # bytes of a feature, while its bins are found
+_HISTOGRAM = 4096.0  # bytes of a feature in each node of a level: two sums for each of 256 bins
 _PER_DOCUMENT = 120.0  # bytes of scores, derivatives, leaves and labels
-
+_PER_GROUPED = 400.0  # bytes of them in CatBoost, with the orders of documents in groups
 
 TINY = float(np.finfo(np.float64).tiny)
 """Gain of a split without one: it makes a feature one that the model uses."""
 
-Grown = tuple[ScoreTree, dict[int, float]]
-"""A tree, and the gain of its splits by column."""
+Grown = tuple[ScoreTree, dict[int, float], Ints]
+"""A tree, the gain of its splits by column, and the leaf of each training document."""
 
 
 class ConvertedTrees(GrownTrees):
@@ -57,13 +60,8 @@ class ConvertedTrees(GrownTrees):
         self._names = [f"Column_{column}" for column in range(n_columns)]
         self._texts: list[str] = []
 
-    def add(self, tree: ScoreTree, X: Floats) -> Floats:
-        """Add a tree; return what it adds to the scores of the training documents (m, n), shape (m,)."""
-        leaves = np.zeros(X.shape[0], dtype=np.int64)
-        if tree.splits:
-            booster = without_data(self._text([tree.text()]))
-            found = booster.predict(X, pred_leaf=True, num_threads=threads_for(X))
-            leaves = np.asarray(found).reshape(-1).astype(np.int64)
+    def add(self, tree: ScoreTree, leaves: Ints) -> Floats:
+        """Add a tree with the leaf of each training document; return what it adds to their scores, (m,)."""
         # LightGBM divides by counts for contributions: an empty leaf, which CatBoost has, counts as one.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))
@@ -84,8 +82,21 @@ class ConvertedTrees(GrownTrees):
         return self._text(self._texts[:count])
 
     def _text(self, texts: list[str]) -> str:
-        trees = [f"Tree={number}\n{text}\n\n" for number, text in enumerate(texts)]
-        return model_text(trees, self._names, "none")
+        return _model_text(texts, self._names)
+
+
+def _model_text(texts: list[str], names: list[str]) -> str:
+    trees = [f"Tree={number}\n{text}\n\n" for number, text in enumerate(texts)]
+    return model_text(trees, names, "none")
+
+
+def _leaves(tree: ScoreTree, X: Floats) -> Ints:
+    """Return the leaf of each document (m, n), shape (m,)."""
+    if not tree.splits:
+        return np.zeros(X.shape[0], dtype=np.int64)
+    booster = without_data(_model_text([tree.text()], [f"Column_{column}" for column in range(X.shape[1])]))
+    found = booster.predict(X, pred_leaf=True, num_threads=threads_for(X))
+    return np.asarray(found).reshape(-1).astype(np.int64)
 
 
 class ConvertedRanker(TreeRanker):
@@ -96,17 +107,13 @@ class ConvertedRanker(TreeRanker):
     left out.
     """
 
-    def _grow(self, data: QueryData) -> Generator[Grown | WorkProgress, None, None]:
+    def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
         """Yield each tree, with the gain of its splits by column; greater than 0 for all that it uses."""
         raise NotImplementedError
 
     def _loss_at(self) -> int:
         """Return k of the criterion's NDCG@k."""
         return 10
-
-    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        values = (_BINS + _FLOATS) * shape.m * shape.n
-        return MemoryNeed(shape.read + values + _PER_DOCUMENT * shape.m)
 
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step per tree.
@@ -123,18 +130,18 @@ class ConvertedRanker(TreeRanker):
         DatasetError
             For labels that the library does not take.
         """
-        whole = training_data(data).whole(self.entry.label)
-        n, trees = whole.X.shape[1], self._grow(whole)
-        loss, scores = TrainingLoss(whole, self._loss_at()), np.zeros(whole.y.size)
+        train = training_data(data)
+        n, trees = train.X.shape[1], self._grow(train)
+        loss, scores = TrainingLoss(train, self._loss_at()), np.zeros(train.y.size)
         features, coef, number, grown = dict[int, None](), np.zeros(n), 0, ConvertedTrees(n)
         try:
             for told in trees:
                 if isinstance(told, WorkProgress):
                     yield told
                     continue
-                tree, gains = told
+                tree, gains, leaves = told
                 number += 1
-                scores = scores + grown.add(tree, whole.X)
+                scores = scores + grown.add(tree, leaves)
                 features.update(dict.fromkeys(sorted(gains, key=lambda column: (-gains[column], column))))
                 coef = coef.copy()
                 for column, gain in gains.items():
@@ -178,7 +185,9 @@ class XGBoostTrees(ConvertedRanker):
     The attributes are those of :class:`rankstudio.engine.methods.rankers.lambdamart.TreeRanker`; gains are
     XGBoost's loss reductions. O(mnd) per round for m documents, n features and trees of depth d. It uses one
     thread, because XGBoost's sums depend on their number in the last bits; folds and settings run side by
-    side. It stops early if no split has a gain, unless the next tree may draw other features.
+    side. It stops early if no split has a gain, unless the next tree may draw other features. Data with
+    several shards are binned shard by shard, at two bytes per value, and the model is that of all documents
+    at once.
 
     Labels are whole numbers from 0 to 31, the limit of XGBoost.
 
@@ -219,17 +228,27 @@ class XGBoostTrees(ConvertedRanker):
             "verbosity": 0,
         }
 
-    def _grow(self, data: QueryData) -> Generator[Grown | WorkProgress, None, None]:
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        kept = _XGBOOST_BINS * shape.m * shape.n + _PER_DOCUMENT * shape.m
+        read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
+        sums = (_SKETCH + _HISTOGRAM * min(2.0**self.max_depth, shape.m)) * shape.n
+        reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
+        return MemoryNeed(read + kept + sums, reading=reading, kept=kept)
+
+    def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
         parameters, n_rounds = self._parameters(), self.checked("n_rounds")
-        xgboost = boosting_library("XGBoost", self.entry.label)
+        xgboost = _xgboost_library(self.entry.label)
         check_labels(self.entry, data)
-        training = xgboost.QuantileDMatrix(data.X, label=data.y, group=np.diff(data.ptr), nthread=1)
+        if data.several:
+            yield WorkProgress(tr("binning features"), 0.0)
+        training = xgboost.QuantileDMatrix(_xgboost_shards(xgboost, data), nthread=1)
         booster = xgboost.Booster(parameters, [training])
         for number in range(n_rounds):
             booster.update(training, number)
-            grown = xgboost_model(values := json.loads(booster[number : number + 1].save_raw("json")))
-            (tree,) = grown.trees
-            yield tree, _loss_changes(values)
+            one = booster[number : number + 1]
+            (tree,) = xgboost_model(values := json.loads(one.save_raw("json"))).trees
+            nodes = one.predict(training, pred_leaf=True).reshape(-1).astype(np.int64)
+            yield tree, _loss_changes(values), _leaf_numbers(values)[nodes]
             if not tree.splits and parameters["colsample_bytree"] == 1.0:
                 return
 
@@ -261,7 +280,8 @@ class CatBoostTrees(ConvertedRanker):
     The attributes are those of :class:`rankstudio.engine.methods.rankers.lambdamart.TreeRanker`; gains are
     the changes of predictions by which CatBoost measures importance (``PredictionValuesChange``). O(mnd) per
     round for m documents, n features and depth d. Equal data, parameters and seeds give the same bits with
-    any number of threads, as CatBoost documents. The steps follow after the last tree.
+    any number of threads, as CatBoost documents. The steps follow after the last tree. CatBoost takes all
+    documents at once: its pool is built in one piece, and cannot be joined from quantized files.
 
     Examples
     --------
@@ -279,11 +299,17 @@ class CatBoostTrees(ConvertedRanker):
     objective: str = "YetiRank"
     seed: int = 0
 
-    def _grow(self, data: QueryData) -> Generator[Grown | WorkProgress, None, None]:
+    def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        values = (_BINS + _FLOATS) * shape.m * shape.n
+        return MemoryNeed(shape.read + values + _PER_GROUPED * shape.m)
+
+    def _grow(self, training: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
+        data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
         if not learnable(data):
-            yield ScoreTree((), (0.0,)), {}
+            tree = ScoreTree((), (0.0,))
+            yield tree, {}, _leaves(tree, data.X)
             return
         model, pool = catboost.CatBoostRanker(**parameters), pool_of(catboost, data)
 
@@ -302,7 +328,59 @@ class CatBoostTrees(ConvertedRanker):
             values = json.loads(path.read_text(encoding="utf-8"))
         trees = zip(catboost_model(values).trees, values["oblivious_trees"], strict=True)
         for tree, described in trees:
-            yield tree, _value_changes(described)
+            yield tree, _value_changes(described), _leaves(tree, data.X)
+
+
+def _xgboost_library(needed_by: str) -> Any:
+    """Return XGBoost, if it is one that tells the leaves of documents that are only there as bins."""
+    xgboost = boosting_library("XGBoost", needed_by)
+    if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
+        reason = tr("found version {found}, expected 3.1 or later.").format(found=xgboost.__version__)
+        raise MissingExtraError(needed_by, "XGBoost", "xgboost", reason)
+    return xgboost
+
+
+def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
+    """Return an iterator from which XGBoost reads shard after shard, as often as it likes.
+
+    Its bins do not depend on how the documents are cut: a sketch of a feature takes value after value.
+    """
+
+    class Shards(xgboost.DataIter):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self._next = 0
+            super().__init__()
+
+        def next(self, input_data: Callable[..., None]) -> bool:
+            if self._next == len(data.shards):
+                return False
+            shard = data.shard(self._next)
+            first = data.shards[self._next].first_query
+            queries = np.repeat(np.arange(first, first + shard.ptr.size - 1), np.diff(shard.ptr))
+            input_data(data=shard.X, label=shard.y, qid=queries)
+            data.release(self._next)
+            self._next += 1
+            return True
+
+        def reset(self) -> None:
+            self._next = 0
+
+    return Shards()
+
+
+def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
+    """Return the number that each node of XGBoost's tree has among the leaves of ours; 0 for a split."""
+    (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
+    left, right = tree["left_children"], tree["right_children"]
+    numbers, waiting, n_leaves = np.zeros(len(left), dtype=np.int64), [0], 0
+    while waiting:  # from left to right, as `tree_of_lists` goes
+        node = waiting.pop()
+        if left[node] == -1:
+            numbers[node] = n_leaves
+            n_leaves += 1
+        else:
+            waiting += [right[node], left[node]]
+    return numbers
 
 
 def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:

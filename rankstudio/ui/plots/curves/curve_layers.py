@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 from rankstudio.engine.arrays import Bools, Floats
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.curves.curve_set import REFERENCE_DASH, Band, Curve, CurveSet
-from rankstudio.ui.plots.layers import Frame, pen
+from rankstudio.ui.plots.layers import Frame, between_axes, pen
 from rankstudio.ui.plots.readout import Pixels
 from rankstudio.ui.style.colors import Colors, mix
 from rankstudio.ui.style.fonts import LEFT, SMALL, TINY, font
@@ -71,7 +71,8 @@ def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors)
     painter.setBrush(
         colors.q("muted", 0.28) if permuted else colors.q("accent", 0.16 if colors.dark else 0.11)
     )
-    painter.drawPolygon(arrayToQPolygonF(px, py))
+    with between_axes(painter, frame):
+        painter.drawPolygon(arrayToQPolygonF(px, py))
     if permuted:
         _outline_band(band, painter, frame, colors)
         return
@@ -82,8 +83,9 @@ def draw_band(family: CurveSet, painter: QPainter, frame: Frame, colors: Colors)
 def _outline_band(band: Band, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw the ends of a band, which may be narrower than a pixel, and write its name."""
     painter.setPen(pen(colors.q("muted"), 1.0))
-    for ends in (band.low, band.high):
-        painter.drawPath(arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
+    with between_axes(painter, frame):
+        for ends in (band.low, band.high):
+            painter.drawPath(arrayToQPath(*frame.pixels(band.xs, ends), connect="finite"))
     if band.xs.size == 1:  # no area: a bracket
         low, high = (frame.point(float(band.xs[0]), float(ends[0])) for ends in (band.low, band.high))
         painter.drawLine(low, high)
@@ -230,7 +232,8 @@ def draw_curve(
     painter.setPen(pen(color, width, dash))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if px.size > 1:
-        painter.drawPath(arrayToQPath(px, py, connect="finite"))
+        with between_axes(painter, frame):
+            painter.drawPath(arrayToQPath(px, py, connect="finite"))
     dots = _dots(px, py)
     if dots.any():
         painter.setPen(Qt.PenStyle.NoPen)

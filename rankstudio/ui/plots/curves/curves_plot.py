@@ -250,7 +250,8 @@ class CurvesPlot(Plot):
                 others.append(Series(*points, number=NEUTRAL))
             else:
                 at = every.index(key)
-                series.append(Series(*points, number=at, order=at / last))
+                bold = family.choice is not None and family.choice[0] == key and len(every) > 1
+                series.append(Series(*points, number=at, order=at / last, bold=bold))
         if band is not None:
             xs, mean, low, high = map(floats, (band.xs, band.mean, band.low, band.high))
             others.append(Series(band.name, xs, mean, low, high, number=NEUTRAL))

@@ -21,7 +21,7 @@ from rankstudio.engine.support.number_format import signed
 from rankstudio.ui.language import tr
 from rankstudio.ui.plots.axes import Axes
 from rankstudio.ui.plots.base import NAME, Numbers, Plot, describe, floats
-from rankstudio.ui.plots.layers import Frame, draw_marker, padded, pen, readable_range
+from rankstudio.ui.plots.layers import Frame, between_axes, draw_marker, padded, pen, readable_range
 from rankstudio.ui.plots.legend import draw_entry, flow
 from rankstudio.ui.plots.readout import Line
 from rankstudio.ui.style import palettes
@@ -237,27 +237,28 @@ def below_names(
 
 def draw_intervals(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
     """Draw each curve's band: half the interval of its difference up and down."""
-    for number, curve in enumerate(plot.curves):
-        there = np.isfinite(curve.half)
-        if not there.any():
-            continue
-        color = curve.look(colors).color
-        color.setAlphaF(0.26 if _stands_out(plot, number) else 0.11)
-        low, high = curve.y - curve.half, curve.y + curve.half
-        if np.count_nonzero(there) == 1:
-            painter.setPen(pen(color, 6.0))
-            i = int(np.flatnonzero(there)[0])
-            ends = (frame.point(float(curve.x[i]), float(y[i])) for y in (low, high))
-            painter.drawLine(*ends)
-            continue
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        # Nobody sees the steps at the edge of so light an area, and smooth ones take six times as long.
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        upper = frame.points(curve.x[there], high[there])
-        lower = frame.points(curve.x[there], low[there])
-        painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    with between_axes(painter, frame):
+        for number, curve in enumerate(plot.curves):
+            there = np.isfinite(curve.half)
+            if not there.any():
+                continue
+            color = curve.look(colors).color
+            color.setAlphaF(0.26 if _stands_out(plot, number) else 0.11)
+            low, high = curve.y - curve.half, curve.y + curve.half
+            if np.count_nonzero(there) == 1:
+                painter.setPen(pen(color, 6.0))
+                i = int(np.flatnonzero(there)[0])
+                ends = (frame.point(float(curve.x[i]), float(y[i])) for y in (low, high))
+                painter.drawLine(*ends)
+                continue
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            # Nobody sees the steps at the edge of so light an area, and smooth ones take six times as long.
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            upper = frame.points(curve.x[there], high[there])
+            lower = frame.points(curve.x[there], low[there])
+            painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 
 def draw_overlaid(plot: OverlayPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:

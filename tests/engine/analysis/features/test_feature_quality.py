@@ -55,6 +55,16 @@ def test_alone_is_what_evaluate_says_in_the_better_direction(convention: str) ->
         assert feature.ascending == (ways[1]["MAP"] > ways[0]["MAP"])
 
 
+def test_of_one_ranking_the_auc_comes_first_and_tells_the_direction() -> None:
+    data = documents(n_queries=1, size=60)
+    for column, feature in enumerate(quality(data).features):
+        scores = data.X[:, column]
+        up, down = (evaluate(data.y, s, data.qid, measures=["AUC"])["AUC"] for s in (scores, -scores))
+        assert list(feature.alone) == ["AUC", "MAP"]
+        assert feature.alone["AUC"] == pytest.approx(max(up, down))
+        assert feature.ascending == (down > up)
+
+
 @given(st.integers(0, 10_000), st.sampled_from([1e-300, 1.0, 1e9, 1e306]))
 def test_every_document_is_counted_once(seed: int, scale: float) -> None:
     data = documents(seed, n_queries=3, size=4, n=2)

@@ -140,6 +140,12 @@ def test_contributions_add_up_to_the_scores(name: str) -> None:
         assert found.constant == pytest.approx(step.scores(X.T).mean(), abs=1e-9)
 
 
+def test_an_xgboost_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library("XGBoost"), "__version__", "2.1.4")
+    with pytest.raises(MissingExtraError, match=r"2\.1\.4"):
+        steps_of(ranker("XGBoost"), ranking_problem())
+
+
 def test_threads_and_repetitions_change_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, qid = ranking_problem()
     texts = []

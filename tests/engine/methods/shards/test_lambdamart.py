@@ -1,4 +1,4 @@
-"""LambdaMART on shards: the trees of all documents at once, from data that are binned piece by piece."""
+"""LambdaMART and XGBoost on shards: the trees of all documents at once, from data binned piece by piece."""
 
 from __future__ import annotations
 
@@ -11,41 +11,54 @@ from sharded_problems import cut, elsewhere, problem, steps
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.methods.base import LinearRanker
 from rankstudio.engine.methods.lambdamart_top import LambdaMARTTop
+from rankstudio.engine.methods.memory_need import DataShape, Reading
+from rankstudio.engine.methods.rankers.converted_trees import XGBoostTrees
 from rankstudio.engine.methods.rankers.lambdamart import _SAMPLE, LambdaMART, TreeStep
 from rankstudio.engine.methods.shards.training_data import TrainingData
 from rankstudio.engine.support.work import WorkProgress
 
 QUICK = LambdaMART(n_rounds=6, num_leaves=5, min_data_in_leaf=3, feature_fraction=0.7)
+XGBOOST = XGBoostTrees(n_rounds=6, max_depth=3, feature_fraction=0.7)
+BOTH = pytest.mark.parametrize("quick", [QUICK, XGBOOST], ids=["LightGBM", "XGBoost"])
 
 
 def learned(method: LinearRanker, data: QueryData | TrainingData) -> tuple[str, list[float]]:
     """Return the trees, and the criterion of each round."""
+    if isinstance(method, XGBoostTrees):
+        pytest.importorskip("xgboost", reason="needs the extra xgboost")
     found = [step for step in steps(method, data) if isinstance(step, TreeStep)]
     return found[-1].model_text().split("parameters:")[0], [step.criterion for step in found]
 
 
+@BOTH
 @pytest.mark.parametrize("documents", [1, 7, 40, 150])
-def test_trees_are_those_of_all_documents(documents: int) -> None:
+def test_trees_are_those_of_all_documents(quick: LinearRanker, documents: int) -> None:
     data = problem(60)
-    assert learned(QUICK, cut(data, documents)) == learned(QUICK, data)
+    assert learned(quick, cut(data, documents)) == learned(quick, data)
 
 
-def test_the_same_trees_everywhere(tmp_path: Path) -> None:
+@BOTH
+def test_the_same_trees_everywhere(quick: LinearRanker, tmp_path: Path) -> None:
     data = problem(60)
-    expected = learned(QUICK, data)
+    expected = learned(quick, data)
     for other in elsewhere(data, 40, tmp_path):
-        assert learned(QUICK, other) == expected
-    assert isinstance(next(iter(QUICK.work(cut(data, 40)))), WorkProgress)
+        assert learned(quick, other) == expected
+    assert isinstance(next(iter(quick.work(cut(data, 40)))), WorkProgress)
+    shape = DataShape(10**6, 30, 10**4, 65_536, on_disk=True)
+    assert quick.memory_need(shape).reading is Reading.IN_TURN
 
 
-@pytest.mark.parametrize("seed", [0, 12_345_678])
-def test_bins_are_found_from_the_same_sample(seed: int) -> None:
+@pytest.mark.parametrize(
+    "method",
+    [LambdaMART(n_rounds=2), LambdaMART(n_rounds=2, seed=12_345_678), XGBoostTrees(n_rounds=2)],
+    ids=["LightGBM", "another seed", "XGBoost"],
+)
+def test_bins_are_those_of_all_documents(method: LinearRanker) -> None:
     rng = np.random.default_rng(0)
     m = _SAMPLE + 10_000
     X = np.where(rng.random((m, 3)) < 0.4, 0.0, rng.standard_normal((m, 3)))
     y = np.clip(np.round(X[:, 0] + rng.standard_normal(m)), 0, 2)
     data = QueryData(X, y, np.arange(0, m + 1, 100))
-    method = LambdaMART(n_rounds=2, seed=seed)
     expected = learned(method, data)
     assert learned(method, cut(data, 30_000)) == expected
     assert learned(method, cut(data, m)) == expected  # one shard, and so all at once

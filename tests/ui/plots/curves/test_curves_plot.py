@@ -289,6 +289,14 @@ def test_files_that_can_be_magnified_have_every_point(plot, tmp_path):
     assert max(path.count("\nL ") for path in paths) >= 2999
 
 
+def test_the_chosen_curve_is_bold_in_a_figure(plot):
+    plot.select(2, 30)
+    plot.flush()
+    assert [one.bold for one in plot.figure().series if one.order is not None].count(True) == 1
+    chosen = next(one for one in plot.figure().series if one.bold)
+    assert chosen.label == plot.family[2].label
+
+
 def test_the_box_of_a_linked_plot_follows_another_choice(plot):
     plot.select(2, 30)
     plot.set_cursor(30.0)
