@@ -281,6 +281,14 @@ def _started_since(before: set[threading.Thread]) -> list[str]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def unsynced() -> Iterator[None]:
+    """Wait for no disk: no test cuts the power, and many write files for which a disk takes 20 ms each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Keep the tests out of the user's own cache."""
     folder = tmp_path_factory.mktemp("cache")
