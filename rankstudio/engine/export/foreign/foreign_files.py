@@ -206,8 +206,8 @@ def _found_features(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "
             "have numbers from {first} to {last}."
         )
-        known = [number + (parsed.numbering == "set") for number in numbers]
-        places = {"number": missing + (parsed.numbering == "set"), "first": min(known), "last": max(known)}
+        shift = parsed.numbering == "set"  # which counts from 1
+        places = {"number": missing + shift, "first": min(numbers) + shift, "last": max(numbers) + shift}
         raise DatasetError(text.format(**told, **places))
     return {number: numbers[number] for number in used}
 
