@@ -45,8 +45,8 @@ FAULTS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
         ("rank of MAP", "* found / (i + 1)", "* found / (i + 2)"),
         (
             "disagreement of ties",
-            "0.5 * halves / n_pairs\n\n\n@subroutine\ndef _enter",
-            "halves / n_pairs\n\n\n@subroutine\ndef _enter",
+            "0.5 * (before + after) / n_pairs",
+            "(before + after) / n_pairs",
         ),
         ("MAP of ties", "precision = hits[stop - 1] / stop", "precision = hits[stop - 1] / (start + 1)"),
         (

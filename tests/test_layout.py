@@ -8,6 +8,7 @@ from collections import defaultdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from runpy import run_path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "rankstudio"
@@ -51,6 +52,14 @@ def test_a_class_has_a_name_of_its_own() -> None:
 def test_modules_are_nouns() -> None:
     gerunds = {path.stem for path in MODULES if path.stem.endswith("ing")}
     assert gerunds <= {"escaping", "frozen_mapping", "query_grouping", "scoring"}, "nouns that end so"
+
+
+def test_every_mutation_has_its_place_in_the_core() -> None:
+    """Nothing else runs ``tests/mutations.py``, which is for whoever changes the core."""
+    faults = run_path(str(ROOT / "tests" / "mutations.py"))["MUTATIONS"]
+    texts = {one.name: (PACKAGE / "engine" / one.module).read_text("utf-8") for one in faults}
+    places = {one.name: texts[one.name].count(one.right) for one in faults}
+    assert {name: count for name, count in places.items() if count != 1} == {}
 
 
 def _ill_formed(docstring: str) -> list[str]:

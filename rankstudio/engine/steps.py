@@ -59,9 +59,9 @@ class Step:
         return len(self.selected)
 
     @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return False
+    def kind(self) -> str:
+        """What a model is made of that few programs support: "kernel" functions, or "sums"; "" otherwise."""
+        return ""
 
     @property
     def whole(self) -> bool:

@@ -257,7 +257,8 @@ def features_in_json(found: Any) -> tuple[list[Any], str]:
     It may be a list of features, a feature store or a model of Solr, a feature set, or an answer with one.
     """
     name = ""
-    for key in ("hits", "hits", "_source", "featureset", "featureStore", "features"):
+    keys = ("hits", "hits", "_source", "model", "feature_set", "featureset", "featureStore", "features")
+    for key in keys:
         if isinstance(found, dict) and key in found:
             name = found["name"] if isinstance(found.get("name"), str) else name
             found = found[key]

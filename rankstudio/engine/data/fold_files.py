@@ -28,7 +28,8 @@ PARTS = {
 _NUMBER = re.compile(r"(?<=[-_.])(\d+)(?=[-_.]|$)")
 _LOOKED_FOR = translatable(
     "folders named Fold1, Fold2 … that contain train, vali and test files, or such files "
-    "themselves (train.txt, trainingset.txt, vali.csv, test.txt.gz)"
+    "themselves (train.txt, trainingset.txt, vali.csv, test.txt.gz); or feature logs (.json, .ndjson) next "
+    "to judgments (qrels.txt, ratings.csv)"
 )
 
 

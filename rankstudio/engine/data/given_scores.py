@@ -98,8 +98,8 @@ def _of_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScor
     if not folds:
         raise DatasetError(
             tr(
-                "{data} has neither a test nor a validation part to measure scores on. Open "
-                "data with folds, or choose a protocol that creates them."
+                "{data} has neither a test nor a validation part to measure scores on. Choose folds that "
+                "create them, such as 5-fold (in the terminal --protocol 5-fold)."
             ).format(data=dataset.name)
         )
     if file.run is None:

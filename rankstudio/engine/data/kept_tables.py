@@ -88,7 +88,9 @@ def keep_parsed(checksum: str, table: Table, told: store.Check, file_size: int) 
             for name, array in arrays.items():
                 new.save(name, array, told)
             facts = (table.query_ids, table.feature_names, table.left_out, table.told_by)
-            text = table_text(*facts, dense=table.dense, scattered=table.scattered, taken=taken)
+            text = table_text(
+                *facts, dense=table.dense, scattered=table.scattered, taken=taken, said=table.said
+            )
             new.finish(text, _parsed_key(checksum))
     except OSError as error:
         log.debug("the table of %s was not written: %s", checksum, error)
@@ -124,12 +126,13 @@ def table_text(
     scattered: Scattered | None,
     taken: bool,
     sources: Sequence[tuple[int, str]] = (),
+    said: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the parts of a table other than arrays, for the store; see `Table`.
 
     Parameters
     ----------
-    query_ids, feature_names, left_out, told_by, dense, scattered
+    query_ids, feature_names, left_out, told_by, dense, scattered, said
     taken : bool
         Whether the comments are in the order of the file while the documents are not.
     sources : sequence of (int, str)
@@ -144,6 +147,7 @@ def table_text(
         "scattered": None if scattered is None else asdict(scattered),
         "taken": taken,
         "sources": sources,
+        "said": said,
     }
 
 
@@ -168,6 +172,7 @@ def _table(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]) -> Table
         feature_names=tuple(text["feature_names"]),
         left_out=tuple(text["left_out"]),
         told_by=tuple(text["told_by"]),
+        said=tuple(text.get("said", ())),
         dense=text["dense"],
         scattered=None if text["scattered"] is None else Scattered(**text["scattered"]),
     )

@@ -7,7 +7,7 @@ import io
 import math
 import os
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -385,6 +385,28 @@ def read_lines(path: Path) -> TextLines:
         If the file cannot be read.
     """
     return read_text(path).in_lines()
+
+
+def streamed_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file, which may be compressed, without their ends; never all at once.
+
+    Raises
+    ------
+    FileAccessError
+        If the file cannot be read.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        stream = unpacked_stream(StreamedFile(path, ReadProgress(), pool))
+        for line in io.TextIOWrapper(stream, "utf-8-sig", errors="replace"):
+            yield line.rstrip("\n")
+
+
+def checksum_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, which are read a piece at a time."""
+    with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
+        file = StreamedFile(path, ReadProgress(), pool)
+        file.end()
+        return file.checksum().partition(":")[2]
 
 
 def line_error(path: Path, line: int, found: str, expected: str) -> FormatError:

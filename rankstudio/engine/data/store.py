@@ -594,13 +594,13 @@ def make_room(folder: Path, path: Path, needed: float, what: str) -> None:
         )
 
 
-def widened(file: ArrayFile, to: ArrayFile) -> ArrayFile:
-    """Copy the rows of a matrix to a wider one, padded with zeros, and remove the original file."""
+def widened(file: ArrayFile, to: ArrayFile, padding: float = 0.0) -> ArrayFile:
+    """Copy the rows of a matrix to a wider one, padded with zeros or others, and remove the original file."""
     file.finish(durable=False)
     X, width = file.content(), to.width or 1
     rows = max(1, BLOCK // (8 * width))
     for begin in range(0, len(X), rows):
-        block = np.zeros((min(rows, len(X) - begin), width))
+        block = np.full((min(rows, len(X) - begin), width), padding)
         block[:, : X.shape[1]] = X[begin : begin + rows]
         to.append(block)
         release(X)

@@ -20,7 +20,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.comments import TakenComments, TextComments
 from rankstudio.engine.data.kept_tables import find_mapped, mapped_folder, table_text
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import SourceFile
+from rankstudio.engine.data.source_file import SourceFile, TextFile
 from rankstudio.engine.data.sparse_values import Entries
 from rankstudio.engine.data.store import ArrayFile, NewEntry
 from rankstudio.engine.data.table import Scattered, Table, fill_missing, normalize_queries
@@ -72,6 +72,8 @@ class PartFiles:
         Whether a missing value is an error.
     most_features : int, optional
         A larger feature id in text is an error.
+    judgments : tuple of TextFile
+        Files of judgments that are joined with logs, one of each judge.
     """
 
     paths: tuple[Path, ...]
@@ -80,6 +82,7 @@ class PartFiles:
     sizes: Ints | None = None
     refuse: bool = False
     most_features: int | None = None
+    judgments: tuple[TextFile, ...] = ()
 
     @property
     def first_id(self) -> int:
@@ -125,6 +128,26 @@ def one_run(n_documents: int) -> tuple[tuple[str, int], ...]:
     return (("1", n_documents),) if n_documents else ()
 
 
+@dataclass(frozen=True, eq=False)
+class GatheredRows:
+    """Rows that a table has of those that were written, query by query.
+
+    Attributes
+    ----------
+    order : ndarray of shape (m,)
+        Positions of the rows.
+    query_ptr : ndarray of shape (Q + 1,)
+    query_ids : tuple of str
+    without : tuple of int
+        Positions of columns that are left out.
+    """
+
+    order: Ints
+    query_ptr: Ints
+    query_ids: tuple[str, ...]
+    without: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True)
 class TableFacts:
     """Facts that a reader knows after reading all documents; see `Table`.
@@ -135,7 +158,10 @@ class TableFacts:
     dense : bool
     unit : str
         Unit of positions in the file: "line" or "row".
-    feature_names, left_out, told_by : tuple of str
+    feature_names, left_out, told_by, said : tuple of str
+    rows : GatheredRows or None
+        The rows that are kept, where these are not all that were written; missing values are counted in the
+        end.
     """
 
     n_features: int
@@ -144,6 +170,8 @@ class TableFacts:
     feature_names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     told_by: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    rows: GatheredRows | None = None
 
 
 class QueryRuns:
@@ -225,6 +253,9 @@ class TableBuilder(ABC):
     takes_entries: bool
     """Whether documents may come as entries, without their zeros."""
 
+    padding: float = 0.0
+    """What documents have in columns that only later ones bring."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.n_documents = 0
@@ -296,6 +327,11 @@ class TableBuilder(ABC):
         self, facts: TableFacts, sizes: Ints | None
     ) -> tuple[Ints, tuple[str, ...], Scattered | None]:
         """Return the first row of each query, their ids, and which do not stand together."""
+        if facts.rows is not None:
+            self._no_features = set(facts.rows.without)
+            self._columns = tuple(range(facts.n_features + len(self._no_features)))
+            self._missing = np.zeros(len(self._columns), dtype=np.int64)
+            return facts.rows.query_ptr, facts.rows.query_ids, None
         if sizes is not None:
             return *group_by_size(shown_path(self.path), sizes, self.n_documents), None
         return self._runs.query_ptr(), self._runs.query_ids, self._runs.scattered(facts.unit)
@@ -333,13 +369,16 @@ class TableInMemory(TableBuilder):
             If the sizes do not add up to the number of documents.
         """
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = _none() if scattered is None else self._runs.order()
+        order = _gathered(facts, self.n_documents)
+        order = order if scattered is None else self._runs.order()
         kept = self._kept(self.width)
         y = _joined([piece.y for piece in self._pieces])
         X, feature_ids, missing = self._features(kept)
         parts = _joined([piece.parts for piece in self._pieces])
         if order.size:
             X, y, parts = X[order], y[order], parts[order] if parts.size else parts
+        if facts.rows is not None:
+            missing = np.isnan(X).sum(axis=0).astype(np.int64)
         comments = _joined_comments([piece.comments for piece in self._pieces])
         return Table(
             X=X,
@@ -355,6 +394,7 @@ class TableInMemory(TableBuilder):
             feature_names=facts.feature_names,
             left_out=facts.left_out,
             told_by=facts.told_by,
+            said=facts.said,
             parts=parts,
         )
 
@@ -381,7 +421,7 @@ class TableInMemory(TableBuilder):
             if rows > len(self._X) or width > self.width:
                 self._grow(rows, width, share)
             self._X[self.n_documents : rows, : piece.X.shape[1]] = piece.X
-            self._X[self.n_documents : rows, piece.X.shape[1] :] = 0.0
+            self._X[self.n_documents : rows, piece.X.shape[1] :] = self.padding
         self._pieces.append(replace(piece, X=np.zeros((0, 0)), runs=(), place_of=int))
 
     def _grow(self, rows: int, width: int, share: float) -> None:
@@ -393,7 +433,7 @@ class TableInMemory(TableBuilder):
             capacity = rows
         room = np.empty((capacity, width))  # pages that nothing is written to take no memory
         room[: self.n_documents, : self.width] = self._X[: self.n_documents]
-        room[: self.n_documents, self.width :] = 0.0
+        room[: self.n_documents, self.width :] = self.padding
         self._X = room
 
 
@@ -466,10 +506,10 @@ class TableOnDisk(TableBuilder):
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = _none() if scattered is None else self._order(scattered)
+        order = _gathered(facts, self.n_documents) if scattered is None else self._order(scattered)
         kept = self._kept(n_features)
         missing = np.zeros(n_features, dtype=np.int64)
-        counted = self._missing[kept]
+        counted = self._missing[kept] if facts.rows is None else self._counted(facts.rows.order)[kept]
         missing[: len(counted)] = counted
         filled = self._treatment.missing != "refuse" and bool(missing.any())
         if order.size or filled or self._treatment.normalize or self._no_features or self.width != n_features:
@@ -499,6 +539,7 @@ class TableOnDisk(TableBuilder):
             scattered=scattered,
             taken=bool(order.size),
             sources=sources,
+            said=facts.said,
         )
         made = self._new.finish(text, key)
         table = find_mapped(made, lambda: None)
@@ -514,7 +555,7 @@ class TableOnDisk(TableBuilder):
             self._y = self._new.file("y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None)
         assert self._X is not None
         if X.shape[1] < self.width:
-            X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])))
+            X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding)
         self._X.append(X)
         self._y.append(piece.y)
         content, offsets = piece.comments.content, piece.comments.offsets
@@ -530,7 +571,17 @@ class TableOnDisk(TableBuilder):
         store.make_room(self._folder, self.path, 8.0 * width * rows, what)
         self._copies += 1
         new = self._new.file(f"X-{self._copies}", np.float64, width)
-        self._X = new if self._X is None else store.widened(self._X, new)
+        self._X = new if self._X is None else store.widened(self._X, new, self.padding)
+
+    def _counted(self, order: Ints) -> Ints:
+        """Return the number of missing values in each column of some rows."""
+        assert self._X is not None
+        raw, found = self._X.content(), np.zeros(self.width, dtype=np.int64)
+        step = max(1, store.BLOCK // (8 * max(self.width, 1)))
+        for begin in range(0, order.size, step):
+            found += np.isnan(raw[order[begin : begin + step]]).sum(axis=0)
+            release(raw)
+        return found
 
     def _order(self, scattered: Scattered) -> Ints:
         """Return the rows query by query, if that fits the budget."""
@@ -589,6 +640,13 @@ class TableOnDisk(TableBuilder):
         self._new.take("X", out)
         del raw
         self._X.path.unlink()
+
+
+def _gathered(facts: TableFacts, n_documents: int) -> Ints:
+    """Return the order of the rows that a reader has gathered, none if it is that in which they came."""
+    if facts.rows is None or np.array_equal(facts.rows.order, np.arange(n_documents)):
+        return _none()
+    return facts.rows.order
 
 
 def unreadable(path: Path, error: OSError) -> FileAccessError:

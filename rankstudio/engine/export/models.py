@@ -77,7 +77,8 @@ class Model:
     beyond : Mapping
         Empty for a linear model. Otherwise "kind": "thresholds" with a list of thresholds, each of which adds
         its weight if the feature is above a value; "trees" with LightGBM's text, for columns of some ids; or
-        "kernel" with its basis vectors and their weights, for columns of some ids.
+        "kernel" with its basis vectors and their weights, for columns of some ids; or "sums" of the columns
+        of some ids with the "model" of these sums, whose ids are 1, 2, ….
     source : str
         Source for messages; "" for a model of this process.
     plan : Mapping
@@ -156,6 +157,11 @@ class Model:
                 return scores
             case "kernel":
                 return kernel_scores(self.beyond, place, X)
+            case "sums":
+                columns = np.ascontiguousarray(X[:, [place[i] for i in self.beyond["columns"]]].T)
+                new = linear_scores(columns, np.array(self.beyond["sums"], dtype=np.float64))
+                model = Model((), "", {}, {}, self.beyond["model"], self.source)
+                return model._scores(np.ascontiguousarray(new.T), None)
             case _:
                 return _trees(self.beyond["lightgbm"], self.beyond["columns"], place, X, self.source)
 
@@ -315,7 +321,33 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
             return {"kind": kind, "columns": columns, "lightgbm": text}
         case "kernel":
             return checked_kernel(values, ids)
-    raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees or kernel")
+        case "sums":
+            return _checked_sums(values, ids)
+    raise ValueError(f"found the kind {shown(kind)}, expected thresholds or trees or kernel or sums")
+
+
+def _checked_sums(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
+    """Validate and return a model of sums of features; ValueError if it is invalid."""
+    columns, sums = _columns(values, ids), _field(values, "sums", list)
+    rows = [_numbers(row, "a sum", len(columns)) for row in sums]
+    model = _field(values, "model", dict)
+    if model.get("kind") == "sums":
+        raise ValueError("found sums of sums, expected another kind of model of the sums")
+    known = set(range(1, len(rows) + 1))
+    of_sums = checked_beyond(model, known)
+    if unknown := set(of_sums.get("columns", ())) - known:
+        raise ValueError(f"the model uses sum {min(unknown)}, expected 1 to {len(rows)}")
+    return {"kind": "sums", "columns": columns, "sums": rows, "model": of_sums}
+
+
+def _columns(values: Mapping[str, Any], ids: Set[int]) -> list[int]:
+    """Return the ids that a model lists as its columns; ValueError unless they are features, once each."""
+    columns = values.get("columns")
+    if not isinstance(columns, list) or any(type(i) is not int for i in columns):
+        raise ValueError(f"found {shown(columns)} as columns, expected a list of ids of features")
+    if len(set(columns)) != len(columns) or not set(columns) <= ids:
+        raise ValueError(f"found {shown(columns)} as columns, expected distinct features of the model")
+    return columns
 
 
 _Kind = TypeVar("_Kind", str, int, float, list[Any], dict[str, Any])
@@ -348,11 +380,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
         Ids of the existing features.
     """
     kernel = _kernel(values.get("kernel"))
-    columns = values.get("columns")
-    if not isinstance(columns, list) or any(type(i) is not int for i in columns):
-        raise ValueError(f"found {shown(columns)} as columns, expected a list of ids of features")
-    if len(set(columns)) != len(columns) or not set(columns) <= ids:
-        raise ValueError(f"found {shown(columns)} as columns, expected distinct features of the model")
+    columns = _columns(values, ids)
     weights = _numbers(values.get("weights"), "weights", None)
     vectors = values.get("vectors")
     if not isinstance(vectors, list) or len(vectors) != len(weights):
@@ -434,9 +462,10 @@ class StoredStep(Step):
         return self.stored
 
     @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return bool(self.beyond.get("kind") == "kernel")
+    def kind(self) -> str:
+        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        kinds = self.beyond.get("model", {}).get("kind"), self.beyond.get("kind")
+        return next((kind for kind in kinds if kind in ("kernel", "sums")), "")
 
     @property
     def whole(self) -> bool:

@@ -155,7 +155,11 @@ def fitted_function(
     ScoreFunction
         The original function if the format accepts it unchanged, or no other form is better.
     """
-    if form.fit is None or not parts or form.refusal(linear=function.linear, scaled=function.scaled):
+    if (
+        form.fit is None
+        or not parts
+        or form.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind)
+    ):
         return function
     forms = form.fit(function, _value_ranges(function, parts))
     best, most = forms[0], -1

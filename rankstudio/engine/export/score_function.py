@@ -21,6 +21,8 @@ from rankstudio.engine.support.escaping import one_line
 DEEPEST = 100
 """Splits one below the other that other programs still read."""
 
+Sum = tuple[tuple[int, float], ...]
+
 _LONGEST = 200  # characters of a name
 _ZERO_IS_MISSING = 4  # in a decision of LightGBM
 
@@ -95,6 +97,9 @@ class ScoreFunction:
     listed : tuple of str
         Definitions of the inputs in the order of their feature set, with those of features they are derived
         from; empty without a feature set.
+    sums : tuple of tuple of (int, float)
+        New features, in the order of their terms: positions of inputs and weights. The trees split on these;
+        empty if they split on the inputs.
     """
 
     name: str
@@ -104,6 +109,12 @@ class ScoreFunction:
     trees: tuple[ScoreTree, ...]
     scaled: bool
     listed: tuple[str, ...] = ()
+    sums: tuple[Sum, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        return "sums" if self.sums else ""
 
     @property
     def linear(self) -> bool:
@@ -180,8 +191,13 @@ def centred(function: ScoreFunction, ranges: ValueRanges) -> ScoreFunction:
     return shifted(function, [-float(np.float32(mean)) for mean in ranges.mean])
 
 
-def kernel_refusal() -> str:
-    """Return the reason why kernel models are not exported to other programs."""
+def refusal_of(kind: str) -> str:
+    """Return the reason why models of a kind, "kernel" or "sums", are not exported to other programs."""
+    if kind == "sums":
+        return tr(
+            "The trees of this model split on new features, which are sums of features. {format} does not "
+            "support them. Export to Python, or to RankStudio's own JSON, which predict and evaluate read."
+        )
     return tr(
         "This model is a sum of kernel functions. Other programs support only weighted sums "
         "and trees, so it is written as RankStudio's own JSON, which predict and evaluate read."
@@ -200,17 +216,14 @@ def score_function(model: Model) -> ScoreFunction:
     """
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()
+    sums: tuple[Sum, ...] = ()
     match model.beyond.get("kind", "linear"):
         case "linear":
             by_id = {f.id: f.weight for f in model.features}
             ids = sorted(by_id)
             weights = tuple(by_id[i] for i in ids)
-        case "thresholds":
-            ids, trees = _stumps(model.beyond["thresholds"])
-        case "kernel":
-            raise OutputError(kernel_refusal())
-        case _:
-            ids, trees = _trees(model.beyond["lightgbm"], model.beyond["columns"])
+        case kind:
+            ids, trees, sums = _trees_of(kind, model.beyond)
     names = {f.id: f.name for f in model.features}
     inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
     fold = model.origin.get("fold", "")
@@ -222,7 +235,26 @@ def score_function(model: Model) -> ScoreFunction:
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):  # a file may hold anything
         about += f", lambda = {value:g}"
-    return ScoreFunction(name, _short(about), inputs, weights, trees, model.normalize != NORMALIZE[0])
+    scaled = model.normalize != NORMALIZE[0]
+    return ScoreFunction(name, _short(about), inputs, weights, trees, scaled, sums=sums)
+
+
+def _trees_of(
+    kind: str, beyond: Mapping[str, Any]
+) -> tuple[list[int], tuple[ScoreTree, ...], tuple[Sum, ...]]:
+    """Return the ids that a nonlinear model asks for, its trees, and the sums on which they split, if any."""
+    if kind == "kernel":
+        raise OutputError(refusal_of(kind))
+    if kind == "thresholds":
+        return *_stumps(beyond["thresholds"]), ()
+    if kind == "trees":
+        return *_trees(beyond["lightgbm"], beyond["columns"]), ()
+    numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
+    columns, rows = beyond["columns"], [beyond["sums"][number - 1] for number in numbers]
+    ids = sorted(i for i, *weights in zip(columns, *rows, strict=True) if any(weights))
+    places = [ids.index(i) if i in ids else -1 for i in columns]
+    sums = (tuple((p, w) for p, w in zip(places, row, strict=True) if w) for row in rows)
+    return ids, trees, tuple(sums)
 
 
 def _stumps(weak: Sequence[Mapping[str, Any]]) -> tuple[list[int], tuple[ScoreTree, ...]]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.language import trn
 from rankstudio.engine.methods.base import LinearRanker
@@ -16,6 +17,7 @@ from rankstudio.engine.methods.selection.base import without
 from rankstudio.engine.methods.shards.sums import deviations
 from rankstudio.engine.methods.shards.training_data import GivenData, TrainingData, training_data
 from rankstudio.engine.steps import Step, steps_of
+from rankstudio.engine.support.blocks import VALUES
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
 Columns = tuple[int, ...]
@@ -40,9 +42,9 @@ class Narrowed(Step):
     columns: Columns
 
     @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return self.inner.kernel
+    def kind(self) -> str:
+        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        return self.inner.kind
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
@@ -51,6 +53,34 @@ class Narrowed(Step):
     def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
         """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
         return self.inner.beyond_weights([ids[column] for column in self.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class OfSums(Narrowed):
+    """A nonlinear model of new features, which are sums of features.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (t, s)
+        Weights of each sum for the s columns. ``coef`` divides the importance of a sum by the sizes of these.
+    """
+
+    sums: Floats
+
+    @property
+    def kind(self) -> str:
+        """What the model is made of; see :attr:`rankstudio.engine.steps.Step.kind`."""
+        return self.inner.kind or "sums"
+
+    def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
+        """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""
+        return self.inner.scores(linear_scores(np.ascontiguousarray(columns[list(self.columns)]), self.sums))
+
+    def beyond_weights(self, ids: Sequence[int]) -> dict[str, Any]:
+        """Return the definition; see :meth:`rankstudio.engine.steps.Step.beyond_weights`."""
+        model = self.inner.beyond_weights(range(1, len(self.sums) + 1))
+        columns = [int(ids[column]) for column in self.columns]
+        return {"kind": "sums", "columns": columns, "sums": self.sums.tolist(), "model": model}
 
 
 def selections(steps: Sequence[Step], growing: bool) -> tuple[Columns, ...]:
@@ -140,12 +170,12 @@ def two_stage_steps(
 def combined_steps(
     ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns], combinations: Floats
 ) -> Iterator[Step | WorkProgress]:
-    """Train a linear ranker with the first 1, 2, … of some new features, which are sums of features.
+    """Train a ranker with the first 1, 2, … of some new features, which are sums of features.
 
     Parameters
     ----------
     ranker : LinearRanker
-        Final ranker. One whose models are not linear ranks with the features of the sums instead.
+        Final ranker.
     data : TrainingData
         Training data with all features.
     sets : sequence of tuple of int
@@ -156,24 +186,40 @@ def combined_steps(
     Yields
     ------
     Step, WorkProgress
-        Weights are those of the features; the criterion is that of the ranker.
+        Weights are those of the features, or their importance; the criterion is that of the ranker.
     """
     whole = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
     deviation = yield from deviations(data, combinations)
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
     new = replace(
         whole,
-        X=np.ascontiguousarray(whole.X @ scaled.T),
-        validation=None if whole.validation is None else whole.validation @ scaled.T,
+        X=_summed(whole.X, scaled),
+        validation=None if whole.validation is None else _summed(whole.validation, scaled),
         sharing=None,
     )
     for number, columns in enumerate(sets, start=1):
         sums = tuple(range(number))
         model = yield from _learned(ranker, training_data(new), sums, (number - 1) / len(sets))
-        if model is None or not model.linear:
-            yield from two_stage_steps(ranker, data, sets)
-            return
-        yield Step(number, columns, model.coef @ scaled[:number], model.criterion, np.empty(0))
+        assert model is not None  # a set of sums is never empty
+        told = number, columns
+        if model.linear:
+            yield Step(*told, model.coef @ scaled[:number], model.criterion, np.empty(0))
+            continue
+        used = tuple(sorted(columns))
+        weights = np.ascontiguousarray(scaled[:number, used])
+        shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
+        learned = model.criterion, np.empty(0)
+        yield OfSums(*told, model.coef @ shares, *learned, inner=model, columns=used, sums=weights)
+
+
+def _summed(X: Floats, sums: Floats) -> Floats:
+    """Return sums (t, n) of features, shape (m, t), with the bits that models find: trees split there."""
+    out = np.empty((len(X), len(sums)))
+    step = max(1, VALUES // X.shape[1])
+    for first in range(0, len(X), step):
+        rows = X[first : first + step]
+        out[first : first + step] = linear_scores(np.ascontiguousarray(rows.T), sums).T
+    return out
 
 
 @dataclass

@@ -616,9 +616,7 @@ class EvidencePanel(Panel):
             return
         text = tr("{k} of {n} features · {n_paths} half-samples of {n_queries} queries")
         self.set_caption(
-            text.format(
-                k=found.k, n=stability.n_candidates, n_paths=stability.n_paths, n_queries=found.n_queries
-            )
+            text.format(k=found.k, n=len(ids), n_paths=stability.n_paths, n_queries=found.n_queries)
         )
         self.foot.setText(bound_sentence(found))
 

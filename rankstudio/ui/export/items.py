@@ -476,7 +476,7 @@ def _writer(
         return FormatWriter(tr(form.summary), write, paths)
     scaled = selected.plan.normalize != "none"
     step = selected.step
-    why = form.refusal(linear=step.linear, scaled=scaled, kernel=step.kernel)
+    why = form.refusal(linear=step.linear, scaled=scaled, kind=step.kind)
     return FormatWriter(tr(form.summary), write, paths, check, why)
 
 

@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from pyqtgraph import GraphicsObject
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from rankstudio.engine.arrays import Floats
 from rankstudio.ui.style.colors import Colors
@@ -152,7 +151,7 @@ Draw = Callable[[QPainter, Frame, Colors], None]
 """Draws a layer in logical pixels."""
 
 
-class Layer(GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
+class Layer(QGraphicsItem):
     """One layer of a plot.
 
     Parameters

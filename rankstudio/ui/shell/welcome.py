@@ -99,8 +99,8 @@ class _DropArea(QWidget):
         text = PlainLabel(
             tr(
                 "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test "
-                "files are found by name.\n\nNew here? The sample shows feature selection within "
-                "a minute."
+                "files are found by name. Feature logs of Elasticsearch, OpenSearch, Solr or Vespa open with "
+                "the judgments next to them.\n\nNew here? The sample shows feature selection within a minute."
             )
         )
         named(text, role="muted").setWordWrap(True)

@@ -72,6 +72,7 @@ def test_damaged_files_give_names_or_are_refused(tmp_path: Path) -> None:
             damaged = bytearray(text.encode())
             for _ in range(rng.randrange(1, 6)):
                 damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+            (tmp_path / name).unlink(missing_ok=True)  # to write over a file waits for the disk
             (tmp_path / name).write_bytes(bytes(damaged[: rng.choice((None, rng.randrange(len(damaged))))]))
             try:
                 names = read_feature_names(tmp_path / name)

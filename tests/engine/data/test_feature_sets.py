@@ -95,6 +95,7 @@ ELASTIC = [TITLE, BOOST, SCRIPT]
         {"validation": {"index": "tmdb"}, "featureset": {"name": "movies", "features": ELASTIC}},
         {"_index": ".ltrstore", "_source": {"name": "movies", "featureset": {"features": ELASTIC}}},
         {"hits": {"hits": [{"_source": {"featureset": {"name": "movies", "features": ELASTIC}}}]}},
+        {"_source": {"name": "m", "model": {"feature_set": {"name": "movies", "features": ELASTIC}}}},
     ],
 )
 def test_elasticsearch_in_each_of_its_answers(tmp_path: Path, whole: object) -> None:

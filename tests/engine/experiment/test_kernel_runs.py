@@ -36,7 +36,7 @@ def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, 
     dataset = make_ranking(n_queries=24, seed=1)
     result = run_plan(PLANS[name], dataset)
     chosen, ids = result.folds[0].chosen, dataset.feature_ids.tolist()
-    assert chosen.step.kernel
+    assert chosen.step.kind == "kernel"
     assert isinstance(chosen.step, Narrowed) == (name == "judge")
     test = dataset.folds[0].test
     assert test is not None
@@ -44,7 +44,7 @@ def test_a_run_keeps_and_writes_a_model_that_scores_to_the_same_bits(name: str, 
     path = next(path for path in result.folds[0].paths if path.unit == chosen.unit)
     stored = unpack_path(pack_path(path, chosen.step, ids), chosen.unit, ids)
     (kept,) = [step for step in stored.steps if step.whole and isinstance(step, StoredStep)]
-    assert kept.kernel
+    assert kept.kind == "kernel"
     np.testing.assert_array_equal(kept.scores(np.ascontiguousarray(test.X.T)), scores)
     write_results(result, tmp_path)
     model = load_model(tmp_path / "models" / "fold1.json")

@@ -126,7 +126,39 @@ def test_a_kernel_model_scores_with_its_basis_vectors(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=naming("RankStudio JSON")):
         score_function(model)
     for form in MODEL_FORMATS.values():
-        assert "kernel functions" in form.refusal(linear=False, scaled=False, kernel=True)
+        assert "kernel functions" in form.refusal(linear=False, scaled=False, kind="kernel")
+
+
+def sums_of(**changes: Any) -> dict[str, Any]:
+    """Return changes of a file to a model of sums of its feature 3."""
+    weak = {"kind": "thresholds", "thresholds": [WEAK | {"id": 2, "above": 0.5, "adds": 2.0}]}
+    return {"model": {"kind": "sums", "columns": [3], "sums": [[1.0], [-1.0]], "model": weak} | changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"columns": [4]}, "[4]"),
+        ({"columns": [3, 3]}, "columns distinct"),
+        ({"sums": [[1.0]]}, "2"),
+        ({"sums": [[1.0], [1.0, 2.0]]}, "sum 1 numbers"),
+        ({"sums": 1}, "sums list"),
+        ({"model": sums_of()["model"]}, "sums of sums"),
+        ({"model": {"kind": "trees", "columns": [5], "lightgbm": ""}}, ""),
+        ({"model": 3}, "model object"),
+    ],
+    ids=str,
+)
+def test_a_model_of_sums_that_is_none_is_refused(tmp_path: Path, changes: Any, message: str) -> None:
+    with pytest.raises(DataError, match=naming(message)):
+        load_model(write(tmp_path, **sums_of(**changes)))
+
+
+def test_a_model_of_sums_scores_the_sums(tmp_path: Path) -> None:
+    model = load_model(write(tmp_path, **sums_of()))
+    assert model.predict(np.array([[-1.0], [0.0]]), np.array([3])).tolist() == [2.0, 0.0]
+    with pytest.raises(DataError, match=naming("feature 3")):
+        model.predict(np.array([[1.0]]))
 
 
 def test_a_field_that_comes_twice_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
+from rankstudio.engine.arithmetic.scoring import linear_scores
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.export.trees import checked_trees, tree_contributions
 from rankstudio.engine.steps import Step
@@ -48,6 +49,7 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
     by LightGBM into Shapley values: the mean change of the output over all orders in which features become
     known (Lundberg & Lee 2017), summed over the trees. Kernel models are split along the line from the mean
     basis vector, see :func:`rankstudio.engine.analysis.features.score_contributions.kernel_contributions`.
+    The part of a new feature that is a sum of features is divided among these by the sizes of its summands.
 
     Parameters
     ----------
@@ -76,14 +78,39 @@ def score_contributions(step: Step, X: Floats, feature_ids: Ints) -> ScoreContri
         return ScoreContributions(tuple(used.tolist()), X[:, used] * step.coef[used], 0.0)
     if not step.learned:  # no feature made them
         return ScoreContributions((), np.zeros((len(X), 0)), 0.0)
-    beyond = step.beyond_weights(feature_ids.tolist())
     column_of = {int(feature): column for column, feature in enumerate(feature_ids)}
+    return _beyond_weights(step.beyond_weights(feature_ids.tolist()), X, column_of, step.source)
+
+
+def _beyond_weights(
+    beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str
+) -> ScoreContributions:
+    """Split the scores of a nonlinear model."""
+    if beyond["kind"] == "sums":
+        return _of_sums(beyond, X, column_of, source)
     if beyond["kind"] == "thresholds":
         return _of_thresholds(beyond, X, column_of)
     if beyond["kind"] == "kernel":
         columns, values, constant = kernel_contributions(beyond, X, column_of)
         return ScoreContributions(tuple(columns.tolist()), values, constant)
-    return _of_trees(beyond, X, column_of, step.source)
+    return _of_trees(beyond, X, column_of, source)
+
+
+def _of_sums(beyond: dict[str, Any], X: Floats, column_of: dict[int, int], source: str) -> ScoreContributions:
+    """Split the scores of a model of sums, and the part of each sum by the sizes of its summands."""
+    sums = np.array(beyond["sums"], dtype=np.float64)
+    columns = np.array([column_of[i] for i in beyond["columns"]], dtype=np.int64)
+    rows = np.ascontiguousarray(X[:, columns])
+    new = np.ascontiguousarray(linear_scores(np.ascontiguousarray(rows.T), sums).T)
+    parts = _beyond_weights(beyond["model"], new, {t: t - 1 for t in range(1, len(sums) + 1)}, source)
+    values = np.zeros(rows.shape)
+    for t, part in zip(parts.columns, parts.values.T, strict=True):
+        sizes = np.abs(rows * sums[t])
+        total = sizes.sum(axis=1, keepdims=True)
+        even = np.abs(sums[t]) / np.abs(sums[t]).sum()
+        values += part[:, None] * np.where(total > 0, sizes / np.where(total > 0, total, 1.0), even)
+    order = np.argsort(columns)
+    return ScoreContributions(tuple(columns[order].tolist()), values[:, order], parts.constant)
 
 
 def _of_thresholds(beyond: dict[str, Any], X: Floats, column_of: dict[int, int]) -> ScoreContributions:

@@ -9,20 +9,29 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankstudio.engine.arrays import Floats
-from rankstudio.engine.data.comments import TextComments
-from rankstudio.engine.data.file_access import children, read_beginning
-from rankstudio.engine.data.formats.judgments import Grades, judged_by_any
-from rankstudio.engine.data.source_file import TextLines, number, quoted
+from rankstudio.engine.arrays import Ints
+from rankstudio.engine.data.comments import TextComments, document_id
+from rankstudio.engine.data.file_access import children, read_beginning, regular_file_size
+from rankstudio.engine.data.formats.json_values import JsonValues
+from rankstudio.engine.data.formats.judgments import Grades, judged_by_any, read_judgments
+from rankstudio.engine.data.read_progress import ReadProgress
+from rankstudio.engine.data.source_file import SourceFile, line_error, number, quoted
 from rankstudio.engine.data.table import MOST_FEATURES, Table
+from rankstudio.engine.data.table_builder import (
+    DocumentPiece,
+    GatheredRows,
+    PartFiles,
+    TableBuilder,
+    TableFacts,
+)
 from rankstudio.engine.errors import DatasetError, FileAccessError, MissingExtraError, MissingValueError
 from rankstudio.engine.language import tr, translatable, trn
 from rankstudio.engine.support.escaping import one_line
@@ -40,6 +49,7 @@ _DOCUMENTS = ("id", "docid", "doc_id", "document_id", "_id")
 _ENDINGS = (".json", ".ndjson", ".jsonl")
 _HEAD = 1 << 16
 _LISTED = 10  # ids in a sentence
+_PIECE = 4096  # documents that are written at once
 _TENSOR = math.inf  # stands for a value that is no number, which no number in a log is
 
 
@@ -87,8 +97,8 @@ def _may_be_log(path: Path) -> bool:
     return any(path.name.lower().removesuffix(packed).endswith(_ENDINGS) for packed in ("", ".gz", ".zst"))
 
 
-def logged_documents(text: TextLines) -> list[LoggedDocument]:
-    """Return the documents in a log.
+def logged_documents(file: SourceFile) -> Iterator[LoggedDocument]:
+    """Yield the documents in a log.
 
     Raises
     ------
@@ -97,19 +107,22 @@ def logged_documents(text: TextLines) -> list[LoggedDocument]:
     DatasetError
         Where there is no document.
     """
-    found: list[LoggedDocument] = []
-    for line, value in _values(text):
+    found = False
+    for line, value in JsonValues(file, tr(EXPECTED)):
         try:
-            found += _in_response(value, (), text.path)
+            for document in _in_response(value, (), file.path):
+                found = True
+                yield document
         except _UnreadableError as error:
-            raise text.error(line, error.found, error.expected) from None
+            raise line_error(file.path, line, error.found, error.expected) from None
+        except RecursionError:  # lists in lists
+            raise line_error(file.path, line, "[" * _LISTED, tr(EXPECTED)) from None
     if not found:
         raise DatasetError(
             tr("{path}: found no logged features, expected {expected}.").format(
-                path=text.path, expected=tr(EXPECTED)
+                path=file.path, expected=tr(EXPECTED)
             )
         )
-    return found
 
 
 class _UnreadableError(Exception):
@@ -119,33 +132,6 @@ class _UnreadableError(Exception):
         super().__init__(expected)
         self.found = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, default=str)
         self.expected = expected
-
-
-def _values(text: TextLines) -> Iterator[tuple[int, Any]]:
-    """Yield the values of JSON in a text, each with its line: one of all lines, or one on each."""
-    try:
-        whole = _parsed("\n".join(text.lines))
-    except (ValueError, RecursionError):  # at the second line, where there is one value a line
-        pass
-    else:
-        yield 1, whole
-        return
-    for line, content in enumerate(text.lines, start=1):
-        if not content.strip():
-            continue
-        try:
-            value = _parsed(content)
-        except (ValueError, RecursionError):
-            raise text.error(line, content, tr(EXPECTED)) from None
-        yield line, value
-
-
-def _parsed(text: str) -> Any:
-    """Return a value of JSON; ValueError for half of a pair of UTF-16, which is no text."""
-    value = json.loads(text)
-    if "\\ud" in text.lower():
-        json.dumps(value, ensure_ascii=False).encode()
-    return value
 
 
 def _in_response(
@@ -251,6 +237,8 @@ def _of_vespa(found: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 def _number(value: object) -> float:
     """Return a value as a finite number, NaN for null."""
+    if type(value) is float and math.isfinite(value):  # nearly always
+        return value
     if value is None:
         return math.nan
     found = (
@@ -261,139 +249,231 @@ def _number(value: object) -> float:
     return found
 
 
-@dataclass(frozen=True)
-class JudgedLogs:
-    """Logged documents with the judgments that they have. A place is a query and a document in it.
-
-    Attributes
-    ----------
-    matched : Mapping of (str, str) to LoggedDocument
-        Documents that are judged and logged, in the order of the judgments.
-    unjudged, unlogged : tuple of (str, str)
-        Places that are only logged, or only judged.
-    repeated : int
-        Documents that were logged again with other values; the last ones count.
-    """
-
-    matched: Mapping[tuple[str, str], LoggedDocument]
-    unjudged: tuple[tuple[str, str], ...]
-    unlogged: tuple[tuple[str, str], ...]
-    repeated: int
-
-
-def judged_logs(documents: Sequence[LoggedDocument], grades: Grades) -> JudgedLogs:
-    """Find the judgment of each logged document."""
-    found: dict[tuple[str, str], LoggedDocument] = {}
-    unjudged: list[tuple[str, str]] = []
-    repeated = 0
-    for document in documents:
-        place = _place(document, grades)
-        if place is None:
-            unjudged.append((document.queries[0], document.documents[0]))
-            continue
-        repeated += place in found and found[place] != document
-        found[place] = document
-    judged = [(query, document) for query, of_query in grades.items() for document in of_query]
-    matched = {place: found[place] for place in judged if place in found}
-    unlogged = tuple(place for place in judged if place not in found)
-    return JudgedLogs(matched, tuple(unjudged), unlogged, repeated)
-
-
-def joined(
-    logs: Sequence[TextLines],
-    judgments: Sequence[TextLines],
-    judges: Sequence[Grades],
-    *,
-    refuse: bool = False,
-) -> Table:
-    """Return the documents that are judged and logged, with the values as features.
-
-    Documents that are only logged, or only judged, are left out, counted and listed.
+class JudgedDocuments:
+    """Judged documents of queries, numbered in the order of the judgments.
 
     Parameters
     ----------
-    logs : sequence of TextLines
-    judgments : sequence of TextLines
-        For sentences.
     judges : sequence of Grades
-        What each says; a negative grade is 0. Of several judges, the labels have a column each.
-    refuse : bool
-        Whether a missing value is an error.
+        What each says.
 
-    Raises
-    ------
-    FormatError, DatasetError
-        Where a log cannot be read, or no document is in both.
-    MissingValueError
-        At the first missing value, where that is refused.
+    Attributes
+    ----------
+    labels : ndarray of shape (D, J)
+        The grade of each document by each judge; NaN where it is not judged.
+    query : ndarray of shape (D,)
+        Number of the query of each document.
+    """
+
+    def __init__(self, judges: Sequence[Grades]) -> None:
+        every = judged_by_any(judges) if len(judges) > 1 else judges[0]
+        number = count()
+        self._numbers = {query: {one: next(number) for one in of} for query, of in every.items() if of}
+        self.labels = np.full((next(number), len(judges)), np.nan)
+        for judge, grades in enumerate(judges):
+            for query, of in grades.items():
+                self.labels[[self._numbers[query][document] for document in of], judge] = [*of.values()]
+        sizes = [len(documents) for documents in self._numbers.values()]
+        self.query = np.repeat(np.arange(len(sizes)), sizes)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Names of the queries."""
+        return tuple(self._numbers)
+
+    def find(self, document: LoggedDocument) -> tuple[str, str, int] | None:
+        """Return by which ids a document is judged, and its number; None where it is not."""
+        for query in document.queries:
+            of_query = self._numbers.get(query, {})
+            for name in document.documents if of_query else ():
+                if name in of_query:
+                    return query, name, of_query[name]
+        return None
+
+    def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
+        """Yield query and document of those whose row is negative."""
+        for query, documents in self._numbers.items():
+            yield from ((query, document) for document, number in documents.items() if rows[number] < 0)
+
+
+class _JoinedDocuments:
+    """Puts the logged documents that are judged into a table, as they come.
+
+    Of a document that is logged again, the last values count: every one gets a row, and `facts` tells which
+    rows are kept. What is not in both is counted, and the first are listed.
+    """
+
+    def __init__(self, judged: JudgedDocuments, builder: TableBuilder) -> None:
+        self._judged, self._builder = judged, builder
+        self._columns: list[str] = []
+        self._tensors: set[str] = set()
+        self._absent: set[bool] = set()  # whether what is absent is missing, in the documents so far
+        self._rows = np.full(len(judged.labels), -1, dtype=np.int64)
+        self._hashes = np.zeros(len(judged.labels), dtype=np.int64)  # of values
+        self._waiting: list[tuple[str, str, int, LoggedDocument]] = []
+        self._unjudged, self._repeated = 0, 0
+        self._first: list[tuple[str, str]] = []  # of those without a judgment
+        self._example: LoggedDocument | None = None
+
+    def add(self, document: LoggedDocument) -> bool:
+        """Add a document, if it is judged; return whether enough of them wait to be written."""
+        self._example = self._example or document
+        found = self._judged.find(document)
+        if found is None:
+            self._unjudged += 1
+            if len(self._first) <= _LISTED:
+                self._first.append((document.queries[0], document.documents[0]))
+            return False
+        number, row = found[2], self._builder.n_documents + len(self._waiting)
+        hashed = hash(frozenset(document.values.items()))
+        self._repeated += bool(self._rows[number] >= 0 and self._hashes[number] != hashed)
+        self._rows[number], self._hashes[number] = row, hashed
+        self._waiting.append((*found, document))
+        return len(self._waiting) >= _PIECE
+
+    def write(self, path: Path, share: float) -> None:
+        """Hand the documents that wait to the table."""
+        if not self._waiting:
+            return
+        documents = [document for *_, document in self._waiting]
+        known = set(self._columns)
+        new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in known]
+        self._columns += new
+        if len(self._columns) > MOST_FEATURES:
+            raise _wrong_number(path, len(self._columns))
+        if new and len(self._absent) > 1:
+            text = tr("{path}: found a new feature {name} in logs of several engines, expected logs of one.")
+            raise DatasetError(text.format(path=path, name=quoted(new[0])))
+        self._absent |= {math.isnan(document.absent) for document in documents}
+        self._builder.padding = math.nan if True in self._absent else 0.0
+        X = np.array([[d.values.get(name, d.absent) for name in self._columns] for d in documents])
+        self._tensors |= {self._columns[j] for j in np.flatnonzero(np.isinf(X).any(axis=0)).tolist()}
+        y = np.maximum(self._judged.labels[[number for _, _, number, _ in self._waiting]], 0.0)
+        piece = DocumentPiece(
+            X=X,
+            y=y if y.shape[1] > 1 else y[:, 0],
+            comments=TextComments.of(_comment(query, name) for query, name, *_ in self._waiting),
+            missing=np.zeros(0, dtype=np.int64),
+            runs=(),
+            place_of=int,
+        )
+        self._builder.add(piece, share)
+        self._waiting.clear()
+
+    def facts(self, path: Path, judgments: Path) -> TableFacts:
+        """Return what is known of the table, once all documents are written.
+
+        Raises
+        ------
+        DatasetError
+            Where no document is in both, or none has a feature.
+        """
+        kept = np.flatnonzero(self._rows >= 0)
+        if not kept.size:
+            assert self._example is not None  # or the log had been refused
+            raise _none_joined(path, judgments, self._example, next(self._judged.without(self._rows)))
+        names = [name for name in self._columns if name not in self._tensors]
+        if not names:
+            raise _wrong_number(path, 0)
+        sizes = np.bincount(self._judged.query[kept], minlength=len(self._judged.queries))
+        gathered = GatheredRows(
+            order=self._rows[kept],
+            query_ptr=np.cumsum([0, *sizes[sizes > 0].tolist()], dtype=np.int64),
+            query_ids=tuple(q for q, size in zip(self._judged.queries, sizes.tolist(), strict=True) if size),
+            without=tuple(j for j, name in enumerate(self._columns) if name in self._tensors),
+        )
+        negative = int((self._judged.labels[kept] < 0).sum())
+        return TableFacts(
+            n_features=len(names),
+            dense=True,
+            feature_names=tuple(map(one_line, names)),
+            rows=gathered,
+            said=self._said(len(self._rows) - kept.size, negative),
+        )
+
+    def _said(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
+        """Return what is to be known of the rows, as sentences."""
+        said = []
+        if self._unjudged:
+            text = trn(
+                "{n} logged document without a judgment is left out: {ids}.",
+                "{n} logged documents without a judgment are left out: {ids}.",
+                self._unjudged,
+            )
+            said.append(text.format(n=f"{self._unjudged:,}", ids=_ids(self._first)))
+        if n_unlogged:
+            text = trn(
+                "{n} judged document is not in the logs and left out: {ids}.",
+                "{n} judged documents are not in the logs and left out: {ids}.",
+                n_unlogged,
+            )
+            first = [*islice(self._judged.without(self._rows), _LISTED + 1)]
+            said.append(text.format(n=f"{n_unlogged:,}", ids=_ids(first)))
+        if self._tensors:
+            text = tr("Tensors are no numbers and left out: {names}.")
+            said.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
+        if self._repeated:
+            text = trn(
+                "{n} document is logged again with other values; the last ones are used.",
+                "{n} documents are logged again with other values; the last ones are used.",
+                self._repeated,
+            )
+            said.append(text.format(n=f"{self._repeated:,}"))
+        if negative:
+            said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
+        return tuple(said)
+
+
+def read_logs(
+    part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
+) -> TableFacts:
+    """Read feature logs joined with the judgments of a part; see `FormatReader`.
+
+    Documents that are only logged, or only judged, are left out, counted and listed. A negative grade is 0.
+    Of several judges, the labels have a column each.
 
     Notes
     -----
-    O(mn) for m documents with n features.
+    O(mn) for m documents with n features; memory O(D) for D judged documents, and a piece of the log.
     """
-    every = [document for text in logs for document in logged_documents(text)]
-    found = judged_logs(every, judged_by_any(judges))
-    if not found.matched:
-        raise _none_joined(logs[0].path, judgments[0].path, every[0], found.unlogged[0])
-    names, X, tensors = _features(logs[0].path, found.matched)
-    if refuse and np.isnan(X).any():
-        raise _missing(logs[0].path, list(found.matched), names, X)
-    sizes = Counter(query for query, _ in found.matched)
-    graded = np.array(
-        [[grades.get(q, {}).get(document, np.nan) for grades in judges] for q, document in found.matched]
-    )
-    y = np.maximum(graded, 0.0)
-    return Table(
-        X=X,
-        y=y if len(judges) > 1 else y[:, 0],
-        query_ptr=np.cumsum([0, *sizes.values()], dtype=np.int64),
-        query_ids=tuple(sizes),
-        comments=TextComments.of(_comment(query, document) for query, document in found.matched),
-        missing=np.isnan(X).sum(axis=0).astype(np.int64),
-        dense=True,
-        feature_names=tuple(map(one_line, names)),
-        said=_said(found, tensors, int((graded < 0).sum())),
-    )
+    judged = JudgedDocuments([read_judgments(text.in_lines()) for text in part.judgments])
+    joined = _JoinedDocuments(judged, builder)
+    total, before = sum(map(regular_file_size, part.paths)), 0
+    for file in files:
+        for document in logged_documents(file):
+            if joined.add(document):
+                progress.check()
+                joined.write(file.path, (before + file.done) / max(total, 1))
+        before += file.size
+        joined.write(file.path, before / max(total, 1))
+    return joined.facts(part.paths[0], part.judgments[0].path)
 
 
-def _features(
-    path: Path, matched: Mapping[tuple[str, str], LoggedDocument]
-) -> tuple[list[str], Floats, list[str]]:
-    """Return the names of features, their values (m, n), and the names of tensors, which are none."""
-    documents = list(matched.values())
-    tensors = {n for d in documents for n, value in d.values.items() if math.isinf(value)}
-    names = list(dict.fromkeys(n for d in documents for n in d.values if n not in tensors))
-    if not 0 < len(names) <= MOST_FEATURES:
-        raise DatasetError(
-            tr("{path}: found {n} features, expected at least one and at most {most}.").format(
-                path=path, n=len(names), most=MOST_FEATURES
-            )
-        )
-    return names, np.array([[d.values.get(n, d.absent) for n in names] for d in documents]), sorted(tensors)
+def refuse_missing(path: Path, table: Table) -> None:
+    """Refuse the first missing value of a table from logs.
+
+    Raises
+    ------
+    MissingValueError
+    """
+    for begin in range(0, len(table.y) if table.missing.any() else 0, _PIECE):
+        rows, columns = np.nonzero(np.isnan(table.X[begin : begin + _PIECE]))
+        if rows.size:
+            row = begin + int(rows[0])
+            query = table.query_ids[int(np.searchsorted(table.query_ptr, row, side="right")) - 1]
+            name = table.feature_names[int(columns[0])]
+            found = quoted(f"{query} {document_id(table.comments[row])}: {name}")
+            raise MissingValueError(path, 0, 0, found, tr("a value of every feature"))
 
 
-def _missing(
-    path: Path, places: Sequence[tuple[str, str]], names: Sequence[str], X: Floats
-) -> MissingValueError:
-    """Return the error of the first missing value."""
-    row, column = (int(at[0]) for at in np.nonzero(np.isnan(X)))
-    query, document = places[row]
-    found = quoted(f"{query} {document}: {names[column]}")
-    return MissingValueError(path, 0, 0, found, tr("a value of every feature"))
+def _wrong_number(path: Path, n_features: int) -> DatasetError:
+    text = tr("{path}: found {n} features, expected at least one and at most {most}.")
+    return DatasetError(text.format(path=path, n=n_features, most=MOST_FEATURES))
 
 
 def _comment(query: str, document: str) -> str:
     """Return the comment of a document; LETOR text has numbers in place of queries with blanks."""
     return f"docid = {document} query = {query}" if len(query.split()) > 1 else f"docid = {document}"
-
-
-def _place(document: LoggedDocument, grades: Grades) -> tuple[str, str] | None:
-    """Return by which ids a document is judged; None where it is not."""
-    for query in document.queries:
-        for name in document.documents:
-            if name in grades.get(query, ()):
-                return query, name
-    return None
 
 
 def _none_joined(
@@ -418,38 +498,6 @@ def _none_joined(
             other_query=quoted(judged[0]),
         )
     )
-
-
-def _said(found: JudgedLogs, tensors: Sequence[str], negative: int) -> tuple[str, ...]:
-    """Return what is to be known of the rows, as sentences."""
-    unjudged, unlogged, said = found.unjudged, found.unlogged, []
-    if unjudged:
-        text = trn(
-            "{n} logged document without a judgment is left out: {ids}.",
-            "{n} logged documents without a judgment are left out: {ids}.",
-            len(unjudged),
-        )
-        said.append(text.format(n=f"{len(unjudged):,}", ids=_ids(unjudged)))
-    if unlogged:
-        text = trn(
-            "{n} judged document is not in the logs and left out: {ids}.",
-            "{n} judged documents are not in the logs and left out: {ids}.",
-            len(unlogged),
-        )
-        said.append(text.format(n=f"{len(unlogged):,}", ids=_ids(unlogged)))
-    if tensors:
-        text = tr("Tensors are no numbers and left out: {names}.")
-        said.append(text.format(names=", ".join(map(one_line, tensors[:_LISTED]))))
-    if found.repeated:
-        text = trn(
-            "{n} document is logged again with other values; the last ones are used.",
-            "{n} documents are logged again with other values; the last ones are used.",
-            found.repeated,
-        )
-        said.append(text.format(n=f"{found.repeated:,}"))
-    if negative:
-        said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
-    return tuple(said)
 
 
 def _ids(places: Sequence[tuple[str, str]]) -> str:

@@ -20,8 +20,8 @@ from rankstudio.engine.data import store
 from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.file_access import read_beginning, regular_file_size, without_ending
-from rankstudio.engine.data.formats.feature_logs import joined, logs_in
-from rankstudio.engine.data.formats.judgments import judgments_beside, read_judgments
+from rankstudio.engine.data.formats.feature_logs import logs_in, read_logs, refuse_missing
+from rankstudio.engine.data.formats.judgments import judgments_beside
 from rankstudio.engine.data.formats.recognised_form import (
     HEAD,
     identity_of,
@@ -40,7 +40,7 @@ from rankstudio.engine.data.kept_tables import (
     source_sizes,
 )
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, quoted, read_lines
+from rankstudio.engine.data.source_file import LoadedFile, StreamedFile, quoted, read_lines, read_text
 from rankstudio.engine.data.splitting.splits import select_documents
 from rankstudio.engine.data.table import Missing, Normalize, ReadAs, Source, Table
 from rankstudio.engine.data.table_builder import (
@@ -65,6 +65,7 @@ _LITTLE = 1 << 27  # bytes of files that always fit
 _LEAST = 1 << 28  # bytes that are free where files are read by pieces; with fewer they fit, or are refused
 _PACKED = 6  # times the size, which the text in a packed file has, about
 _PER_DOCUMENT = 60  # bytes beside its features
+_OF_LOGS = 0.5  # bytes of a table for each of a log: of a feature it has a name and a value of some digits
 _ID = re.compile(rb"[ \t](\d{1,10}):")
 
 Files = tuple[Path, ...]
@@ -90,6 +91,7 @@ def exceeds_budget(parts: Sequence[Files], told: DataColumns) -> bool:
     -----
     O(parts): the beginning of each file is read unless all files are small.
     """
+    parts = [_logs_of(part, recognised_form(part[0], told), told)[0] or part for part in parts]
     files = {path for part in parts for path in part}
     room = SHARE * memory.budget()
     size = sum(regular_file_size(path) for path in files)
@@ -277,10 +279,9 @@ class PartReader:
 
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
         """Read the files of a part into mapped files of so many columns; None for a form that cannot be."""
-        form = recognised_form(part[0], self._told)
-        if form in _JOINED:
+        known = part_of(part, recognised_form(part[0], self._told), self._told, refuse=self._refuses)
+        if known.form == "trec":
             return None
-        known = part_of(part, form, self._told, refuse=self._refuses)
         return read_to_disk(known, progress, self._treatment, width)
 
     @property
@@ -315,7 +316,7 @@ def _need(path: Path, told: DataColumns) -> _Need:
     """Return about how much memory a file needs; nothing where its form is only read in memory."""
     form = recognised_form(path, told)
     size = float(regular_file_size(path))
-    if form in _JOINED:
+    if form == "trec":
         return _Need(0.0, 0.0)
     if form == "arrow":
         from rankstudio.engine.data.formats.arrow import arrow_size  # noqa: PLC0415 - pyarrow takes long
@@ -323,6 +324,8 @@ def _need(path: Path, told: DataColumns) -> _Need:
         return _Need(arrow_size(path), size)
     head = read_beginning(path, HEAD)
     text = size if without_ending(path.name) == path.name else _PACKED * size
+    if form == "logs":
+        return _Need(_OF_LOGS * text, text)
     lines = max(head.count(b"\n"), 1)
     ids = _ID.findall(head)
     width, n_lines = max(map(int, set(ids)), default=1), text * lines / max(len(head), 1)
@@ -353,7 +356,7 @@ TABLES_VERSION = 3
 """Of the readers of tables: to be raised when they would give other values."""
 
 _MAPPED_VERSION = 3  # to be raised whenever the same files would give other mapped arrays
-_JOINED = ("trec", "logs")  # forms whose documents are found in several files, in memory
+_JOINED = ("trec", "logs")  # forms whose documents are found in several files
 _SEVERAL = ("letor", "arrow")  # forms of which several files may be one part
 
 
@@ -377,13 +380,18 @@ class FileContents:
 
 
 def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bool) -> PartFiles:
-    """Return files of a format as a part, with the accompanying query sizes.
+    """Return files of a format as a part, with the accompanying query sizes, or judgments of logs.
 
     Raises
     ------
     DatasetError, FileAccessError, FormatError
         If several files cannot form one part, or the file of sizes is invalid.
     """
+    logs, judgments = _logs_of(paths, form, told)
+    if logs:
+        return PartFiles(logs, "logs", told, refuse=refuse, judgments=tuple(map(read_text, judgments)))
+    if form == "trec":
+        return PartFiles(paths, form, told, refuse=refuse)
     beside = None if form == "letor" or told.no_queries else sizes_file(paths[0])
     if len(paths) > 1 and (form not in _SEVERAL or beside is not None):
         raise DatasetError(
@@ -393,6 +401,15 @@ def part_of(paths: tuple[Path, ...], form: str, told: DataColumns, *, refuse: bo
             ).format(path=shown_path(paths[0]), n=len(paths))
         )
     return PartFiles(paths, form, told, None if beside is None else read_sizes(beside), refuse)
+
+
+def _logs_of(paths: Files, form: str, told: DataColumns) -> tuple[Files, Files]:
+    """Return feature logs and the files of their judgments; nothing for other data."""
+    if told.judgments:
+        return paths, tuple(map(Path, told.judgments))
+    if form == "trec" and len(paths) == 1 and not runs_beside(paths[0]):
+        return logs_in(paths[0].parent), paths
+    return (paths, (judgments_beside(paths[0]),)) if form == "logs" else ((), ())
 
 
 def read_files(
@@ -416,17 +433,10 @@ def read_files(
     DataError, MissingExtraError
         If the files cannot be read; ZeroIdError for an id 0 unless ids are declared to start at 0.
     """
-    form = recognised_form(paths[0], told)
-    if told.judgments:
-        return read_logs(paths, list(map(Path, told.judgments)), progress, refuse=refuse)
-    if form == "trec" and len(paths) == 1:
-        logs = () if runs_beside(paths[0]) else logs_in(paths[0].parent)
-        if logs:
-            return read_logs(logs, paths[:1], progress, refuse=refuse)
+    part = part_of(paths, recognised_form(paths[0], told), told, refuse=refuse)
+    if part.form == "trec":
         return _read_trec(paths[0], progress, refuse=refuse)
-    if form == "logs":
-        return read_logs(paths, [judgments_beside(paths[0])], progress, refuse=refuse)
-    return read_into_memory(part_of(paths, form, told, refuse=refuse), progress, cache=cache)
+    return read_into_memory(part, progress, cache=cache)
 
 
 def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) -> FileContents:
@@ -525,37 +535,10 @@ def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileConte
     return FileContents(table, source, ReadAs("trec", ", ".join(texts)))
 
 
-def read_logs(
-    logs: Sequence[Path], judgments: Sequence[Path], progress: ReadProgress, *, refuse: bool
-) -> FileContents:
-    """Read feature logs of a search engine, joined with judgments.
-
-    Parameters
-    ----------
-    logs : sequence of Path
-    judgments : sequence of Path
-        One of each judge.
-    progress : ReadProgress
-    refuse : bool
-        Whether a missing value is an error.
-
-    Raises
-    ------
-    DataError
-        Where one cannot be read, or no document is in both.
-    """
-    text, graded = [read_lines(path) for path in logs], [read_lines(path) for path in judgments]
-    size = sum(regular_file_size(path) for path in logs)
-    progress.advance(size / 2)
-    table = joined(text, graded, [read_judgments(one) for one in graded], refuse=refuse)
-    progress.advance(size / 2)
-    identity = json.dumps([one.checksum for one in (*graded, *text)])
-    source = Source(logs[0], size, _derived(f"sha256:{text[0].checksum}", identity))
-    return FileContents(table, source, ReadAs("logs", ", ".join(path.name for path in judgments)))
-
-
 def _reader(form: str) -> FormatReader:
     """Return what reads such files; imported only now, as who opens what is known does not wait for it."""
+    if form == "logs":
+        return read_logs
     if form == "arrow":
         from rankstudio.engine.data.formats.arrow import read_arrow  # noqa: PLC0415 - see above
 
@@ -578,6 +561,13 @@ def _variant(part: PartFiles) -> str:
 def _contents(part: PartFiles, table: Table, found: Sequence[str], *, treated: bool = False) -> FileContents:
     """Return what was read of files with these checksums."""
     size = sum(regular_file_size(path) for path in part.paths)
+    if part.form == "logs":
+        if part.refuse:
+            refuse_missing(part.paths[0], table)
+        every = [text.checksum for text in part.judgments] + [one.partition(":")[2] for one in found]
+        source = Source(part.paths[0], size, _derived(found[0], json.dumps(every)))
+        names = ", ".join(text.path.name for text in part.judgments)
+        return FileContents(table, source, ReadAs("logs", names), treated)
     source = Source(part.paths[0], size, _derived(_joined(found), identity_of(part)))
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
     return FileContents(table, source, as_read, treated)

@@ -120,6 +120,8 @@ def identity_of(part: PartFiles) -> str:
         del values["ids_from"]
     if part.told.no_queries:
         values["no_queries"] = True
+    if part.judgments:
+        values = {"judgments": [text.checksum for text in part.judgments]}
     if part.sizes is not None:
         values["sizes"] = part.sizes.tolist()
     return json.dumps(values, sort_keys=True) if values else ""

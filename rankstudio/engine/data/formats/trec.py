@@ -188,6 +188,11 @@ def judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tupl
     return _values(qrels, _grade, _EXPECTED, lines), lines
 
 
+def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
+    """Return the grade of each document of each query; for errors see :func:`judgements`."""
+    return _values(qrels, _grade, _EXPECTED)
+
+
 def _grade(words: list[str]) -> float | None:
     grade = number(words[3]) if len(words) == _WORDS else None
     return None if grade is None or math.isinf(grade) else grade

@@ -9,15 +9,18 @@ of the log, or follow the usual power law, position^-η.
 from __future__ import annotations
 
 import csv
+from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 
-from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.data.preferences.preferences import GREATEST
-from rankstudio.engine.data.source_file import TextLines, number
+from rankstudio.engine.data.source_file import line_error, number, streamed_lines
 from rankstudio.engine.errors import DatasetError, ParameterError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
@@ -39,6 +42,8 @@ _EXPECTED = "qid, docid, position and click, and optionally session and propensi
 _MOST_ETA = 10.0
 _LEAST_PROPENSITY = 1e-6
 _MOST_POSITION = 1_000_000
+_BLOCK = 1 << 18  # documents that are counted at once
+_PARTS = 8  # of counts, until they are merged
 
 
 @dataclass(frozen=True)
@@ -90,51 +95,62 @@ class PositionBias:
 
 
 @dataclass(frozen=True, eq=False)
-class ClickLog:
-    """Result lists that were shown. Arrays of shape (l,), one value for each shown document, list by list.
+class Impressions:
+    """How often documents were shown and clicked at each position. Arrays of shape (l,), each case once.
 
     Attributes
     ----------
-    line : ndarray
-        Line in the file.
-    lists : ndarray
-        Number of the result list, ascending from 0.
     query, document : ndarray
-        Positions in ``queries`` and ``documents``.
+        Positions in the names of the log.
     position : ndarray
         From 1.
-    clicked : ndarray of bool
-    propensity : ndarray or None
-        None without such a column.
-    queries, documents : tuple of str
-        Distinct names.
+    shown, clicked : ndarray
+        Numbers.
     """
 
-    line: Ints
-    lists: Ints
     query: Ints
     document: Ints
     position: Ints
-    clicked: Bools
-    propensity: Floats | None
+    shown: Floats
+    clicked: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ClickLog:
+    """Result lists that were shown, counted.
+
+    Attributes
+    ----------
+    rule : ClickRule
+        With the η that is used: "given", "estimated" or a number.
+    queries, documents : tuple of str
+        Distinct names.
+    n_lists, n_clicks : int
+    shown : Impressions
+    pairs : ClickPairs
+        Of each position of the clicked document apart, in ``position``, and weighted by their number; or
+        weighted by the inverse of given propensities.
+    """
+
+    rule: ClickRule
     queries: tuple[str, ...]
     documents: tuple[str, ...]
+    n_lists: int
+    n_clicks: int
+    shown: Impressions
+    pairs: ClickPairs
 
-    def bias(self, eta: str) -> PositionBias | None:
-        """Return the power law of an η, as in :class:`ClickRule`; None for given propensities.
+    def bias(self) -> PositionBias | None:
+        """Return the power law; None for given propensities.
 
         Raises
         ------
         DatasetError
-            If there is no column of propensities, or η cannot be estimated.
+            If η cannot be estimated.
         """
-        if eta == ESTIMATED:
-            return estimate_bias(self)
-        if eta == GIVEN:
-            if self.propensity is None:
-                raise DatasetError(tr("Clicks: found no column propensity. Give or estimate η."))
-            return None
-        return PositionBias(float(eta))
+        if self.rule.eta == ESTIMATED:
+            return estimate_bias(self.shown)
+        return None if self.rule.eta == GIVEN else PositionBias(float(self.rule.eta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +165,8 @@ class ClickPairs:
         Positions in the names of the log.
     weight : ndarray
         Sum of the inverse propensities of the clicks.
+    position : ndarray, optional
+        Position of the winner, where pairs are apart by it.
     """
 
     line: Ints
@@ -156,6 +174,7 @@ class ClickPairs:
     winner: Ints
     loser: Ints
     weight: Floats
+    position: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def is_click_header(cells: Sequence[str]) -> bool:
@@ -171,101 +190,231 @@ def _places(cells: Sequence[str]) -> dict[str, int]:
     return {what: place for what, place in found.items() if place >= 0}
 
 
-def read_clicks(text: TextLines) -> ClickLog:
+def read_clicks(path: Path, rule: ClickRule) -> ClickLog:
     """Read a click log: a table with a header, a line for each shown document.
 
     Without a column of sessions, a new result list begins with another query, or where the position does not
-    increase.
+    increase. Lists are counted as they come, some hundred thousand documents at a time, and all at once only
+    if the documents of a session do not stand together.
 
     Raises
     ------
+    FileAccessError
+        If the file cannot be read.
     FormatError
         At the first invalid line, and where a list has a document or a position twice.
     DatasetError
-        If nothing was clicked.
+        If nothing was clicked, or propensities are asked for and not there.
+
+    Notes
+    -----
+    Memory O(p + i + l) for p distinct pairs by the position of the clicked document, i distinct impressions,
+    and 8 bytes for each of l lists.
     """
-    filled = [(place, line) for place, line in enumerate(text.lines, start=1) if line.strip()]
-    header = filled[0][1] if filled else ""
-    delimiter = max(",;\t", key=header.count)
-    places = _places(_cells(text, 1, header, delimiter)) if filled else {}
-    if not set(places).issuperset(_NEEDED):
-        raise text.error(filled[0][0] if filled else 1, header, _EXPECTED)
-    query_numbers: dict[str, int] = {}
-    document_numbers: dict[str, int] = {}
-    sessions: dict[tuple[str, str], int] = {}
-    rows: list[tuple[int, int, int, int, int, bool]] = []
-    shares: list[float] = []
-    before: tuple[str, int] | None = None
-    n_lists = 0
-    for line, content in filled[1:]:
-        cells = _cells(text, line, content, delimiter)
-        if len(cells) <= max(places.values()) or not (cells[places["query"]] and cells[places["document"]]):
-            raise text.error(line, content, _EXPECTED)
-        query, document = cells[places["query"]], cells[places["document"]]
-        position = _whole(text, line, cells[places["position"]])
-        clicked = _click(text, line, cells[places["click"]])
-        if "session" in places:
-            at = sessions.setdefault((cells[places["session"]], query), len(sessions))
-        else:
-            n_lists += before is None or before[0] != query or position <= before[1]
-            at, before = n_lists - 1, (query, position)
-        if "propensity" in places:
-            shares.append(_propensity(text, line, cells[places["propensity"]]))
-        q = query_numbers.setdefault(query, len(query_numbers))
-        d = document_numbers.setdefault(document, len(document_numbers))
-        rows.append((line, at, q, d, position, clicked))
-    if not any(row[5] for row in rows):
-        raise DatasetError(tr("{path}: found no click; expected at least one.").format(path=text.path))
-    table = np.array(rows, dtype=np.int64)
-    order = np.argsort(table[:, 1], kind="stable")
-    table = table[order]
-    _check_lists(text, table)
-    line_of, lists, queries, documents, positions, clicks = table.T.copy()
-    propensity = np.array(shares)[order] if shares else None
-    names = tuple(query_numbers), tuple(document_numbers)
-    return ClickLog(line_of, lists, queries, documents, positions, clicks.astype(bool), propensity, *names)
-
-
-def _cells(text: TextLines, line: int, content: str, delimiter: str) -> list[str]:
     try:
-        cells = next(csv.reader([content], delimiter=delimiter, strict=True))
-    except csv.Error:
-        raise text.error(line, content, _EXPECTED) from None
-    return [unguarded(cell.strip()).strip() for cell in cells]
+        return _ClickReader(path, rule).read()
+    except _ScatteredError:
+        return _ClickReader(path, rule, at_once=True).read()
 
 
-def _whole(text: TextLines, line: int, cell: str) -> int:
+class _ScatteredError(Exception):
+    """The documents of a session do not stand together."""
+
+
+class _ClickReader:
+    """Reads and counts the lists of a log once."""
+
+    def __init__(self, path: Path, rule: ClickRule, *, at_once: bool = False) -> None:
+        self._path, self._rule, self._at_once = path, rule, at_once
+        self._queries: dict[str, int] = {}
+        self._documents: dict[str, int] = {}
+        self._sessions: dict[tuple[str, str], int] = {}
+        self._hashes = array("q")  # of sessions, where they are not kept
+        self._before: tuple[str, str, int] | None = None
+        self._n_lists = self._n_clicks = 0
+        self._rows = tuple(array("q") for _ in range(6))
+        self._propensities = array("d")
+        self._shown, self._pairs = _Counts(3, 2), _Counts(4, 1)
+
+    def read(self) -> ClickLog:
+        """Return the log."""
+        lines = ((at, line) for at, line in enumerate(streamed_lines(self._path), start=1) if line.strip())
+        first, header = next(lines, (1, ""))
+        self._delimiter = max(",;\t", key=header.count)
+        self._places = _places(self._cells(1, header)) if header else {}
+        if not set(self._places).issuperset(_NEEDED):
+            raise line_error(self._path, first, header, _EXPECTED)
+        rule = self._resolved()
+        for line, content in lines:
+            self._add(line, content)
+        self._count()
+        if not self._n_clicks:
+            raise DatasetError(tr("{path}: found no click; expected at least one.").format(path=self._path))
+        if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
+            raise _ScatteredError
+        (cases, shown, _), (pairs, weights, line_of) = self._shown.result(), self._pairs.result()
+        query, winner, loser, position = pairs.T.copy()
+        return ClickLog(
+            rule,
+            tuple(self._queries),
+            tuple(self._documents),
+            self._n_lists,
+            self._n_clicks,
+            Impressions(*cases.T.copy(), *shown.T.copy()),
+            ClickPairs(line_of, query, winner, loser, weights[:, 0], position),
+        )
+
+    def _resolved(self) -> ClickRule:
+        """Return the rule with the η that is used."""
+        given = "propensity" in self._places
+        if self._rule.eta == GIVEN and not given:
+            text = tr("Clicks: found no column propensity. Give or estimate η.")
+            raise DatasetError(f"{self._path}: {text}")
+        self._given = given and self._rule.eta in ("", GIVEN)
+        return replace(self._rule, eta=self._rule.eta or (GIVEN if given else ESTIMATED))
+
+    def _add(self, line: int, content: str) -> None:
+        """Add a line to the list that it belongs to."""
+        places, cells = self._places, self._cells(line, content)
+        if len(cells) <= max(places.values()) or not (cells[places["query"]] and cells[places["document"]]):
+            raise line_error(self._path, line, content, _EXPECTED)
+        query, document = cells[places["query"]], cells[places["document"]]
+        position = _whole(self._path, line, cells[places["position"]])
+        clicked = _click(self._path, line, cells[places["click"]])
+        session = cells[places["session"]] if "session" in places else ""
+        if "propensity" in places:
+            self._propensities.append(_propensity(self._path, line, cells[places["propensity"]]))
+        number = self._list(session, query, position)
+        q = self._queries.setdefault(query, len(self._queries))
+        d = self._documents.setdefault(document, len(self._documents))
+        self._n_clicks += clicked
+        for column, value in zip(self._rows, (line, number, q, d, position, clicked), strict=True):
+            column.append(value)
+
+    def _list(self, session: str, query: str, position: int) -> int:
+        """Return the number of the list of a document; the lists before it are counted if they are many."""
+        if "session" in self._places and self._at_once:
+            number = self._sessions.setdefault((session, query), len(self._sessions))
+            self._n_lists = len(self._sessions)
+            return number
+        before, self._before = self._before, (session, query, position)
+        same = before is not None and before[:2] == (session, query)
+        if not same or ("session" not in self._places and before is not None and position <= before[2]):
+            if len(self._rows[0]) >= _BLOCK:
+                self._count(keep_last=len(self._propensities) > len(self._rows[0]))
+            self._n_lists += 1
+            if "session" in self._places:
+                self._hashes.append(hash((session, query)))
+        return self._n_lists - 1
+
+    def _count(self, *, keep_last: bool = False) -> None:
+        """Count the lists that were read, and forget them; the last propensity may be of the next one."""
+        table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
+        propensities = np.frombuffer(self._propensities, np.float64)[: len(table)].copy()
+        rest = self._propensities[len(table) :] if keep_last else array("d")
+        self._rows, self._propensities = tuple(array("q") for _ in range(6)), rest
+        order = np.argsort(table[:, 1], kind="stable")
+        table = table[order]
+        self._check_lists(table)
+        ones = np.ones(len(table))
+        self._shown.add(table[:, 2:5], np.column_stack([ones, table[:, 5]]), table[:, 0])
+        winner, loser = _paired(table, self._rule.pairs)
+        position = np.zeros_like(winner) if self._given else table[winner, 4]
+        keys = np.column_stack([table[winner, 2], table[winner, 3], table[loser, 3], position])
+        weight = 1.0 / propensities[order][winner] if self._given else ones[winner]
+        self._pairs.add(keys, weight[:, None], table[winner, 0])
+
+    def _cells(self, line: int, content: str) -> list[str]:
+        try:
+            cells = next(csv.reader([content], delimiter=self._delimiter, strict=True))
+        except csv.Error:
+            raise line_error(self._path, line, content, _EXPECTED) from None
+        return [unguarded(cell.strip()).strip() for cell in cells]
+
+    def _check_lists(self, table: Ints) -> None:
+        """Refuse a list with a document or a position twice."""
+        for column, what in ((3, "document"), (4, "position")):
+            order = np.lexsort((table[:, column], table[:, 1]))
+            one = table[order]
+            twice = np.flatnonzero((np.diff(one[:, 1]) == 0) & (np.diff(one[:, column]) == 0))
+            if twice.size:
+                line = int(max(one[twice[0], 0], one[twice[0] + 1, 0]))
+                content = next(islice(streamed_lines(self._path), line - 1, None))
+                raise line_error(self._path, line, content, f"each {what} once in a result list")
+
+
+class _Counts:
+    """Sums by whole numbers: each combination once, however often it comes.
+
+    Parameters
+    ----------
+    n_keys, n_sums : int
+        Numbers of columns.
+    """
+
+    def __init__(self, n_keys: int, n_sums: int) -> None:
+        whole = np.zeros((0, n_keys), dtype=np.int64)
+        self._parts = [(whole, np.zeros((0, n_sums)), np.zeros(0, dtype=np.int64))]
+
+    def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
+        """Add some rows; of equal ones the first line is kept."""
+        self._parts.append(self._merged([(keys, sums, lines)]))
+        if len(self._parts) > _PARTS:
+            self._parts = [self._merged(self._parts)]
+
+    def result(self) -> tuple[Ints, Floats, Ints]:
+        """Return the combinations in ascending order, their sums and lines."""
+        return self._merged(self._parts)
+
+    @staticmethod
+    def _merged(parts: list[tuple[Ints, Floats, Ints]]) -> tuple[Ints, Floats, Ints]:
+        keys, sums, lines = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        if not len(keys):
+            return keys, sums, lines
+        order = np.lexsort(keys.T[::-1])
+        keys = keys[order]
+        begins = np.flatnonzero(np.append(True, (np.diff(keys, axis=0) != 0).any(axis=1)))
+        sums = np.add.reduceat(sums[order], begins, axis=0)
+        return keys[begins], sums, np.minimum.reduceat(lines[order], begins)
+
+
+def _paired(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
+    """Return the rows of the winner and the loser of each pair in lists, one after the other."""
+    begins = np.flatnonzero(np.diff(table[:, 1], prepend=-1))
+    sizes = np.diff(begins, append=len(table))
+    number_of = np.repeat(np.arange(begins.size), sizes)
+    clicked = np.flatnonzero(table[:, 5])
+    own = sizes[number_of[clicked]]
+    winner = np.repeat(clicked, own)
+    first = np.cumsum(own) - own
+    loser = np.repeat(begins[number_of[clicked]] - first, own) + np.arange(winner.size)
+    kept = table[loser, 5] == 0
+    if rule == "skipped":
+        kept &= table[loser, 4] < table[winner, 4]
+    return winner[kept], loser[kept]
+
+
+def _whole(path: Path, line: int, cell: str) -> int:
     value = number(cell)
     if value is None or not 1 <= value <= _MOST_POSITION or value != int(value):
-        raise text.error(line, cell, f"a position, a whole number from 1 to {_MOST_POSITION:,}")
+        raise line_error(path, line, cell, f"a position, a whole number from 1 to {_MOST_POSITION:,}")
     return int(value)
 
 
-def _click(text: TextLines, line: int, cell: str) -> bool:
+def _click(path: Path, line: int, cell: str) -> bool:
     if cell not in ("0", "1"):
-        raise text.error(line, cell, "0 or 1 as the click")
+        raise line_error(path, line, cell, "0 or 1 as the click")
     return cell == "1"
 
 
-def _propensity(text: TextLines, line: int, cell: str) -> float:
+def _propensity(path: Path, line: int, cell: str) -> float:
     value = number(cell)
     if value is None or not _LEAST_PROPENSITY <= value <= 1:
-        raise text.error(line, cell, f"a propensity from {_LEAST_PROPENSITY:g} to 1")
+        raise line_error(path, line, cell, f"a propensity from {_LEAST_PROPENSITY:g} to 1")
     return value
 
 
-def _check_lists(text: TextLines, table: Ints) -> None:
-    """Refuse a list with a document or a position twice."""
-    for column, what in ((3, "document"), (4, "position")):
-        order = np.lexsort((table[:, column], table[:, 1]))
-        one = table[order]
-        twice = np.flatnonzero((np.diff(one[:, 1]) == 0) & (np.diff(one[:, column]) == 0))
-        if twice.size:
-            line = int(max(one[twice[0], 0], one[twice[0] + 1, 0]))
-            raise text.error(line, text.lines[line - 1], f"each {what} once in a result list")
-
-
-def estimate_bias(log: ClickLog) -> PositionBias:
+def estimate_bias(log: Impressions) -> PositionBias:
     """Estimate η from documents that were shown at several positions for the same query.
 
     If a document is clicked at a position with probability position^-η times its own attractiveness, the
@@ -287,7 +436,7 @@ def estimate_bias(log: ClickLog) -> PositionBias:
     """
     from scipy.optimize import brentq  # noqa: PLC0415 - scipy, where it is needed
 
-    key = log.query * len(log.documents) + log.document
+    key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, place = np.unique(key, return_inverse=True)
     clicks = np.bincount(place, log.clicked)
     depth = np.log(log.position)
@@ -300,19 +449,19 @@ def estimate_bias(log: ClickLog) -> PositionBias:
             tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
         )
     kept = useful[place]
-    depth, clicked = depth[kept], log.clicked[kept]
+    depth, clicked, shown = depth[kept], log.clicked[kept], log.shown[kept]
     _, place = np.unique(place[kept], return_inverse=True)
     clicks = clicks[useful]
 
     def moments(eta: float) -> tuple[Floats, Floats]:
         """Return mean and variance of the log position of a click on each document."""
-        weight = np.exp(-eta * depth)
+        weight = shown * np.exp(-eta * depth)
         total = np.bincount(place, weight)
         mean = np.bincount(place, weight * depth) / total
         return mean, np.bincount(place, weight * (depth - mean[place]) ** 2) / total
 
     def slope(eta: float) -> float:
-        return float(clicks @ moments(eta)[0] - depth[clicked].sum())
+        return float(clicks @ moments(eta)[0] - depth @ clicked)
 
     if slope(_MOST_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
@@ -322,15 +471,15 @@ def estimate_bias(log: ClickLog) -> PositionBias:
     return PositionBias(eta, information**-0.5, int(useful.sum()))
 
 
-def click_pairs(log: ClickLog, rule: PairRule, bias: PositionBias | None) -> ClickPairs:
+def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     """Return the preferences of a log, weighted by the inverse propensity of the clicked document.
+
+    "unclicked" with these weights is the loss of propensity SVM-rank (Joachims, Swaminathan and Schnabel
+    2017, section 5); "skipped" are the pairs of Joachims (2002).
 
     Parameters
     ----------
     log : ClickLog
-    rule : {"unclicked", "skipped"}
-        See :class:`ClickRule`. "unclicked" with these weights is the loss of propensity SVM-rank (Joachims,
-        Swaminathan and Schnabel 2017, section 5); "skipped" are the pairs of Joachims (2002).
     bias : PositionBias or None
         None for the propensities of the log.
 
@@ -338,38 +487,19 @@ def click_pairs(log: ClickLog, rule: PairRule, bias: PositionBias | None) -> Cli
     ------
     DatasetError
         If no click gives a preference.
-
-    Notes
-    -----
-    O(cs) for c clicks in lists of s documents.
     """
-    if bias is None:
-        assert log.propensity is not None  # `ClickLog.bias` has checked it
-        weight = 1.0 / log.propensity
-    else:
-        weight = log.position.astype(np.float64) ** bias.eta
-    begins = np.flatnonzero(np.diff(log.lists, prepend=-1))
-    sizes = np.diff(begins, append=log.lists.size)
-    number_of = np.repeat(np.arange(begins.size), sizes)
-    clicked = np.flatnonzero(log.clicked)
-    own = sizes[number_of[clicked]]
-    winner = np.repeat(clicked, own)
-    first = np.cumsum(own) - own
-    loser = np.repeat(begins[number_of[clicked]] - first, own) + np.arange(winner.size)
-    kept = ~log.clicked[loser]
-    if rule == "skipped":
-        kept &= log.position[loser] < log.position[winner]
-    winner, loser = winner[kept], loser[kept]
-    if not winner.size:
+    pairs = log.pairs
+    if not pairs.line.size:
         raise DatasetError(tr("Clicks: found no clicked document with an unclicked one to compare it with."))
-    n = len(log.documents)
-    key = (log.query[winner] * n + log.document[winner]) * n + log.document[loser]
-    key, at, place = np.unique(key, return_index=True, return_inverse=True)
-    pair, lost = np.divmod(key, n)
-    query, won = np.divmod(pair, n)
-    if float(weight.max()) * winner.size > GREATEST:
+    weight = pairs.weight
+    if bias is not None:
+        weight = weight * pairs.position.astype(np.float64) ** bias.eta
+    if float(weight.sum()) > GREATEST:
         raise DatasetError(
             tr("Clicks: the weights exceed {most:g}. Choose a smaller η.").format(most=GREATEST)
         )
-    summed: Floats = np.bincount(place, weight[winner]).astype(np.float64)
-    return ClickPairs(log.line[winner[at]], query, won, lost, summed)
+    counts = _Counts(3, 1)
+    counts.add(np.column_stack([pairs.query, pairs.winner, pairs.loser]), weight[:, None], pairs.line)
+    keys, summed, line = counts.result()
+    query, winner, loser = keys.T.copy()
+    return ClickPairs(line, query, winner, loser, summed[:, 0])

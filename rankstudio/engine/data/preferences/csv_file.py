@@ -6,7 +6,7 @@ import csv
 import os
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,8 +17,6 @@ from rankstudio.engine.arrays import Bytes, Floats, Ints
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.file_access import read_beginning, without_ending
 from rankstudio.engine.data.preferences.clicks import (
-    ESTIMATED,
-    GIVEN,
     ClickRule,
     PositionBias,
     click_pairs,
@@ -26,7 +24,14 @@ from rankstudio.engine.data.preferences.clicks import (
     read_clicks,
 )
 from rankstudio.engine.data.preferences.preferences import GREATEST, LEAST, Preferences
-from rankstudio.engine.data.source_file import TextLines, line_error, number, quoted, read_text
+from rankstudio.engine.data.source_file import (
+    TextLines,
+    checksum_of,
+    line_error,
+    number,
+    quoted,
+    read_text,
+)
 from rankstudio.engine.errors import DatasetError, FormatError, RankStudioError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.escaping import unguarded
@@ -204,37 +209,36 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
     DatasetError
         If the file has no preferences, η cannot be estimated, or the rule is for clicks and there are none.
     """
-    file = read_text(Path(path))
-    return _parsed(file.path, file.checksum, rule)
-
-
-@lru_cache(maxsize=2)
-def _parsed(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
-    """Read a file whose bytes have this checksum; every fold of a run asks for it."""
-    file = read_text(path)
-    if is_click_header(_header(file.content[:_BEGINNING].tobytes())):
-        return _of_clicks(file.checksum, file.in_lines(), rule)
+    path = Path(path)
+    if is_click_header(_header(read_beginning(path, _BEGINNING))):
+        return _of_clicks(path, checksum_of(path), rule)
     if rule is not None:
         raise DatasetError(
             tr(
                 "{path}: found preferences, expected clicks with columns qid, docid, position and click."
             ).format(path=path)
         )
+    file = read_text(path)
+    return _parsed(file.path, file.checksum)
+
+
+@lru_cache(maxsize=2)
+def _parsed(path: Path, checksum: str) -> PreferenceFile:
+    """Read a file whose bytes have this checksum; every fold of a run asks for it."""
+    file = read_text(path)
     columns = columns_of_bytes(file.content) or columns_of_lines(file.in_lines())
-    return PreferenceFile(path, file.checksum, frozenset(columns.queries), columns)
+    return PreferenceFile(path, checksum, frozenset(columns.queries), columns)
 
 
-def _of_clicks(checksum: str, text: TextLines, rule: ClickRule | None) -> PreferenceFile:
-    """Return the preferences of a click log."""
-    log = read_clicks(text)
-    rule = rule or ClickRule()
-    if not rule.eta:
-        rule = replace(rule, eta=ESTIMATED if log.propensity is None else GIVEN)
+@lru_cache(maxsize=2)
+def _of_clicks(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
+    """Return the preferences of a click log whose bytes have this checksum."""
+    log = read_clicks(path, rule or ClickRule())
     try:
-        bias = log.bias(rule.eta)
-        pairs = click_pairs(log, rule.pairs, bias)
+        bias = log.bias()
+        pairs = click_pairs(log, bias)
     except DatasetError as error:
-        raise DatasetError(f"{text.path}: {error}") from None
+        raise DatasetError(f"{path}: {error}") from None
     columns = PreferenceColumns(
         pairs.line,
         pairs.query,
@@ -245,9 +249,8 @@ def _of_clicks(checksum: str, text: TextLines, rule: ClickRule | None) -> Prefer
         log.queries,
         log.documents,
     )
-    n_lists = int(np.unique(log.lists).size)
-    facts = ClickFacts(rule, bias, int(log.clicked.sum()), n_lists, pairs.weight.size)
-    return PreferenceFile(text.path, checksum, frozenset(log.queries), columns, facts)
+    facts = ClickFacts(log.rule, bias, log.n_clicks, log.n_lists, pairs.weight.size)
+    return PreferenceFile(path, checksum, frozenset(log.queries), columns, facts)
 
 
 def read_preferences(path: str | os.PathLike[str], data: RankingDataset) -> Preferences:

@@ -120,8 +120,8 @@ def _found(method: str, place: Path, dataset: FoldedDataset) -> GivenFiles[Any]:
         return find_scores(place, dataset)
     if not any(fold.test or fold.vali for fold in dataset.folds):
         text = tr(
-            "{data} has neither a test nor a validation part to measure a model on. Open "
-            "data with folds, or choose a protocol that creates them."
+            "{data} has neither a test nor a validation part to measure a model on. Choose folds that create "
+            "them, such as 5-fold (in the terminal --protocol 5-fold)."
         )
         raise DatasetError(text.format(data=dataset.name))
     return find_models(place, dataset)

@@ -122,6 +122,9 @@ def _parsed_json(values: Any) -> ParsedModel | None:
         return catboost_model(values)
     if ".model." in str(values.get("class", "")):
         return solr_model(values)
+    stored = values.get("models")
+    if isinstance(stored, list) and len(stored) == 1:  # what Solr's model store answers
+        return _parsed_json(stored[0])
     if str(values.get("type", "")).startswith("model/") or {"model", "_source"} & values.keys():
         return elasticsearch_model(values)
     return None
@@ -188,14 +191,24 @@ def _found_features(
         raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **told))
     numbers = _numbers(parsed, dataset)
     missing = next((number for number in used if number not in numbers), None)
-    if missing is not None or not used:
+    told = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}
+    if not used:
+        text = tr("{file}: the {program} model uses no feature; expected one that does.")
+        raise DatasetError(text.format(**told))
+    if missing is not None and not numbers:
         text = tr(
             "{file}: the {program} model was learned from {size} features without names, and {data} has {n}. "
             "Expected as many, or names."
         )
-        size = parsed.n_features or max(used, default=0) + 1
-        told = {"size": size, "data": dataset.name, "n": len(ids)}
-        raise DatasetError(text.format(file=shown_path(path), program=parsed.program, **told))
+        raise DatasetError(text.format(size=parsed.n_features, **told))
+    if missing is not None:
+        text = tr(
+            "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "
+            "have numbers from {first} to {last}."
+        )
+        shift = parsed.numbering == "set"  # which counts from 1
+        places = {"number": missing + shift, "first": min(numbers) + shift, "last": max(numbers) + shift}
+        raise DatasetError(text.format(**told, **places))
     return {number: numbers[number] for number in used}
 
 

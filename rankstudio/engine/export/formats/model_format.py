@@ -13,7 +13,7 @@ import numpy as np
 
 from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import OutputError
-from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, kernel_refusal
+from rankstudio.engine.export.score_function import ScoreFunction, ValueRanges, refusal_of
 from rankstudio.engine.language import tr
 from rankstudio.engine.support.files import write_bytes
 
@@ -58,8 +58,9 @@ class ModelFormat:
     write : callable(ScoreFunction) -> Files
     read : callable(Files, ScoreFunction, Documents) -> ndarray of shape (m,)
         Scores documents with the files alone, given the inputs of the function.
-    linear, trees, scales : bool
-        Whether it supports weighted sums, sums of trees, and scaling within a query.
+    linear, trees, scales, sums : bool
+        Whether it supports weighted sums, sums of trees, scaling within a query, and trees that split on sums
+        of features.
     single : str
         Program that computes in single precision or prints few digits; "" if all doubles are preserved.
     extra : str
@@ -85,6 +86,7 @@ class ModelFormat:
     linear: bool = True
     trees: bool = True
     scales: bool = False
+    sums: bool = False
     single: str = ""
     extra: str = ""
     beside: str = ""
@@ -93,18 +95,18 @@ class ModelFormat:
     fitted: str = ""
     engine: str = ""
 
-    def refusal(self, *, linear: bool, scaled: bool, kernel: bool = False) -> str:
+    def refusal(self, *, linear: bool, scaled: bool, kind: str = "") -> str:
         """Return the reason why it cannot express a model, as a sentence; "" if it can.
 
         Parameters
         ----------
         linear, scaled : bool
             Whether the model is a weighted sum, and whether its inputs are scaled within a query.
-        kernel : bool
-            Whether it is a sum of kernel functions.
+        kind : str
+            What it is made of, as :attr:`rankstudio.engine.steps.Step.kind` says.
         """
-        if kernel:
-            text = kernel_refusal()
+        if kind and not (kind == "sums" and self.sums):
+            text = refusal_of(kind)
         elif scaled and not self.scales:
             text = tr(
                 "{format} scores one document at a time, but this model uses features scaled "
@@ -129,7 +131,7 @@ class ModelFormat:
         MissingExtraError
             If a library is missing.
         """
-        if reason := self.refusal(linear=function.linear, scaled=function.scaled):
+        if reason := self.refusal(linear=function.linear, scaled=function.scaled, kind=function.kind):
             raise OutputError(reason)
         return self.write(function)
 

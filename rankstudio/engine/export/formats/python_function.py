@@ -37,6 +37,17 @@ def score({argument}):
         total += leaves[-1 - node]
     return total
 '''
+_NEW = '''
+
+def new_features(values):
+    """Return the new features, which are sums of features, by their numbers."""
+    found = {}
+    for number, weights in SUMS.items():
+        found[number] = 0.0
+        for feature, weight in weights.items():
+            found[number] += weight * values[feature]
+    return found
+'''
 _SCALED = '''
 
 def scores(documents):
@@ -62,9 +73,14 @@ def write(function: ScoreFunction) -> Files:
         lines += ["WEIGHTS = {", *(f"    {i}: {weight!r}," for i, weight in pairs), "}"]
         lines += ['"""The score per unit of each feature, by its id, in the order of the sum."""']
     else:
+        known = list(range(1, len(function.sums) + 1)) or ids
+        if function.sums:
+            sums = (repr({ids[place]: weight for place, weight in one}) for one in function.sums)
+            lines += ["SUMS = {", *(f"    {k}: {one}," for k, one in enumerate(sums, start=1)), "}"]
+            lines += ['"""The weights of the features of each new feature, in the order of the sum."""', ""]
         lines += ["TREES = ["]
         for tree in function.trees:
-            splits = [(ids[column], *rest) for column, *rest in tree.splits]
+            splits = [(known[column], *rest) for column, *rest in tree.splits]
             lines += ["    (", f"        {splits!r},", f"        {list(tree.leaves)!r},", "    ),"]
         lines += ["]"]
         lines += [
@@ -73,6 +89,8 @@ def write(function: ScoreFunction) -> Files:
             'From 0 up it is the number of a split, -1 is the first leaf, -2 the second."""',
         ]
     code = (_SUM if function.linear else _TREES).format(argument="values")
+    if function.sums:
+        code = _NEW + code.replace("    total = 0.0", "    values = new_features(values)\n    total = 0.0")
     return {"": ("\n".join(lines) + "\n" + code + (_SCALED if function.scaled else "")).encode()}
 
 
@@ -98,4 +116,5 @@ FORMAT = ModelFormat(
     write,
     read,
     scales=True,
+    sums=True,
 )

@@ -458,7 +458,7 @@ FS_BFS = _order(
     title="Feature selection for document ranking using best first search and coordinate ascent",
     summary=(
         "Divides the features into small subsets by best-first search. Coordinate ascent turns "
-        "each subset into one new feature, and RankRLS ranks with those."
+        "each subset into one new feature, and RankRLS, or another ranker, ranks with those."
     ),
     takes=("convention", "seed"),
     slow=True,

@@ -89,9 +89,9 @@ class _OfKernel:
     model: KernelModel
 
     @property
-    def kernel(self) -> bool:
-        """Whether the model is a sum of kernel functions."""
-        return True
+    def kind(self) -> str:
+        """What the model is made of."""
+        return "kernel"
 
     def scores(self, columns: Floats, known: Floats | None = None) -> Floats:
         """Score documents; see :meth:`rankstudio.engine.steps.Step.scores`."""

@@ -50,8 +50,8 @@ class FSBFS(PathSelector):
     node with every remaining feature added, learns each one's combination by coordinate ascent on the measure
     of the training documents, and stops after ``patience`` nodes in a row without an improvement. The best
     node is a subset: its combination sum_i w_i x_i becomes a new feature, its features are removed, and the
-    search starts again. Each step adds a subset; RankRLS, or another linear ranker in a plan, ranks with the
-    new features so far.
+    search starts again. Each step adds a subset; RankRLS, or another ranker in a plan, ranks with the new
+    features so far.
 
     Parameters
     ----------

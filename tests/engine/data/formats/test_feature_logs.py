@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from data.same_data import assert_same_part
 from hypothesis import given
 from hypothesis import strategies as st
 from wording import naming
 
-from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
 from rankstudio.engine.data.fold_files import one_of
 from rankstudio.engine.data.folders import open_dataset
+from rankstudio.engine.data.formats import feature_logs, json_values, part_reader
 from rankstudio.engine.data.formats.data_file import unmatched_documents
-from rankstudio.engine.data.formats.feature_logs import LoggedDocument, joined, logged_documents
 from rankstudio.engine.data.formats.judgments import read_judgments
-from rankstudio.engine.data.source_file import TextLines, read_lines
+from rankstudio.engine.data.source_file import read_lines
 from rankstudio.engine.errors import DatasetError, FormatError, MissingValueError, NoJudgmentsError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan, with_data_beside
 from rankstudio.engine.experiment.runner import open_data
+from rankstudio.engine.support import memory
+from rankstudio.engine.support.file_pages import in_file
 
 
 def elastic_hit(document: str, **values: float | None) -> dict[str, Any]:
@@ -301,55 +306,164 @@ def test_logs_without_judgments_or_with_several_are_refused(tmp_path: Path) -> N
 
 
 names = st.text(alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=6)
-numbers = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
+numbers = st.floats(-1e6, 1e6).map(lambda x: round(x, 3) + 0.0)
+
+
+def read(path: Path, grades: dict[str, dict[str, float]], on_disk: bool, **how: Any) -> RankingDataset:
+    """Return the documents of a log with these judgments, from memory or from disk."""
+    ratings = [
+        {"query": query, "ratings": [{"docId": d, "rating": g} for d, g in of_query.items()]}
+        for query, of_query in grades.items()
+    ]
+    judgments = write(path.parent, "judgments.json", {"judgmentRatings": ratings})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part_reader, "exceeds_budget", lambda *_: on_disk)
+        told = {"judgments": str(judgments)}
+        data = open_dataset(path, columns=told, cache=on_disk, **how).folds[0].train
+    assert in_file(data.X) == on_disk
+    return data
 
 
 @given(
-    st.dictionaries(
-        st.tuples(names, names), st.dictionaries(names, numbers, min_size=1, max_size=4), max_size=12
+    st.lists(
+        st.tuples(st.tuples(names, names), st.dictionaries(names, numbers, min_size=1, max_size=4)),
+        min_size=1,
+        max_size=12,
     ),
     st.dictionaries(st.tuples(names, names), st.integers(0, 4), min_size=1, max_size=12),
+    st.sampled_from([None, 2, "lines", "list of responses"]),
     st.booleans(),
 )
 def test_documents_are_joined_as_by_hand(
-    logged: dict[tuple[str, str], dict[str, float]], judged: dict[tuple[str, str], int], at_once: bool
+    logged: list[tuple[tuple[str, str], dict[str, float]]],
+    judged: dict[tuple[str, str], int],
+    form: str | int | None,
+    solr: bool,
 ) -> None:
-    if logged and judged:
-        judged |= dict.fromkeys([*logged][::2], 2)
-    hits = [elastic(query, elastic_hit(document, **{})) for query, document in logged]
-    for response, values in zip(hits, logged.values(), strict=True):
+    """The last values count; a feature that a document does not have is missing, of Solr 0."""
+    judged = judged | dict.fromkeys([place for place, _ in logged][::2], 2)
+    hits = []
+    for (query, document), values in logged:
         entry = [{"name": name, "value": value} for name, value in values.items()]
+        response = elastic(query, elastic_hit(document))
         response["hits"]["hits"][0]["fields"]["_ltrlog"][0]["log_entry1"] = entry
-    content = json.dumps(hits) if at_once else lines(*hits)
-    text = TextLines(Path("log"), tuple(content.rstrip("\n").split("\n")), "", 0)
+        text = ",".join(f"{name}={value}" for name, value in values.items())
+        hits.append({"qid": query, "docs": [{"id": document, "[features]": text}]} if solr else response)
+    if solr and any(set(",=") & set("".join(values)) for _, values in logged):
+        return
+    if form == "list of responses":
+        content = json.dumps(hits)
+    elif form == "lines":
+        content = lines(*hits).replace("\n", "\r\n\r\n")
+    else:  # one after the other, each in one line or in several
+        content = "".join(json.dumps(hit, indent=form) for hit in hits)
     grades: dict[str, dict[str, float]] = {}
     for (query, document), grade in judged.items():
         grades.setdefault(query, {})[document] = float(grade)
-    if not logged:
-        return
-    assert [(d.queries[0], d.documents[0], dict(d.values)) for d in logged_documents(text)] == [
-        (query, document, values) for (query, document), values in logged.items()
-    ]
-    table = joined([text], [text], [grades])
-    rows = [(q, d) for q, of_query in grades.items() for d in of_query if (q, d) in logged]
-    columns = list(dict.fromkeys(name for row in rows for name in logged[row]))
-    assert table.feature_names == tuple(columns)
-    by_hand = [[logged[row].get(name, np.nan) for name in columns] for row in rows]
-    np.testing.assert_array_equal(table.X, np.array(by_hand))
-    assert table.y.tolist() == [float(judged[row]) for row in rows]
-    assert np.diff(table.query_ptr).sum() == len(rows)
-    n_unjudged, n_unlogged = len(logged) - len(rows), len(judged) - len(rows)
-    counts = [int(sentence.split(" ")[0].replace(",", "")) for sentence in table.said]
-    assert counts == [n for n in (n_unjudged, n_unlogged) if n]
+    last = dict(logged)
+    rows = [(q, d) for q, of_query in grades.items() for d in of_query if (q, d) in last]
+    columns = list(dict.fromkeys(name for place, values in logged if place in judged for name in values))
+    by_hand = np.array([[last[row].get(name, 0.0 if solr else np.nan) for name in columns] for row in rows])
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RANKSTUDIO_CACHE_DIR", folder)
+        patch.setattr(feature_logs, "_PIECE", 2)
+        patch.setattr(json_values, "CHUNK", 100)
+        path = write(Path(folder), "log.json", content)
+        found = [read(path, grades, on_disk, missing="zero") for on_disk in (False, True)]
+        for data in found:
+            assert data.feature_names == tuple(columns)
+            np.testing.assert_array_equal(data.X, np.nan_to_num(by_hand))
+            assert data.y.tolist() == [float(judged[row]) for row in rows]
+            places = zip(data.query_index.tolist(), data.document_ids, strict=True)
+            assert [(data.query_ids[q], document) for q, document in places] == rows
+            n_unjudged, n_unlogged = sum(place not in judged for place, _ in logged), len(judged) - len(rows)
+            repeated, known = 0, dict[tuple[str, str], dict[str, float]]()
+            for place, values in logged:
+                repeated += place in judged and known.setdefault(place, values) != values
+                known[place] = values
+            counts = [int(s.split("log.json: ")[1].split(" ")[0]) for s in data.warnings if "log.json: " in s]
+            assert counts[: 3 - (n_unjudged == 0) - (n_unlogged == 0) - (repeated == 0)] == [
+                n for n in (n_unjudged, n_unlogged, repeated) if n
+            ]
+            assert data.source.checksum == found[0].source.checksum
+        assert_same_part(found[1], found[0])
+        del data, found  # before their files go
+
+
+@pytest.mark.parametrize("missing", ["query_min", "zero"])
+def test_a_log_on_disk_is_what_it_is_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: Any
+) -> None:
+    """Two files, one packed, of queries that come back, with new features and tensors among them."""
+    monkeypatch.setenv("RANKSTUDIO_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(feature_logs, "_PIECE", 3)
+    rng = np.random.default_rng(0)
+    hits = []
+    for number in range(80):
+        values = {f"f{j}": float(rng.random()) for j in range(3 + number // 20) if rng.random() < 0.9}
+        tensor = {"t": {"0": 1.0}} if number % 7 else {"t": 1.0}
+        fields = {"matchfeatures": values | tensor}
+        hits.append({"qid": str(number % 5), "id": f"D{number % 70}", "fields": fields})
+    (tmp_path / "a.ndjson").write_bytes(("\ufeff" + lines(*hits[:50])).encode())
+    (tmp_path / "b.ndjson.gz").write_bytes(gzip.compress(lines(*hits[50:]).encode()))
+    write(tmp_path, "qrels.txt", "".join(f"{n % 5} 0 D{n} {n % 3 - 1}\n" for n in rng.permutation(90)))
+    for place in (tmp_path, tmp_path / "qrels.txt"):
+        whole = open_dataset(place, missing=missing).folds[0].train
+        with memory.within(3e3):
+            found = [open_dataset(place, missing=missing).folds[0].train for _ in range(2)]
+        assert whole.feature_names == ("f0", "f1", "f2", "f3", "f4", "f5")
+        for data in found:
+            assert in_file(data.X)
+            assert_same_part(data, whole)
+            assert set(whole.warnings) < set(data.warnings) and len(whole.warnings) == 4
+    with memory.within(3e3), pytest.raises(MissingValueError) as on_disk:
+        open_dataset(tmp_path, missing="refuse")
+    with pytest.raises(MissingValueError) as in_memory:
+        open_dataset(tmp_path, missing="refuse")
+    assert str(on_disk.value) == str(in_memory.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (lines(RAMBO) + json.dumps(ROCKY)[:-9] + "\n" + lines(ROCKY), 2),
+        (
+            json.dumps([RAMBO, ROCKY], indent=1)[:-3],
+            len(json.dumps([RAMBO, ROCKY], indent=1).split("\n")) - 2,
+        ),
+        (json.dumps(RAMBO, indent=1).replace('"took": 2,', '"took": 2'), 3),
+        (f"[{json.dumps(RAMBO)},\n]", 2),
+        (f"[{json.dumps(RAMBO)}\n{json.dumps(ROCKY)}]", 2),
+    ],
+)
+def test_the_line_of_an_error_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, line: int
+) -> None:
+    judgments = write(tmp_path, "qrels.txt", QRELS)
+    path = write(tmp_path, "log.json", content)
+    for chunk in (100, 1 << 20):
+        monkeypatch.setattr(json_values, "CHUNK", chunk)
+        with pytest.raises(FormatError) as refused:
+            open_dataset(path, columns={"judgments": str(judgments)})
+        assert refused.value.line == line
 
 
 def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> None:
     again = elastic("1", elastic_hit("1370", title=1.0, body=1.0))
-    table = joined(
-        [TextLines(Path("log"), (json.dumps([RAMBO, again, again]),), "", 0)],
-        [TextLines(Path("qrels"), (), "", 0)],
-        [{"1": {"1370": 1.0}}],
-    )
-    assert table.X.tolist() == [[1.0, 1.0]]
-    assert any(sentence.startswith("1 document is logged again") for sentence in table.said)
-    assert LoggedDocument(("1",), ("2",), {}).absent != 0
+    data = read(write(tmp_path, "log.json", [RAMBO, again, again]), {"1": {"1370": 1.0}}, False)
+    assert data.X.tolist() == [[1.0, 1.0]]
+    assert any("1 document is logged again" in sentence for sentence in data.warnings)
+
+
+def test_logs_of_two_engines_with_other_features_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feature_logs, "_PIECE", 1)
+    solr = {"qid": "1", "docs": [{"id": "1369", "[features]": "title=1"}]}
+    new = elastic("2", elastic_hit("4241", other=1.0))
+    first = elastic("1", elastic_hit("1370", title=1.0))
+    write(tmp_path, "qrels.txt", QRELS)
+    path = write(tmp_path, "log.json", lines(first, solr))
+    assert values_of(open_dataset(path))["1", "1369"] == (2.0, [1.0])
+    with pytest.raises(DatasetError, match="other"):
+        open_dataset(write(tmp_path, "log.json", lines(first, solr, new)))

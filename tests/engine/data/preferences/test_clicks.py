@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from wording import naming
 
 from rankstudio.engine import RankingDataset, RankRLS
+from rankstudio.engine.data.preferences import clicks, csv_file
 from rankstudio.engine.data.preferences.clicks import (
     ClickRule,
     PositionBias,
@@ -24,7 +25,6 @@ from rankstudio.engine.data.preferences.csv_file import (
     read_preference_file,
     read_preferences,
 )
-from rankstudio.engine.data.source_file import read_lines
 from rankstudio.engine.errors import DatasetError, FormatError, ParameterError
 from rankstudio.engine.experiment.plan.plan import Plan, learned_from, named_preferences
 from rankstudio.engine.experiment.plan.toml import load_plan, plan_as_toml
@@ -77,9 +77,10 @@ def brute_pairs(rows: list[Shown], rule: str, weight: dict[int, float]) -> dict[
     eta=st.floats(0, 3),
     mixed=st.booleans(),
     propensity=st.booleans(),
+    block=st.sampled_from([1, 7, 1000]),
 )
 def test_pairs_and_weights_are_those_of_loops(
-    seed: int, rule: str, eta: float, mixed: bool, propensity: bool, tmp_path: Path
+    seed: int, rule: str, eta: float, mixed: bool, propensity: bool, block: int, tmp_path: Path
 ) -> None:
     rows = shown_lists(seed, 12)
     expected = brute_pairs(rows, rule, {k: k + 1.0 if propensity else k**eta for k in range(1, 10)})
@@ -90,7 +91,11 @@ def test_pairs_and_weights_are_those_of_loops(
         with pytest.raises(DatasetError):
             read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
         return
-    file = read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clicks, "_BLOCK", block)
+        patch.setattr(clicks, "_PARTS", 2)
+        csv_file._of_clicks.cache_clear()
+        file = read_preference_file(log_file, ClickRule(rule, "" if propensity else str(eta)))
     columns = file._columns
     found = {
         (columns.queries[q], columns.documents[w], columns.documents[o]): v
@@ -109,10 +114,11 @@ def test_pairs_and_weights_are_those_of_loops(
 
 def test_a_list_begins_with_a_query_or_where_the_position_does_not_increase(tmp_path: Path) -> None:
     rows = [(f"s{s}", q, f"d{p}", p, int(p == 2)) for s, q in enumerate("aab") for p in (1, 2, 3)]
-    logs = [read_clicks(read_lines(write(tmp_path / f"{s}.csv", rows, sessions=s))) for s in (True, False)]
+    rule = ClickRule("skipped", "1")
+    logs = [read_clicks(write(tmp_path / f"{s}.csv", rows, sessions=s), rule) for s in (True, False)]
     for log in logs:
-        assert log.lists.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    pairs = click_pairs(logs[1], "skipped", PositionBias(1.0))
+        assert log.n_lists == 3 and log.pairs.weight.tolist() == [2.0, 1.0]
+    pairs = click_pairs(logs[1], PositionBias(1.0))
     assert pairs.weight.tolist() == [4.0, 2.0], "two lists of query a, one of b"
 
 
@@ -132,7 +138,7 @@ def test_eta_maximises_the_likelihood(seed: int, n: int, tmp_path: Path) -> None
     rows = shown_lists(seed, n)
     if not any(row[4] for row in rows):
         return
-    log = read_clicks(read_lines(write(tmp_path / f"{seed}.csv", rows)))
+    log = read_clicks(write(tmp_path / f"{seed}.csv", rows), ClickRule()).shown
     grid = np.linspace(0, 10, 201)
     values = [brute_likelihood(rows, eta) for eta in grid]
     if np.ptp(values) < 1e-9 or np.argmax(values) == grid.size - 1:
@@ -152,7 +158,7 @@ def test_eta_maximises_the_likelihood(seed: int, n: int, tmp_path: Path) -> None
 def test_eta_is_found_again(eta: float, tmp_path: Path) -> None:
     # Rare clicks, as the likelihood assumes: four standard errors hold it but once in 16,000 times.
     rows = shown_lists(4, 6000, eta, scale=0.2)
-    found = estimate_bias(read_clicks(read_lines(write(tmp_path / "log.csv", rows))))
+    found = estimate_bias(read_clicks(write(tmp_path / "log.csv", rows), ClickRule()).shown)
     assert abs(found.eta - eta) < 4 * found.error < 0.4
     assert found.n_documents == 18
 
@@ -177,7 +183,7 @@ def test_learning_from_clicks_is_learning_from_weighted_preferences(tmp_path: Pa
 
 
 def _weights(log: Path) -> dict[int, float]:
-    bias = estimate_bias(read_clicks(read_lines(log)))
+    bias = estimate_bias(read_clicks(log, ClickRule()).shown)
     return {k: k**bias.eta for k in range(1, 10)}
 
 

@@ -76,6 +76,19 @@ def test_features_without_names_need_as_many_columns(tmp_path: Path) -> None:
     assert np.ptp(scores_of(path, data_of(X)) - np.array(EXPECTED["scores"]["xgboost"])) < 1e-6
 
 
+def test_a_feature_that_is_not_there_is_told_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "m.txt"
+    path.write_text("## Coordinate Ascent\n1:0.5 2:0.25 7:1.0\n")
+    with pytest.raises(DatasetError, match=naming("m.txt RankLib 7 Data 4 features 1")):
+        foreign_model(path, data_of(X))
+    booster = lightgbm.train(
+        {"objective": "regression", "verbose": -1}, lightgbm.Dataset(np.zeros((9, 4)), np.zeros(9)), 2
+    )
+    booster.save_model(path)
+    with pytest.raises(DatasetError, match=naming("m.txt LightGBM no feature")):
+        foreign_model(path, data_of(X))
+
+
 @pytest.mark.parametrize("names", ["auto", ["BM25_of_title", "clicks", "tf", "age"]])
 def test_lightgbm(tmp_path: Path, names: Any) -> None:
     rng = np.random.default_rng(1)

@@ -1,6 +1,7 @@
 """FS-BFS: the search against all subsets where those can be listed, and RankRLS on the new features."""
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,19 @@ from oracles import leave_query_out_error, rankrls_on_pairs
 from ordering import ranking_problem
 from strategies import Problem, problems
 
-from rankstudio.engine import FSBFS, RankSVM, evaluate
+from rankstudio.engine import FSBFS, KernelRankRLS, LambdaMART, RankBoost, RankSVM, evaluate
+from rankstudio.engine.analysis.features.score_contributions import score_contributions
 from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.arithmetic.scoring import linear_scores
-from rankstudio.engine.errors import PlanError
+from rankstudio.engine.errors import OutputError, PlanError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import PathResult
 from rankstudio.engine.experiment.runner import run
+from rankstudio.engine.experiment.storage.codec import pack_path, unpack_path
+from rankstudio.engine.export.formats.registry import MODEL_FORMATS
+from rankstudio.engine.export.models import Model, Weight, load_model, save_model
+from rankstudio.engine.export.proof import ranking_proof
+from rankstudio.engine.export.score_function import score_function
 from rankstudio.engine.methods.selection.fs_bfs import BestFirstSearch
 
 
@@ -137,10 +144,61 @@ def test_a_final_ranker_ranks_with_the_new_features() -> None:
         np.testing.assert_allclose(scores, new[:, :number] @ expected.coef_, rtol=1e-6, atol=1e-8)
 
 
-def test_trees_rank_with_the_features_of_the_sums() -> None:
-    found = path_of(ranker="rankboost", ranker_parameters={"n_rounds": 3})
-    assert all(not step.linear for step in found.steps)
-    assert found.steps[-1].selected == path_of().steps[len(found.steps) - 1].selected
+@pytest.mark.parametrize(
+    ("ranker", "parameters", "by_hand", "kind"),
+    [
+        ("rankboost", {"n_rounds": 9}, RankBoost(n_rounds=9), "sums"),
+        ("lambdamart", {"n_rounds": 4, "num_leaves": 4}, LambdaMART(n_rounds=4, num_leaves=4), "sums"),
+        (
+            "kernel-rankrls",
+            {"gamma": 0.5, "regularization": 1.0},
+            KernelRankRLS(regularization=1.0, gamma=0.5),
+            "kernel",
+        ),
+    ],
+)
+def test_trees_and_kernels_rank_with_the_new_features_from_training_to_file(
+    ranker: str, parameters: dict[str, Any], by_hand: Any, kind: str, tmp_path: Path
+) -> None:
+    """Every way to score gives the scores of a model that was trained on the sums, bit by bit."""
+    train = dataset(folds=1).folds[0].train
+    ids, columns = train.feature_ids, np.ascontiguousarray(train.X.T)
+    fitted = FSBFS(**QUICK).fit(train.X, train.y, qid=train.qid)
+    plain = train.X @ fitted.combinations_.T
+    scaled = fitted.combinations_ / centre(plain, train.query_ptr).std(axis=0)[:, None]
+    new = linear_scores(columns, scaled).T
+    path = path_of(ranker=ranker, ranker_parameters=parameters)
+    assert len(path.steps) == len(fitted.subsets_) > 1
+    for number, step in enumerate(path.steps, start=1):
+        assert step.selected == tuple(f for subset in fitted.subsets_[:number] for f in subset)
+        assert set(np.flatnonzero(step.coef)) <= set(step.selected)
+        expected = by_hand.fit(new[:, :number], train.y, qid=train.qid).predict(new[:, :number])
+        scores = step.scores(columns)
+        np.testing.assert_allclose(scores, expected, rtol=1e-6, atol=1e-9)
+        weights = tuple(Weight(int(ids[c]), "", float(step.coef[c])) for c in step.selected)
+        model = Model(weights, "fs-bfs", {}, {}, step.beyond_weights(ids.tolist()))
+        save_model(tmp_path / f"{number}.json", model)
+        np.testing.assert_array_equal(load_model(tmp_path / f"{number}.json").predict(train.X, ids), scores)
+        stored = unpack_path(pack_path(path, step, ids.tolist()), path.unit, ids.tolist())
+        np.testing.assert_array_equal(stored.steps[number - 1].scores(columns), scores)
+        assert stored.steps[number - 1].kind == step.kind == kind
+        parts = score_contributions(step, train.X, ids)
+        assert set(parts.columns) == set(step.selected)
+        np.testing.assert_allclose(parts.scores, scores, rtol=1e-9, atol=1e-9)
+    refused = [form for form in MODEL_FORMATS.values() if form.refusal(linear=False, scaled=False, kind=kind)]
+    assert len(refused) == len(MODEL_FORMATS) - (kind == "sums")
+    if kind == "kernel":
+        with pytest.raises(OutputError, match="kernel functions"):
+            score_function(model)
+        return
+    function = score_function(model)
+    for form in refused:
+        with pytest.raises(OutputError, match="sums of features"):
+            form.files(function)
+    python = MODEL_FORMATS["python"]
+    part = dataset(folds=1).folds[0].train
+    found = ranking_proof(model, function, python, python.files(function), [part])
+    assert found.identical == found.n_queries > 0
 
 
 def test_new_features_have_no_left_out_measure() -> None:

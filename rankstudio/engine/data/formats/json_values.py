@@ -1,0 +1,123 @@
+"""Values of JSON in a text, one after the other, in lines, across lines or in a list; never all at once."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream
+from rankstudio.engine.errors import FormatError
+from rankstudio.engine.support import memory
+
+CHUNK = 1 << 20  # characters at a time
+_BLANKS = re.compile(r"\s*")
+_CUT = 16  # characters from its end within which a text that is cut anywhere has its error
+_DECODER = json.JSONDecoder()
+_OBJECTS = 16  # times the memory of a text, which its values take
+
+
+class JsonValues:
+    """The values in a file, each with the line on which it begins.
+
+    A list is read element by element, so that a file may be one long list, or have a value on each line.
+
+    Parameters
+    ----------
+    file : SourceFile
+    expected : str
+        What a value should be, for messages.
+    """
+
+    def __init__(self, file: SourceFile, expected: str) -> None:
+        self._path = file.path
+        self._expected = expected
+        self._text = io.TextIOWrapper(unpacked_stream(file), "utf-8-sig", errors="replace")
+        self._rest = ""
+        self._at = 0
+        self._line = 1
+        self._ended = False
+        self._halves = False
+        """Whether there may be half of a pair of UTF-16, which is no text."""
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        """Yield each value with its line.
+
+        Raises
+        ------
+        FormatError
+            At the first line that is no JSON, or where a value does not fit into memory.
+        """
+        while mark := self._next():
+            if mark != "[":
+                yield self._line, self._value()
+                continue
+            self._advance(self._at + 1)
+            while mark := self._next():
+                if mark == "]":
+                    break
+                yield self._line, self._value()
+                if self._next() not in (",", "]"):
+                    raise self._error(self._at)
+                if self._rest[self._at] == ",":
+                    self._advance(self._at + 1)
+                    if self._next() in ("", "]"):
+                        raise self._error(self._at)
+            if not mark:
+                raise self._error(self._at)
+            self._advance(self._at + 1)
+
+    def _next(self) -> str:
+        """Return the first character that is not blank, "" at the end, and go there."""
+        while True:
+            blanks = _BLANKS.match(self._rest, self._at)
+            assert blanks is not None
+            self._advance(blanks.end())
+            if self._at < len(self._rest):
+                return self._rest[self._at]
+            if self._ended:
+                return ""
+            self._more()
+
+    def _value(self) -> Any:
+        """Return the value that begins here, and go behind it."""
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._rest, self._at)
+                if self._halves:
+                    json.dumps(value, ensure_ascii=False).encode()
+            except json.JSONDecodeError as error:
+                cut = error.msg.startswith("Unterminated") or not self._rest[error.pos + _CUT :].strip()
+                if self._ended or not cut:
+                    raise self._error(error.pos) from None
+                self._more()
+            except (ValueError, RecursionError):
+                raise self._error(self._at) from None
+            else:
+                self._advance(end)
+                return value
+
+    def _more(self) -> None:
+        """Read on: as much again as is waiting, so that a long value is tried a few times only."""
+        waiting = len(self._rest) - self._at
+        if _OBJECTS * waiting > memory.available():
+            raise line_error(
+                self._path, self._line, memory.size(waiting), "values of JSON that fit into memory"
+            )
+        found = self._text.read(max(CHUNK, waiting))
+        self._rest, self._at, self._ended = self._rest[self._at :] + found, 0, not found
+        self._halves = "\\ud" in self._rest.lower()
+
+    def _advance(self, to: int) -> None:
+        self._line += self._rest.count("\n", self._at, to)
+        self._at = to
+
+    def _error(self, at: int) -> FormatError:
+        """Return the error at a place: of the line on which the text before it ends."""
+        before = self._rest[self._at : at].rstrip()
+        place = self._at + max(len(before) - 1, 0)
+        begin, end = self._rest.rfind("\n", 0, place + 1) + 1, self._rest.find("\n", place + 1)
+        found = self._rest[begin : end if end >= 0 else len(self._rest)]
+        return line_error(self._path, self._line + before.count("\n"), found, self._expected)
