@@ -78,6 +78,7 @@ def check(content: bytes, piece: int) -> None:
 
 @many
 @given(texts(), pieces)
+@example(b"1 qid:12 1:1\n0 qid:13 1:2\n2 qid:3 1:3\n0 qid:4 1:4\n", 1 << 20)  # which differ in the last digit
 def test_every_flavour(content: bytes, piece: int) -> None:
     check(content, piece)
 
