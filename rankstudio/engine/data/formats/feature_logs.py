@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
@@ -375,6 +376,10 @@ class _JoinedDocuments:
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _wrong_number(path, 0)
+        shown = list(map(one_line, names))
+        if twice := next((name for name, n in Counter(shown).items() if n > 1), None):
+            text = tr("{path}: found two features named {name}, expected each name once.")
+            raise DatasetError(text.format(path=path, name=quoted(twice)))
         sizes = np.bincount(self._judged.query[kept], minlength=len(self._judged.queries))
         gathered = GatheredRows(
             order=self._rows[kept],
@@ -386,7 +391,7 @@ class _JoinedDocuments:
         return TableFacts(
             n_features=len(names),
             dense=True,
-            feature_names=tuple(map(one_line, names)),
+            feature_names=tuple(shown),
             rows=gathered,
             said=self._said(len(self._rows) - kept.size, negative),
         )

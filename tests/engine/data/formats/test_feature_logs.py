@@ -260,6 +260,7 @@ def test_a_feature_set_beside_the_logs_is_found(tmp_path: Path) -> None:
         (elastic("1", elastic_hit("1370", title="nine")), "nine"),  # type: ignore[arg-type]
         (elastic("1", {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}]}]}}), "id"),
         ({"docs": [{"id": "1", "[features]": "a=1,b"}]}, "name=value"),
+        ({"qid": "1", "docs": [{"id": "1370", "[features]": "a=1,a =2"}]}, "named 'a'"),
         ('{"a": "[features]", "hits": {"hits": []}, "[features]": 1}', "no logged features"),
         (elastic("5", elastic_hit("5", title=1.0)), "judgment"),
         ({"hits": {"hits": [elastic_hit("1370", title=1.0)]}}, 'field "query" or "qid"'),
