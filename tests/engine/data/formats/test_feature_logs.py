@@ -161,6 +161,9 @@ def test_solr_and_ratings_of_quepid(tmp_path: Path) -> None:
         ("test", "UTF8TEST"): (0.0, [0.03, 0.0, 0.0]),
     }
     assert not data.warnings, "a document without a rating is not judged, and a feature left out is 0"
+    assert values_of(open_dataset(tmp_path / "ratings.csv")) == values_of(data), "by the judgments"
+    (tmp_path / "ratings.csv").rename(tmp_path / "qrels.csv")
+    assert values_of(open_dataset(tmp_path)) == values_of(data), "whatever the judgments are called"
 
 
 def test_vespa_and_judgment_lists_of_opensearch(tmp_path: Path) -> None:
