@@ -450,6 +450,9 @@ def test_the_line_of_an_error_is_told(
         with pytest.raises(FormatError) as refused:
             open_dataset(path, columns={"judgments": str(judgments)})
         assert refused.value.line == line
+    path.write_bytes(content.encode("utf-16"))
+    with pytest.raises(FormatError, match="UTF-16"):
+        open_dataset(tmp_path)
 
 
 def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> None:
