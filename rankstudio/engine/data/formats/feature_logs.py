@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -191,19 +192,27 @@ def _hit(found: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument |
     ids: tuple[str, ...]
     if isinstance(found.get("[features]"), str):
         ids = _named(found, _DOCUMENTS)
-        logged = LoggedDocument(queries, ids, dict(_of_solr(found["[features]"])), 0.0)
+        logged = LoggedDocument(queries, ids, _values(_of_solr(found["[features]"])), 0.0)
     elif "_ltrlog" in fields:
         ids = _named(found, ("_id",))
-        logged = LoggedDocument(queries, ids, dict(_of_elasticsearch(fields["_ltrlog"])))
+        logged = LoggedDocument(queries, ids, _values(_of_elasticsearch(fields["_ltrlog"])))
     elif of_vespa is not None:
         ids = _named(fields, ("documentid",)) + _named(found, ("id",)) + _named(fields, _DOCUMENTS)
         ids += tuple(name.rpartition("::")[2] for name in ids if "::" in name)
-        logged = LoggedDocument(queries, ids, dict(_of_vespa(of_vespa)))
+        logged = LoggedDocument(queries, ids, _values(_of_vespa(of_vespa)))
     else:
         return None
     if not ids:
         raise _UnreadableError(found, tr("a document with an id"))
     return logged
+
+
+_NAME = lru_cache(maxsize=MOST_FEATURES)(one_line)  # each document repeats the names
+
+
+def _values(logged: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return values by name as one line: names that differ in blanks are one, the last of which counts."""
+    return {_NAME(name): value for name, value in logged}
 
 
 def _of_elasticsearch(logged: Any) -> Iterator[tuple[str, float]]:
@@ -386,7 +395,7 @@ class _JoinedDocuments:
         return TableFacts(
             n_features=len(names),
             dense=True,
-            feature_names=tuple(map(one_line, names)),
+            feature_names=tuple(names),
             rows=gathered,
             said=self._said(len(self._rows) - kept.size, negative),
         )
@@ -411,7 +420,7 @@ class _JoinedDocuments:
             said.append(text.format(n=f"{n_unlogged:,}", ids=_ids(first)))
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
-            said.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
+            said.append(text.format(names=", ".join(sorted(self._tensors)[:_LISTED])))
         if self._repeated:
             text = trn(
                 "{n} document is logged again with other values; the last ones are used.",

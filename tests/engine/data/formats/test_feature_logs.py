@@ -455,6 +455,12 @@ def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> Non
     assert any("1 document is logged again" in sentence for sentence in data.warnings)
 
 
+def test_names_that_differ_in_blanks_are_one_feature(tmp_path: Path) -> None:
+    hit = elastic_hit("1370", **{"bm25(title)": 1.0, "body": 3.0, "bm25(title) ": 2.0})
+    data = read(write(tmp_path, "log.json", elastic("1", hit)), {"1": {"1370": 1.0}}, False)
+    assert data.feature_names == ("bm25(title)", "body") and data.X.tolist() == [[2.0, 3.0]]
+
+
 def test_logs_of_two_engines_with_other_features_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
