@@ -158,9 +158,9 @@ def selection_matrix(folds: Sequence[FoldResult], feature_ids: Ints) -> Floats:
     ndarray of shape (n, F)
         Positions from 1; NaN if a model does not contain the feature.
     """
-    columns = {int(i): column for column, i in enumerate(feature_ids)}
-    ranks = np.full((len(columns), len(folds)), np.nan)
+    ranks, order = np.full((len(feature_ids), len(folds)), np.nan), np.argsort(feature_ids)
     for place, fold in enumerate(folds):
-        for rank, feature in enumerate(fold.selected, start=1):
-            ranks[columns[feature], place] = rank
+        selected = np.array(fold.selected, dtype=np.int64)
+        columns = order[np.searchsorted(feature_ids, selected, sorter=order)]
+        ranks[columns, place] = np.arange(1, selected.size + 1)
     return ranks

@@ -151,7 +151,7 @@ def greatest_size(n_features: int, groups: Groups, n_steps: int) -> int:
     """Return the maximum number of features after some steps, each a group or an ungrouped feature."""
     sizes = sorted(map(len, groups.values()), reverse=True)
     alone = n_features - sum(sizes)
-    return min(n_features, sum([*sizes, *([1] * alone)][:n_steps]))
+    return min(n_features, sum(sizes[:n_steps]) + min(alone, max(0, n_steps - len(sizes))))
 
 
 def groups_of(names: Mapping[int, str]) -> Groups:

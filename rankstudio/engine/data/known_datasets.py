@@ -119,8 +119,10 @@ class Identity:
 
     def name_features(self, dataset: RankingDataset) -> RankingDataset:
         """Return the dataset with the names."""
-        old = zip(dataset.feature_ids.tolist(), dataset.feature_names, strict=True)
-        names = tuple(self.names.get(i, name) for i, name in old)
+        names = dataset.feature_names
+        if self.names:
+            old = zip(dataset.feature_ids.tolist(), names, strict=True)
+            names = tuple(self.names.get(i, name) for i, name in old)
         return replace(dataset, feature_names=names, warnings=dataset.warnings + self.warnings)
 
 

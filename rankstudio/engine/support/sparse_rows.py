@@ -17,7 +17,7 @@ from rankstudio.engine.support import memory
 MOST_ID = 2**31 - 1
 """The greatest feature id: columns are numbered in 32 bits."""
 
-_FEW = 1 << 28  # bytes of a dense matrix that is always kept as it is
+_FEW = 1 << 28  # bytes of a dense matrix, and of the products of its columns, that is always kept as it is
 _WIDE = 1_000_000  # columns that a dense matrix has at most
 _THIN = 8  # times the memory of the stored values, which a dense matrix has to need
 _PER_VALUE = 12  # bytes of a value and its column
@@ -32,10 +32,11 @@ _NOTHING = unwritable(np.empty(0))
 def worth_it(rows: int, width: int, n_values: float) -> bool:
     """Return whether so many values of a matrix with that many rows and columns should be stored alone.
 
-    A matrix of up to a million columns is dense where it takes up to 256 MB, or up to eight times the memory
-    of the values.
+    A matrix of up to a million columns is dense where it and the products of its columns take up to 256 MB
+    each, or where it takes up to eight times the memory of the values.
     """
-    return width > _WIDE or 8 * rows * width > max(_FEW, _THIN * _PER_VALUE * n_values)
+    small = 8 * max(rows, width) * width <= _FEW
+    return width > _WIDE or not (small or 8 * rows * width <= _THIN * _PER_VALUE * n_values)
 
 
 class SparseRows:

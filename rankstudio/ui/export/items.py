@@ -213,9 +213,11 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
 
     def begin(path: Path, done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
         what, figure = tr("Writing {name}").format(name=path.name), plot_figure(models, plot)
+        of_data = not plot.figure().caption  # else it says itself what it is of
+        heading = _heading(models.session, compared=plot.shared.compares) if of_data else ""
 
         def write() -> None:
-            save_figure(figure, path, style_of("page"))
+            save_figure(figure, path, replace(style_of("page"), heading=heading))
             write_text(paths(path)[1], caption_text(figure))
 
         return models.task_worker.task(what, write, on_done=lambda _: done(""), on_error=failed)
@@ -231,6 +233,16 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
         unavailable=empty,
         writers=(writer,) * len(PLOT_FORMATS),
     )
+
+
+def _heading(session: Session, *, compared: bool) -> str:
+    """Return of which data and fold a plot is; several runs are compared over all folds."""
+    dataset, fold = session.dataset, session.fold
+    if dataset is None or compared or len(dataset.folds) == 1:
+        return dataset.name if dataset is not None else ""
+    if fold is None:
+        return tr("{data}, all folds").format(data=dataset.name)
+    return tr("{data}, fold {number}").format(data=dataset.name, number=fold)
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import nlargest
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
@@ -41,6 +42,7 @@ COLUMN = 14
 HEADER = 22
 """Height of the numbers of the steps."""
 
+_MEASURED = 200  # of the longest names
 _WIDEST, _HIGHEST = 44, 26  # of a cell, in pixels
 _NAMES = 0.38  # share of the width that the names of features may take
 _LONGEST_BAR = 120.0
@@ -129,7 +131,8 @@ class CandidateMapPlot(HeatMapPlot):
     def frame_for(self, size: QSizeF) -> Frame:
         """Leave room for names at the left, numbers of steps above, and the key to the colours."""
         metrics = QFontMetricsF(font(TINY))
-        names = [self._all_names[f] for f in self._whole.features] if self._whole else []
+        features = self._whole.features if self._whole else ()
+        names = nlargest(_MEASURED, (self._all_names[f] for f in features), key=len)  # of ten thousand
         widest = max(map(metrics.horizontalAdvance, names), default=0.0)
         left = round(min(widest, size.width() * _NAMES) + AIR)  # of all names, so that no column moves
         right = color_bar_width(self.key()) + 3 * AIR

@@ -84,7 +84,7 @@ class Absence(QObject):
         """Return what to say where a run has shown nothing: how far it is, why it ended, else ``nothing``."""
         record = self._current.shown.record
         if record is None:
-            return _READING if self._reads else self.documents(nothing)
+            return _READING if self._reads else nothing
         text = _state_text(record, self._session.fold)
         return text.format(run=record.key, done=record.units_done, n=record.n_units) or nothing
 

@@ -318,8 +318,8 @@ class Session(QObject):
     def _feature_in_words(self, feature: int) -> str:
         """Return id and name of a feature: "25 BM25 of anchor", or "feature 25" where it has no name."""
         data = self.dataset
-        names = dict(zip(data.feature_ids.tolist(), data.feature_names, strict=True)) if data else {}
-        name = names.get(feature, "")
+        places = [] if data is None else np.flatnonzero(data.feature_ids == feature).tolist()
+        name = data.feature_names[places[0]] if data and places else ""
         [nameless] = default_names(np.array([feature]))
         return f"{feature} {name}" if name not in ("", nameless) else tr("feature {i}").format(i=feature)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 from PySide6.QtCore import QPoint, QRect, QSize, QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
@@ -28,11 +30,13 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.protocol import GIVEN, LEAVE_QUERY_OUT, parse_protocol
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.support.escaping import html_text
 from rankstudio.ui.language import tr
+from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
 from rankstudio.ui.style.fonts import LEFT, RIGHT, scaled
 from rankstudio.ui.style.icons import set_icon
 from rankstudio.ui.style.plain_text import PlainLabel, shortened
@@ -45,6 +49,7 @@ USUAL = ("MAP", "NDCG@1", "NDCG@5", "NDCG@10", "MeanNDCG", "P@5", "P@10")
 _LISTED = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several of them are typed with commas
 _RESET_SIDE = 20
 _ROW = 28
+_MOST_OFFERED = 100  # features that fit what is written
 _LEAST_EDITOR = 110  # pixels: long labels and a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
@@ -684,10 +689,13 @@ class Chip(QFrame):
 
 
 class FeaturesField(Field):
-    """Features by id, in the order in which they were added; found by id or by a part of their name."""
+    """Features by id, in the order in which they were added; found by id or by a part of their name.
+
+    Of the features after the first 10,000, only those are found whose whole id or name is written.
+    """
 
     def __init__(self, theme: Theme, parameter: Parameter) -> None:
-        self._names: dict[int, str] = {}
+        self._there, self._names = np.empty(0, dtype=np.int64), cast("Sequence[str]", ())
         self._known = QStringListModel()
         self._box = QWidget()
         self._column = QVBoxLayout(self._box)
@@ -708,13 +716,12 @@ class FeaturesField(Field):
         completer.activated.connect(self._add_text, Qt.ConnectionType.QueuedConnection)
         self._line.setCompleter(completer)
         self._line.returnPressed.connect(self._add_line)
-        self._line.textEdited.connect(self._forget_error)
+        self._line.textEdited.connect(self._look_for)
         self._refresh()
 
-    def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
+    def set_features(self, ids: Sequence[int] | Ints, names: Sequence[str]) -> None:
         """Take the features of the data, for completion, names and checks."""
-        self._names = {int(i): name for i, name in zip(ids, names, strict=True)}
-        self._known.setStringList([f"{i} {name}" for i, name in self._names.items()])
+        self._there, self._names = np.asarray(ids, dtype=np.int64), names
         self.show_value()
 
     @Slot()
@@ -728,9 +735,9 @@ class FeaturesField(Field):
         """Return the ids; ParameterError also for one that the data do not have."""
         ids = self.parameter.validate(raw)
         named = [i for one in self.parameter.values(ids) for i in one]
-        unknown = [i for i in named if self._names and i not in self._names]
+        unknown = [i for i in named if self._names and self._place_of(i) is None]
         if unknown:
-            first, last = min(self._names), max(self._names)
+            first, last = self._there.min(), self._there.max()
             raise ParameterError(
                 self.parameter.label,
                 unknown[0],
@@ -765,9 +772,7 @@ class FeaturesField(Field):
         for old in self._chips:
             old.setParent(None)
             old.deleteLater()
-        self._chips = [
-            Chip(self.theme, i, self._names.get(i, tr("feature {i}").format(i=i))) for i in self._ids
-        ]
+        self._chips = [Chip(self.theme, i, self._name(i)) for i in self._ids]
         for place, chip in enumerate(self._chips):
             self._column.insertWidget(place, chip)
             chip.removed.connect(self._take_out)
@@ -799,10 +804,11 @@ class FeaturesField(Field):
     def _meant(self, text: str) -> tuple[Any, ...]:
         """Return the ids that a text means: ids, sets of them, a completion, or a part of one name only."""
         written = text.strip().casefold()
-        matches = [i for i, name in self._names.items() if f"{i} {name}".casefold() == written]
+        matches = [i for i, name in self._found(written) if f"{i} {name}".casefold() == written]
         if not matches and not written.translate(_BETWEEN).isdigit():
-            matches = [i for i, name in self._names.items() if name.casefold() == written]
-            matches = matches or [i for i, name in self._names.items() if written in name.casefold()]
+            named = list(self._found(written))
+            matches = [i for i, name in named if name.casefold() == written]
+            matches = matches or [i for i, name in named if written in name.casefold()]
             if len(matches) > 1:
                 expected = tr("an id, or more of the name ({n_matches} features match)").format(
                     n_matches=len(matches)
@@ -813,6 +819,26 @@ class FeaturesField(Field):
         ids: tuple[Any, ...] = self.parameter.validate(text)
         return ids
 
-    @Slot()
-    def _forget_error(self) -> None:
+    def _found(self, written: str) -> Iterator[tuple[int, str]]:
+        """Yield the ids and names of features in which a text in small letters is, as "25 BM25 of anchor"."""
+        n_listed = min(len(self._names), MOST_LISTED)
+        for column in (*range(n_listed), *asked_for(self._there, self._names, self._line.text().strip())):
+            i, name = int(self._there[column]), self._names[column]
+            if written in f"{i} {name}".casefold():
+                yield i, name
+
+    def _place_of(self, feature: int) -> int | None:
+        """Return where the data have a feature; None where they do not."""
+        places = np.flatnonzero(self._there == feature)
+        return int(places[0]) if places.size else None
+
+    def _name(self, feature: int) -> str:
+        column = self._place_of(feature)
+        return tr("feature {i}").format(i=feature) if column is None else self._names[column]
+
+    @Slot(str)
+    def _look_for(self, text: str) -> None:
+        """Offer the features that fit what is written, and forget its error."""
         self.show_error("")
+        found = islice(self._found(text.strip().casefold()), _MOST_OFFERED)
+        self._known.setStringList([f"{i} {name}" for i, name in found])

@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.feature_groups import groups_in_words
 from rankstudio.engine.experiment.plan.left_out_names import PAIR_MEASURES, left_out_name
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan, preferences_in_words, refusal
@@ -258,7 +259,9 @@ class MethodForm(Panel):
         self._reveal(field)
         field.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def set_features(self, ids: Sequence[int], names: Sequence[str], greatest_label: float = 0.0) -> None:
+    def set_features(
+        self, ids: Sequence[int] | Ints, names: Sequence[str], greatest_label: float = 0.0
+    ) -> None:
         """Take the features of the data, for the fields that name some, and their greatest label."""
         self._own.set_features(ids, names)
         self._greatest_label = greatest_label

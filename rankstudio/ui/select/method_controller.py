@@ -56,7 +56,7 @@ class MethodController(QObject):
         dataset = self._session.dataset
         if dataset is not None:
             self._note_given_folds(dataset)
-            ids, names = dataset.feature_ids.tolist(), dataset.feature_names
+            ids, names = dataset.feature_ids, dataset.feature_names
             self.form.set_features(ids, names, dataset.greatest_grade)
 
     def _choosable(self, changes: dict[str, Any]) -> dict[str, Any]:

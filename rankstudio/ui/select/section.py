@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from rankstudio.engine.arrays import Ints
 from rankstudio.engine.methods.catalog import Kind, Parameter
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.ui.language import tr
@@ -73,7 +74,7 @@ class ParameterSection(QWidget):
     def __init__(self, theme: Theme, prefix: str = "", fold: str = "more-options") -> None:
         super().__init__()
         self._theme, self._prefix = theme, prefix
-        self._features: tuple[Sequence[int], Sequence[str]] = ((), ())
+        self._features: tuple[Sequence[int] | Ints, Sequence[str]] = ((), ())
         self._kept: dict[str, dict[str, Field]] = {}
         self._key = ""
         self._visible = True
@@ -116,7 +117,7 @@ class ParameterSection(QWidget):
         self._hide_others()
         self._unseen = False
 
-    def set_features(self, ids: Sequence[int], names: Sequence[str]) -> None:
+    def set_features(self, ids: Sequence[int] | Ints, names: Sequence[str]) -> None:
         """Take the features of the data, for the fields that name or count some."""
         self._features = (ids, names)
         for fields in self._kept.values():
@@ -176,11 +177,11 @@ class ParameterSection(QWidget):
 
     def _fit(self, field: Field) -> None:
         """Let a field take what the data have."""
-        ids, _ = self._features
+        _, names = self._features
         if isinstance(field, FeaturesField):
             field.set_features(*self._features)
-        elif isinstance(field, LineField) and field.parameter.name == StepKind.FEATURES.limit and ids:
-            field.set_most(len(ids))
+        elif isinstance(field, LineField) and field.parameter.name == StepKind.FEATURES.limit and names:
+            field.set_most(len(names))
 
     @Slot(object)
     def _tell(self, _value: object) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, 
 from rankstudio.engine.methods.catalog import methods
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.model.feature_search import MOST_LISTED, asked_for
 from rankstudio.ui.model.run_queue import look_at
 from rankstudio.ui.shell.actions import MENUS, SUBMENUS, Actions
 from rankstudio.ui.shell.sections import Sections
@@ -143,7 +143,6 @@ class CommandPalette(QDialog):
 
 
 _MOST_QUERIES = 5000
-_MOST_LISTED = 10_000  # features; others are found by their whole id or name
 
 
 def palette_entries(
@@ -170,7 +169,7 @@ def palette_entries(
             delete = tr("Remove run {key} {title}").format(key=run.key, title=run.title)
             remove = partial(sections.compare.removalAsked.emit, run)
             entries.append(Entry(tr("command"), delete, remove, run.dataset.name))
-        listed = range(min(session.dataset.n_features, _MOST_LISTED))
+        listed = range(min(session.dataset.n_features, MOST_LISTED))
         entries += _features(models, sections, workspace, listed)
         entries += _queries(sections, workspace)
     return tuple(entries)
@@ -240,13 +239,9 @@ def _features(
 
 def feature_asked_for(models: Models, sections: Sections, workspace: Workspace, typed: str) -> list[Entry]:
     """Return the feature with the id or the name that was typed, of those that are too many to be listed."""
-    dataset, words = models.session.dataset, typed.split()
-    if dataset is None or not words or dataset.n_features <= _MOST_LISTED:
-        return []
-    found = np.flatnonzero(dataset.feature_ids == int(words[-1])).tolist() if words[-1].isdecimal() else []
-    if not found and typed in dataset.feature_names:
-        found = [dataset.feature_names.index(typed)]
-    return list(_features(models, sections, workspace, [at for at in found if at >= _MOST_LISTED]))
+    dataset = models.session.dataset
+    found = [] if dataset is None else asked_for(dataset.feature_ids, dataset.feature_names, typed)
+    return list(_features(models, sections, workspace, found))
 
 
 def _queries(sections: Sections, workspace: Workspace) -> Iterator[Entry]:

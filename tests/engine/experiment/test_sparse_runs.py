@@ -145,6 +145,8 @@ def test_a_method_of_arrays_is_refused_where_memory_has_no_room(monkeypatch: pyt
     monkeypatch.setattr(memory, "available", lambda: 1e8)
     with pytest.raises(OutOfMemoryError, match=r"FSMRank needs .* takes sparse data, such as Greedy RankRLS"):
         results(Plan("wide", method="fsmrank", protocol="split 60/20/20"), single_split(data, (60, 20, 20)))
+    ranked = Plan("wide", "single-feature", {"n_features_to_select": 2}, ranker="ranksvm")
+    results(ranked.changed(protocol="split 60/20/20"), single_split(data, (60, 20, 20)))
 
 
 @pytest.mark.thorough

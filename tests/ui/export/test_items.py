@@ -117,6 +117,7 @@ def test_plots_are_written_with_data_and_fold_while_the_dialog_goes_on(
     for path in paths:
         said = path.with_name(path.name + ".txt").read_text(encoding="utf-8")
         assert path.exists() and window.session.dataset.name in said and "fold 2" in said
+    assert f"{window.session.dataset.name}, fold 2" in paths[0].read_text(encoding="utf-8")
     dialog.save()  # asks before it replaces
     assert not dialog._writing
     dialog.deleteLater()

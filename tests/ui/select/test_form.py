@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from html import unescape
 
+import numpy as np
 import pytest
 from hands import pick, type_into, unfold, write
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
@@ -184,6 +185,29 @@ def test_a_completion_adds_its_feature(form, edits):
     QCoreApplication.processEvents()
     assert form.values()["banned"] == (25,)
     assert field.editor.text() == ""
+
+
+def test_of_a_million_features_a_whole_id_or_name_is_found_at_once(form, edits):
+    n = 1_000_000
+    names = [f"word {i % 7}" if i > 20 else "a common word" for i in range(1, n + 1)]
+    names[700_000] = "rare"
+    form.set_features(np.arange(1, n + 1), names)
+    field = form.field("banned")
+    for typed, expected in (
+        ("ARE", ""),
+        ("rare", "700001 rare"),
+        ("70000", "70000 word 0"),
+        ("common", "1 a common word"),
+    ):
+        field.editor.clear()
+        QTest.keyClicks(field.editor, typed)
+        assert field.editor.completer().currentCompletion() == expected
+        assert field.editor.completer().completionModel().rowCount() <= 100
+    for typed in ("rare", "999999", "12345 word 4"):
+        type_into(field, typed)
+    assert form.values()["banned"] == (700_001, 999_999, 12_345)
+    type_into(field, "1000001")
+    assert field.has_error
 
 
 def test_a_feature_is_pinned_or_banned_never_both(form, edits):

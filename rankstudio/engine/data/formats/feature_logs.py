@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -192,27 +192,19 @@ def _hit(found: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument |
     ids: tuple[str, ...]
     if isinstance(found.get("[features]"), str):
         ids = _named(found, _DOCUMENTS)
-        logged = LoggedDocument(queries, ids, _values(_of_solr(found["[features]"])), 0.0)
+        logged = LoggedDocument(queries, ids, dict(_of_solr(found["[features]"])), 0.0)
     elif "_ltrlog" in fields:
         ids = _named(found, ("_id",))
-        logged = LoggedDocument(queries, ids, _values(_of_elasticsearch(fields["_ltrlog"])))
+        logged = LoggedDocument(queries, ids, dict(_of_elasticsearch(fields["_ltrlog"])))
     elif of_vespa is not None:
         ids = _named(fields, ("documentid",)) + _named(found, ("id",)) + _named(fields, _DOCUMENTS)
         ids += tuple(name.rpartition("::")[2] for name in ids if "::" in name)
-        logged = LoggedDocument(queries, ids, _values(_of_vespa(of_vespa)))
+        logged = LoggedDocument(queries, ids, dict(_of_vespa(of_vespa)))
     else:
         return None
     if not ids:
         raise _UnreadableError(found, tr("a document with an id"))
     return logged
-
-
-_NAME = lru_cache(maxsize=MOST_FEATURES)(one_line)  # each document repeats the names
-
-
-def _values(logged: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return values by name as one line: names that differ in blanks are one, the last of which counts."""
-    return {_NAME(name): value for name, value in logged}
 
 
 def _of_elasticsearch(logged: Any) -> Iterator[tuple[str, float]]:
@@ -384,6 +376,10 @@ class _JoinedDocuments:
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _wrong_number(path, 0)
+        shown = list(map(one_line, names))
+        if twice := next((name for name, n in Counter(shown).items() if n > 1), None):
+            text = tr("{path}: found two features named {name}, expected each name once.")
+            raise DatasetError(text.format(path=path, name=quoted(twice)))
         sizes = np.bincount(self._judged.query[kept], minlength=len(self._judged.queries))
         gathered = GatheredRows(
             order=self._rows[kept],
@@ -395,7 +391,7 @@ class _JoinedDocuments:
         return TableFacts(
             n_features=len(names),
             dense=True,
-            feature_names=tuple(names),
+            feature_names=tuple(shown),
             rows=gathered,
             said=self._said(len(self._rows) - kept.size, negative),
         )
@@ -420,7 +416,7 @@ class _JoinedDocuments:
             said.append(text.format(n=f"{n_unlogged:,}", ids=_ids(first)))
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
-            said.append(text.format(names=", ".join(sorted(self._tensors)[:_LISTED])))
+            said.append(text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_LISTED]))))
         if self._repeated:
             text = trn(
                 "{n} document is logged again with other values; the last ones are used.",

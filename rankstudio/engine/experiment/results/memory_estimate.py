@@ -307,7 +307,7 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[st
             learned = estimator(plan, plan.ranker_entry, combination.ranker, ids)
             growing = plan.entry.step_kind is StepKind.FEATURES and not plan.groups
             k = selector.n_steps(shape.n) if growing else shape.n
-            found.append((plan.ranker_entry.label, _of_ranker(learned, shape, k)))
+            found.append((plan.ranker_entry.label, _of_ranker(learned, shape, k, bool(stored))))
         if shape.sharded and plan.leaves_out:
             found.append((plan.title, learned.left_out_need(shape)))
         if shape.sharded and plan.preferences:  # they are between any of the documents
@@ -315,9 +315,9 @@ def _of_plan(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tuple[st
     return max(found, key=lambda pair: (pair[1].least, pair[1].reading is Reading.WHOLE))
 
 
-def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int) -> MemoryNeed:
-    """Return what a ranker needs that learns from k selected features."""
-    if not shape.sharded:
+def _of_ranker(ranker: LinearRanker, shape: DataShape, k: int, sparse: bool) -> MemoryNeed:
+    """Return what a ranker needs that learns from k selected features, which are an array."""
+    if not (shape.sharded or sparse):
         return ranker.memory_need(shape)
     need = ranker.memory_need(replace(shape, n=k))
     # They are copied shard by shard: to a file, or within memory.

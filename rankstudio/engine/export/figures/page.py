@@ -15,6 +15,7 @@ from matplotlib.figure import Figure as Paper
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.legend import Legend
 from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
@@ -213,7 +214,7 @@ class FigurePage:
         for fit in self.fitters:
             fit(wide, high)
         texts = [text.get_text() for text in self.paper.findobj(Text) if isinstance(text, Text)]
-        texts += [one_line(label) for _, label in self.entries]
+        texts += [one_line(label) for _, label in self.entries] + [one_line(self.style.heading)]
         missing = frozenset("".join(texts)) - _characters(_INTER) - {"\n"}
         if missing:
             self._other_font = self._font_of_file(_font_with(missing))
@@ -241,17 +242,19 @@ class FigurePage:
                 x = 0.0
             rows[-1].append((bearer, label))
             x += wide + 1.4 * em
+        if style.heading:
+            rows.insert(0, [(None, self.elided(style.heading, room))])
         return [
             self.paper.legend(
-                [bearer for bearer, _ in row],
+                [bearer or Line2D([], []) for bearer, _ in row],
                 [label for _, label in row],
                 loc="upper left",
                 ncols=len(row),
                 frameon=False,
                 borderpad=0.0,
                 borderaxespad=0.0,
-                handlelength=sample,
-                handletextpad=0.6,
+                handlelength=sample if row[0][0] is not None else 0.0,
+                handletextpad=0.6 if row[0][0] is not None else 0.0,
                 columnspacing=1.4,
                 labelcolor=style.text,
                 prop=self._font,

@@ -60,12 +60,15 @@ class FigureStyle:
         Colours of the screen; or dark ones that also differ in grey, with dashes and markers.
     height : float, optional
         By default suited to the figure.
+    heading : str
+        Line above the figure, where no caption says what it is of; "" for none.
     """
 
     width: float = 85 * _MILLIMETRE
     font: float = 8.0
     colors: Colors = "light"
     height: float | None = None
+    heading: str = ""
 
     @property
     def print(self) -> bool:

@@ -161,6 +161,9 @@ def test_solr_and_ratings_of_quepid(tmp_path: Path) -> None:
         ("test", "UTF8TEST"): (0.0, [0.03, 0.0, 0.0]),
     }
     assert not data.warnings, "a document without a rating is not judged, and a feature left out is 0"
+    assert values_of(open_dataset(tmp_path / "ratings.csv")) == values_of(data), "by the judgments"
+    (tmp_path / "ratings.csv").rename(tmp_path / "qrels.csv")
+    assert values_of(open_dataset(tmp_path)) == values_of(data), "whatever the judgments are called"
 
 
 def test_vespa_and_judgment_lists_of_opensearch(tmp_path: Path) -> None:
@@ -260,6 +263,7 @@ def test_a_feature_set_beside_the_logs_is_found(tmp_path: Path) -> None:
         (elastic("1", elastic_hit("1370", title="nine")), "nine"),  # type: ignore[arg-type]
         (elastic("1", {"fields": {"_ltrlog": [{"l": [{"name": "t", "value": 1}]}]}}), "id"),
         ({"docs": [{"id": "1", "[features]": "a=1,b"}]}, "name=value"),
+        ({"qid": "1", "docs": [{"id": "1370", "[features]": "a=1,a =2"}]}, "named 'a'"),
         ('{"a": "[features]", "hits": {"hits": []}, "[features]": 1}', "no logged features"),
         (elastic("5", elastic_hit("5", title=1.0)), "judgment"),
         ({"hits": {"hits": [elastic_hit("1370", title=1.0)]}}, 'field "query" or "qid"'),
@@ -453,12 +457,6 @@ def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> Non
     data = read(write(tmp_path, "log.json", [RAMBO, again, again]), {"1": {"1370": 1.0}}, False)
     assert data.X.tolist() == [[1.0, 1.0]]
     assert any("1 document is logged again" in sentence for sentence in data.warnings)
-
-
-def test_names_that_differ_in_blanks_are_one_feature(tmp_path: Path) -> None:
-    hit = elastic_hit("1370", **{"bm25(title)": 1.0, "body": 3.0, "bm25(title) ": 2.0})
-    data = read(write(tmp_path, "log.json", elastic("1", hit)), {"1": {"1370": 1.0}}, False)
-    assert data.feature_names == ("bm25(title)", "body") and data.X.tolist() == [[2.0, 3.0]]
 
 
 def test_logs_of_two_engines_with_other_features_are_refused(

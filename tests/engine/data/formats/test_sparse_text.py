@@ -136,7 +136,8 @@ def test_it_stays_sparse_up_to_the_memory_limit_and_is_refused_beyond(tmp_path: 
 
 
 def test_only_what_is_large_and_mostly_zeros_is_sparse() -> None:
-    assert not worth_it(1000, 30_000, 0)  # 240 MB
+    assert not worth_it(5000, 5000, 0)  # 200 MB
+    assert worth_it(1000, 30_000, 0)  # 240 MB, and 7 GB of products of features
     assert worth_it(10_000, 100_000, 1e6)
     assert not worth_it(10_000, 100_000, 1e8)  # a tenth is there
     assert worth_it(1, MOST_ID, 1)
