@@ -139,7 +139,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than processors: tests wait for threads and disks a tenth of the time."""
+    """Return one worker more than processors: tests wait a tenth of their time for threads and disks."""
     return (os.cpu_count() or 1) + 1
 
 

@@ -14,7 +14,7 @@ from rankstudio.engine.data.formats.data_format import DATA_ENDINGS
 from rankstudio.engine.data.formats.feature_logs import holds_logs, logs_in
 from rankstudio.engine.data.formats.judgments import judgment_files
 from rankstudio.engine.data.formats.recognised_form import sizes_file
-from rankstudio.engine.data.formats.trec import is_qrels_name
+from rankstudio.engine.data.formats.trec import is_qrels_name, runs_beside
 from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import is_there
@@ -147,8 +147,9 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
                 )
         return folds
     qrels = [child for child in children(folder) if is_qrels_name(child.name) and child.is_file()]
-    if len(qrels) == 1:
-        return [FilesOfFold(1, {"train": (qrels[0],)})]
+    if len(qrels) == 1:  # also in CSV, beside logs
+        logs = {} if runs_beside(qrels[0]) or judgment_files(folder) != qrels else _logs_in(folder)
+        return [FilesOfFold(1, logs or {"train": (qrels[0],)})]
     parts = _parts_in(folder) or _logs_in(folder)
     if parts and "train" not in parts:
         raise DatasetError(

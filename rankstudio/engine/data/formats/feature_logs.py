@@ -75,7 +75,9 @@ class LoggedDocument:
 
 
 def is_log(beginning: bytes) -> bool:
-    """Return whether a text that begins so is a log of features."""
+    """Return whether a text that begins so is a log of features, in UTF-16 too, which its reader refuses."""
+    if beginning[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        beginning = beginning[2:].replace(b"\0", b"")
     return beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and any(
         m in beginning for m in _MARKS
     )

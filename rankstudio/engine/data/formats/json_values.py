@@ -10,10 +10,13 @@ from typing import Any
 
 from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream
 from rankstudio.engine.errors import FormatError
+from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
 
 CHUNK = 1 << 20  # characters at a time
 _BLANKS = re.compile(r"\s*")
+_UTF_16 = "\ufffd\ufffd"  # its byte order marks, as they are decoded here
+_SHOWN = 40  # characters before an error
 _CUT = 16  # characters from its end within which a text that is cut anywhere has its error
 _DECODER = json.JSONDecoder()
 _OBJECTS = 16  # times the memory of a text, which its values take
@@ -116,8 +119,18 @@ class JsonValues:
 
     def _error(self, at: int) -> FormatError:
         """Return the error at a place: of the line on which the text before it ends."""
+        if self._rest.startswith(_UTF_16) and self._line == 1:
+            found, expected = (
+                tr("text in UTF-16"),
+                tr("text in UTF-8 or ASCII; save the file in that encoding"),
+            )
+            return FormatError(self._path, 1, 1, found, expected)
         before = self._rest[self._at : at].rstrip()
-        place = self._at + max(len(before) - 1, 0)
-        begin, end = self._rest.rfind("\n", 0, place + 1) + 1, self._rest.find("\n", place + 1)
-        found = self._rest[begin : end if end >= 0 else len(self._rest)]
-        return line_error(self._path, self._line + before.count("\n"), found, self._expected)
+        line = self._line + before.count("\n")
+        if before:  # it begins as it should
+            found = before.rpartition("\n")[2].strip()
+            found = f"…{found[-_SHOWN:]}" if len(found) > _SHOWN else found
+            return FormatError(self._path, line, 0, repr(found), tr("valid JSON after it"))
+        end = self._rest.find("\n", self._at)
+        found = self._rest[self._at : end if end >= 0 else len(self._rest)]
+        return line_error(self._path, line, found, self._expected)

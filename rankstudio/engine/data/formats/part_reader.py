@@ -21,7 +21,7 @@ from rankstudio.engine.data.columns import DataColumns
 from rankstudio.engine.data.dataset import Fold, RankingDataset
 from rankstudio.engine.data.file_access import read_beginning, regular_file_size, without_ending
 from rankstudio.engine.data.formats.feature_logs import logs_in, read_logs, refuse_missing
-from rankstudio.engine.data.formats.judgments import judgments_beside
+from rankstudio.engine.data.formats.judgments import judgment_files, judgments_beside
 from rankstudio.engine.data.formats.recognised_form import (
     HEAD,
     identity_of,
@@ -407,8 +407,11 @@ def _logs_of(paths: Files, form: str, told: DataColumns) -> tuple[Files, Files]:
     """Return feature logs and the files of their judgments; nothing for other data."""
     if told.judgments:
         return paths, tuple(map(Path, told.judgments))
-    if form == "trec" and len(paths) == 1 and not runs_beside(paths[0]):
-        return logs_in(paths[0].parent), paths
+    path, *others = paths
+    if not others and (
+        (form == "trec" and not runs_beside(path)) or (form == "csv" and path in judgment_files(path.parent))
+    ):
+        return logs_in(path.parent), paths
     return (paths, (judgments_beside(paths[0]),)) if form == "logs" else ((), ())
 
 

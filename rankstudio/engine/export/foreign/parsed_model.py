@@ -133,8 +133,8 @@ def greatest_up_to(threshold: float) -> float:
     A program that compares floats sees a double rounded to the nearest float, of two as near to the one whose
     last bit is 0.
     """
+    low = nearest_float(threshold)
     with np.errstate(over="ignore"):
-        low = np.float32(threshold)
         high = np.nextafter(low, np.float32(np.inf))
     if not math.isfinite(float(low)) or not math.isfinite(float(high)):
         return float(np.finfo(np.float64).max) if low > 0 else float(threshold)
@@ -145,7 +145,13 @@ def greatest_up_to(threshold: float) -> float:
 
 def greatest_below(threshold: float) -> float:
     """Return the greatest double that, rounded to a float, is less than a threshold."""
-    return greatest_up_to(float(np.nextafter(np.float32(threshold), np.float32(-np.inf))))
+    return greatest_up_to(float(np.nextafter(nearest_float(threshold), np.float32(-np.inf))))
+
+
+def nearest_float(value: float) -> np.float32:
+    """Return the nearest float, which is infinite beyond the greatest one."""
+    with np.errstate(over="ignore"):
+        return np.float32(value)
 
 
 def finite(program: str, value: object) -> float:

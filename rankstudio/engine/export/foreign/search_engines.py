@@ -17,6 +17,7 @@ from rankstudio.engine.export.foreign.parsed_model import (
     finite,
     flat_tree,
     greatest_up_to,
+    nearest_float,
     unreadable,
     whole,
 )
@@ -129,7 +130,7 @@ def _solr_tree(
         for child in (node["left"], node["right"]):
             nodes[id(child)] = child
         number = numbers[node["feature"]]
-        raised = float(np.float32(finite(_SOLR, node["threshold"])) + _SLACK)
+        raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
         offset, width = norms[number]
         plain = (offset, width) == (0.0, 1.0)
         threshold = greatest_up_to(raised) if plain else raised * width + offset

@@ -48,7 +48,7 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     try:
         learner, dropped = values["learner"], None
         parameters, booster = learner["learner_model_param"], learner["gradient_booster"]
-        if whole(_XGBOOST, parameters.get("num_class", 0)) > 1 or int(parameters.get("num_target", 1)) > 1:
+        if any(whole(_XGBOOST, parameters.get(several, 0)) > 1 for several in ("num_class", "num_target")):
             raise unreadable(_XGBOOST, tr("one score for each document"))
         names = tuple(map(str, learner.get("feature_names") or ()))
         n = whole(_XGBOOST, parameters["num_feature"])

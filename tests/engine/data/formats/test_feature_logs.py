@@ -161,6 +161,9 @@ def test_solr_and_ratings_of_quepid(tmp_path: Path) -> None:
         ("test", "UTF8TEST"): (0.0, [0.03, 0.0, 0.0]),
     }
     assert not data.warnings, "a document without a rating is not judged, and a feature left out is 0"
+    assert values_of(open_dataset(tmp_path / "ratings.csv")) == values_of(data), "by the judgments"
+    (tmp_path / "ratings.csv").rename(tmp_path / "qrels.csv")
+    assert values_of(open_dataset(tmp_path)) == values_of(data), "whatever the judgments are called"
 
 
 def test_vespa_and_judgment_lists_of_opensearch(tmp_path: Path) -> None:
@@ -447,6 +450,9 @@ def test_the_line_of_an_error_is_told(
         with pytest.raises(FormatError) as refused:
             open_dataset(path, columns={"judgments": str(judgments)})
         assert refused.value.line == line
+    path.write_bytes(content.encode("utf-16"))
+    with pytest.raises(FormatError, match="UTF-16"):
+        open_dataset(tmp_path)
 
 
 def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> None:

@@ -257,7 +257,10 @@ def test_examples_of_documentations(
     assert found - found[0] == pytest.approx(np.array(expected) - expected[0])
 
 
-@given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.floats(-3, 3))
+@given(
+    st.one_of(st.floats(width=32, allow_nan=False, allow_infinity=False), st.sampled_from((-1e300, 1e300))),
+    st.floats(-3, 3),
+)
 def test_a_threshold_of_floats_parts_doubles_as_the_rounded_values(threshold: float, factor: float) -> None:
     near = [
         threshold * (1 + factor * 2.0**-24),
@@ -266,12 +269,13 @@ def test_a_threshold_of_floats_parts_doubles_as_the_rounded_values(threshold: fl
         greatest_below(threshold),
     ]
     near += [math.nextafter(x, end) for x in near for end in (-math.inf, math.inf)]
-    for value in filter(math.isfinite, near):
-        with np.errstate(over="ignore"):
-            rounded = np.float32(value)
-        if np.isfinite(rounded):
-            assert (rounded <= np.float32(threshold)) == (value <= greatest_up_to(threshold))
-            assert (rounded < np.float32(threshold)) == (value <= greatest_below(threshold))
+    with np.errstate(over="ignore"):
+        rounded = [(value, np.float32(value)) for value in filter(math.isfinite, (0.0, *near))]
+        low = np.float32(threshold)
+    for value, as_float in rounded:
+        if np.isfinite(as_float):
+            assert (as_float <= low) == (value <= greatest_up_to(threshold))
+            assert (as_float < low) == (value <= greatest_below(threshold))
 
 
 @pytest.mark.parametrize(
@@ -283,6 +287,7 @@ def test_a_threshold_of_floats_parts_doubles_as_the_rounded_values(threshold: fl
         "## RankNet\n1 2 3\n",
         "tree\nversion=v4\n",
         {"learner": {}},
+        {"learner": {"learner_model_param": {"num_target": math.inf}, "gradient_booster": {}}},
         {"oblivious_trees": [{"splits": [], "leaf_values": [1, 2]}], "features_info": {"float_features": []}},
         {"class": "org.apache.solr.ltr.model.NeuralNetworkModel", "features": [], "params": {}},
         {"model": {"name": "x", "model": {"type": "model/other", "definition": ""}}},
