@@ -168,7 +168,7 @@ def two_stage_steps(
 
 
 def combined_steps(
-    ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns], combinations: Floats
+    ranker: LinearRanker, data: TrainingData, sets: Sequence[Columns], combinations: Floats, first: int = 1
 ) -> Iterator[Step | WorkProgress]:
     """Train a ranker with the first 1, 2, … of some new features, which are sums of features.
 
@@ -182,6 +182,8 @@ def combined_steps(
         Features of the first 1, 2, … sums; they are those of each model.
     combinations : ndarray of shape (t, n)
         Weights of the sums, each scaled to a standard deviation of 1 within queries.
+    first : int, default 1
+        Number of the first model to train.
 
     Yields
     ------
@@ -197,7 +199,7 @@ def combined_steps(
         validation=None if whole.validation is None else _summed(whole.validation, scaled),
         sharing=None,
     )
-    for number, columns in enumerate(sets, start=1):
+    for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
         model = yield from _learned(ranker, training_data(new), sums, (number - 1) / len(sets))
         assert model is not None  # a set of sums is never empty

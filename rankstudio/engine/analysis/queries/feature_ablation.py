@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from rankstudio.engine.experiment.results.results import Chosen
 from rankstudio.engine.methods.catalog import Kind, Method
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.methods.shards.training_data import TrainingData
-from rankstudio.engine.methods.two_stage import two_stage_steps, widened
+from rankstudio.engine.methods.two_stage import combined_steps, two_stage_steps, widened
 from rankstudio.engine.metrics.names import measure as find_measure
 from rankstudio.engine.statistics.paired import mean_difference, win_tie_loss
 from rankstudio.engine.steps import Step
+from rankstudio.engine.support.work import WorkProgress
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,12 @@ def relearned(
     if not rest:
         return widened(None, 1, (), len(feature_ids))
     if entry is not None:
-        ranker = estimator(plan, entry, chosen.unit.combination.ranker, ids)
-        for told in two_stage_steps(ranker, train, [rest]):
+        if plan.entry.combines:
+            work = _without_summand(plan, train, feature_ids, chosen, column)
+        else:
+            ranker = estimator(plan, entry, chosen.unit.combination.ranker, ids)
+            work = two_stage_steps(ranker, train, [rest])
+        for told in work:
             follow(told)
         assert isinstance(told, Step)  # the last one, of one set
         return told
@@ -129,6 +134,26 @@ def relearned(
         if plan.step_kind is StepKind.ROUNDS and last is not None and last.number == chosen.step.number:
             break
     return widened(last, last.number if last else 1, kept, len(feature_ids))
+
+
+def _without_summand(
+    plan: Plan, train: TrainingData, feature_ids: Ints, chosen: Chosen, column: int
+) -> Iterator[Step | WorkProgress]:
+    """Rank with the new features of a model, of which one feature is left out of its sum."""
+    assert plan.ranker_entry is not None
+    data, unit = train.for_method(accepts_sparse=False), chosen.unit
+    selector = estimator(plan, plan.entry, unit.parameters, feature_ids)
+    for told in selector.work(data):  # the search depends on its seed alone
+        if isinstance(told, WorkProgress):
+            yield told
+        elif told.number == chosen.step.number:
+            break
+    sums = selector.combinations_[: chosen.step.number].copy()  # type: ignore[attr-defined]
+    sums[:, column] = 0.0
+    sums = sums[sums.any(axis=1)]
+    rest = tuple(other for other in chosen.step.selected if other != column)
+    ranker = estimator(plan, plan.ranker_entry, unit.combination.ranker, feature_ids)
+    yield from combined_steps(ranker, data, [rest] * len(sums), sums, first=len(sums))
 
 
 def _among(entry: Method, parameters: Mapping[str, Any], ids: Ints) -> dict[str, Any]:

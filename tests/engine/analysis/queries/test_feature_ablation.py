@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from experiment.small import dataset, ended, quick
 
+from rankstudio.engine import FSBFS
 from rankstudio.engine.analysis.queries.feature_ablation import (
     ablated_queries,
     feature_ablation,
@@ -16,6 +17,7 @@ from rankstudio.engine.analysis.queries.feature_ablation import (
     relearned,
 )
 from rankstudio.engine.analysis.queries.query_comparison import model_scores
+from rankstudio.engine.arithmetic.query_data import centre
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.results.results import Chosen, RunResult
 from rankstudio.engine.experiment.runner import run
@@ -68,6 +70,25 @@ def plans() -> dict[str, tuple[Plan, object]]:
             LambdaMART(n_rounds=5, min_data_in_leaf=5),
         ),
     }
+
+
+@pytest.mark.parametrize("ranker", [RankSVM(C=0.5), RankBoost(n_rounds=4)], ids=str)
+def test_of_a_sum_one_summand_is_left_out(ranker: RankSVM | RankBoost) -> None:
+    settings = {"subset_size": 2, "patience": 2, "max_iter": 3, "n_features_to_select": 3}
+    key, given = ranker.entry.key, {"C": 0.5} if isinstance(ranker, RankSVM) else {"n_rounds": 4}
+    plan = Plan("small", "fs-bfs", settings, ranker=key, ranker_parameters=given)
+    fold, train = result_of(plan).folds[0], DATA.folds[0].train
+    step = fold.paths[0].steps[-1]
+    chosen, column = Chosen(fold.paths[0].unit, step), step.selected[-1]
+    found = relearned(plan, group_training(DATA.folds[0]), train.feature_ids, chosen, column)
+    sums = FSBFS(**settings).fit(train.X, train.y, qid=train.qid).combinations_
+    sums[:, column] = 0.0
+    sums = sums[sums.any(axis=1)]
+    new = train.X @ (sums / centre(train.X @ sums.T, train.query_ptr).std(axis=0)[:, None]).T
+    expected = ranker.fit(new, train.y, qid=train.qid).predict(new)
+    scores = found.scores(np.ascontiguousarray(train.X.T))
+    assert found.selected == step.selected[:-1]
+    np.testing.assert_allclose(scores - scores[0], expected - expected[0], rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", plans())
