@@ -133,7 +133,8 @@ def _add_places(where: Any) -> None:
         type=place_name,
         action="append",
         metavar="PLACE",
-        help="data file, or folder with Fold1 … Fold5 or with train, vali and test; several for a comparison",
+        help="data file, folder with Fold1 … Fold5 or with train, vali and test, or feature log of a search "
+        "engine; several for a comparison",
     )
     where.add_argument("--sample", action="store_true", help="run on the bundled sample and draw figures")
     where.add_argument("--folds", help="folds to run, such as 1,3; all by default")
