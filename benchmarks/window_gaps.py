@@ -2,7 +2,7 @@
 
     python benchmarks/window_gaps.py
 
-opens the real window on made-up data (300,000 documents, 2,000 and 5,000 features), sorts every table,
+opens the real window on made-up data (300,000 documents, 2,000 to 200,000 features), sorts every table,
 searches, runs methods, looks at other folds, gathers evidence, lists 500 runs, saves figures, changes the
 theme and closes while a run works. For each scenario it prints the 99th percentile of the gaps, how much of
 it the window computed itself and how much that is with its waiting for the interpreter, the longest gaps, and
@@ -53,6 +53,19 @@ def write_folds(folder: Path, n_documents: int, n_features: int, n_folds: int = 
             share = n_documents if part == 0 else n_documents // 3
             write_data(folder / f"Fold{fold}" / f"{name}.txt", share, n_features, 10 * fold + part)
     return folder
+
+
+def write_words(folder: Path, n_documents: int, n_features: int, n_values: int = 30) -> Path:
+    """Write a training and a validation part of documents with few of very many features."""
+    rng, folder = np.random.default_rng(0), folder / "Fold1"
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, count in (("train", n_documents), ("vali", n_documents // 5)):
+        with (folder / f"{part}.txt").open("w", encoding="ascii") as file:
+            for document in range(count):
+                ids = np.unique(1 + (n_features * rng.random(n_values) ** 2).astype(int)).tolist()
+                label = int(ids[0] % 3)
+                file.write(f"{label} qid:{document // 40 + 1} {' '.join(f'{i}:1' for i in ids)}\n")
+    return folder.parent
 
 
 class Walk:
@@ -341,13 +354,22 @@ def tall(walk: Walk, data: Path) -> None:
     walk.run("greedy RankRLS, 300,000 documents", "greedy-rankrls", n_features_to_select=5)
 
 
+def words(walk: Walk, data: Path) -> None:
+    """Hundreds of thousands of features, mostly zeros."""
+    walk.open("200,000 words", data / "words")
+    walk.statistics("200,000 words")
+    walk.search()
+    walk.run("greedy RankRLS, κ = 1,000", "greedy-rankrls", n_features_to_select=10, n_candidates=1000)
+    walk.sort(walk.window.sections.features.features.table, "200,000 words of a path")
+
+
 def evidence(walk: Walk, _: Path) -> None:
     """Gather the evidence of the bundled sample."""
     walk.do("open the sample", walk.window.open_controller.open_sample)
     walk.evidence()
 
 
-SCENARIOS = {"small": small, "many": many, "wide": wide, "tall": tall, "evidence": evidence}
+SCENARIOS = {"small": small, "many": many, "wide": wide, "tall": tall, "words": words, "evidence": evidence}
 
 
 def main() -> int:
@@ -370,6 +392,7 @@ def main() -> int:
             write_folds(data / "small", 600, 20, 3)
             for n in (2000, 5000):
                 write_folds(data / f"wide{n}", 160, n)
+            write_words(data / "words", 20_000, 200_000)
             write_data(data / "tall.txt", 300_000, 136)
         record = Record(args.json)
         walk = Walk(record, "cold: " if args.cold else "")

@@ -559,7 +559,10 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     if why := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(why)
     parameters = {name: _prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
-    columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
+    by_feature = [p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)]
+    columns: dict[int, int] = {}
+    if plan.groups or any(parameters.get(name) for name in by_feature):  # it takes long for a million
+        columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
     groups = tuple(
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in plan.groups.items()
     )
