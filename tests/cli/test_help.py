@@ -96,9 +96,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trees.save_model(root / "lightgbm.txt")
     logged = [{"log": [{"name": "title", "value": value}]} for value in (0.5, 1.5)]
     hits = [{"_id": str(i), "fields": {"_ltrlog": [log]}} for i, log in enumerate(logged)]
-    (root / "logs.ndjson").write_text(json.dumps({"qid": "7", "hits": {"hits": hits}}) + "\n")
+    responses = [json.dumps({"qid": query, "hits": {"hits": hits}}) for query in ("7", "8")]
+    (root / "logs.ndjson").write_text("\n".join(responses))
     for name in ("ratings.csv", "ann.csv", "model.csv"):
-        (root / name).write_text("query,docid,rating\n7,0,2\n7,1,0\n")
+        (root / name).write_text("query,docid,rating\n7,0,2\n7,1,0\n8,0,1\n8,1,2\n")
     people = train.to_frame().rename(columns={"label": "ann"})
     people.assign(bob=people["ann"].to_numpy()[::-1], clicks=people["ann"] > 0).to_csv(
         root / "people.csv", index=False

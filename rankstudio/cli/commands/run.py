@@ -47,7 +47,7 @@ on the validation part, and evaluate the chosen model on the test part.
   rankstudio run selectors --data MQ2008    all selectors and rankers, in one table
   rankstudio run --data MQ2008 --scores neural=scores --study S   the scores of another program
   rankstudio run --data MQ2008 --models former=results/models     saved models
-  rankstudio run --data log.ndjson --judgments ratings.csv --protocol 5-fold --out results   a feature log
+  rankstudio run --data logs.ndjson --judgments ratings.csv       a feature log of a search engine
 
 OUT receives results.json, metrics.csv, selection_path.csv, plan.toml and the models of the folds
 (models/fold1.json …). Results of another run are overwritten only with --force.
