@@ -21,7 +21,7 @@ from rankstudio.engine.metrics.conventions import CONVENTIONS
 from rankstudio.engine.support.sparse_rows import SparseRows
 from rankstudio.engine.support.work import finish
 
-MEASURES = ("MAP", "NDCG@3", "MeanNDCG", "Disagreement", "AUC", "Tau")
+MEASURES = ("MAP", "NDCG@3", "MeanNDCG", "Disagreement", "AUC", "Tau", "SquaredError")
 
 
 def rounded(problem: Problem, density: float) -> np.ndarray:

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankstudio.engine.arithmetic.query_data import rows_of_queries
 from rankstudio.engine.arithmetic.sparse_query_data import SparseQueryData
-from rankstudio.engine.arrays import Floats, Ints
+from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.metrics.names import measure as find_measure
 
 _VALUES = 1 << 22  # scores that are measured at a time: 32 MB
 _FEWER = 0.7  # of the documents, with which the rest of the queries is measured apart
@@ -63,23 +64,25 @@ def measure_sums(
 ) -> tuple[Floats, Floats]:
     """Return the sums over queries of some features' measure, and how many have one, each (signs, c).
 
-    Where a feature has no entry in a query, its documents tie: that is measured once. The others are
-    measured side by side: one row of scores holds one feature in each query, not the same in all.
+    Where a feature has no entry in a query, its documents tie: that is measured once. Where it has one, that
+    document comes first or last, whatever the feature: that is measured once for each document. The others
+    are measured side by side: one row of scores holds one feature in each query, not the same in all.
 
     Notes
     -----
-    O(N log |q|) for the N documents of the queries in which the features have entries.
+    O(N log |q|) for the N documents of the queries in which the features have several entries.
     """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
 
-    found, width = _Entries.of(data, columns), columns.stop - columns.start
+    every, width = _Entries.of(data, columns), columns.stop - columns.start
     ties = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading).per_query(
         np.zeros(data.y.size)
     )[measure]
-    query = data.query[found.row]
-    begins = np.ones(query.size, dtype=np.bool_)
-    begins[1:] = (query[1:] != query[:-1]) | (found.column[1:] != found.column[:-1])
-    column, own = found.column[begins], query[begins]
+    begins = _begins(every, data.query)
+    of_run = every.column[begins], data.query[every.row[begins]]
+    alike, kept = _alike(every, begins, 2 * data.y.size if find_measure(measure).by_rank else 0)
+    inside = kept[np.cumsum(begins) - 1]
+    found, begins, own = _Entries(*(a[inside] for a in every)), begins[inside], of_run[1][kept]
     # The place of each feature among those of the query.
     order = np.argsort(own, kind="stable")
     count = np.bincount(own, minlength=ties.size)
@@ -88,8 +91,7 @@ def measure_sums(
     entry_place = place[np.cumsum(begins) - 1]
     entries, runs = (np.argsort(places, kind="stable") for places in (entry_place, place))
     places_of_entries, places_of_runs = entry_place[entries], place[runs]
-    total, count_of = np.empty((2, len(signs), width))
-    total[:], count_of[:] = np.nansum(ties), np.count_nonzero(~np.isnan(ties))
+    values = np.empty((len(signs), own.size))
     for first, last, queries in _passes(np.diff(data.ptr), count):
         rows, ptr = rows_of_queries(data.ptr, queries)
         evaluator = Evaluator(data.y[rows], ptr, convention, [measure], grading=data.grading.taken(rows))
@@ -102,16 +104,48 @@ def measure_sums(
             some = entries[slice(*np.searchsorted(places_of_entries, (at, end)))]
             scores[entry_place[some] - at, of_row[found.row[some]]] = found.value[some]
             some = runs[slice(*np.searchsorted(places_of_runs, (at, end)))]
-            tied = ties[own[some]]
             for turn, sign in enumerate(signs):
                 table = evaluator.per_query_many(sign * scores)[measure]
-                value = table[place[some] - at, of_query[own[some]]]
-                # τ is undefined where all documents tie, and defined where they do not.
-                change = np.nan_to_num(value) - np.nan_to_num(tied)
-                total[turn] += np.bincount(column[some], change, width)
-                defined = np.isnan(tied).astype(np.float64) - np.isnan(value)
-                count_of[turn] += np.bincount(column[some], defined, width)
+                values[turn, some] = table[place[some] - at, of_query[own[some]]]
+    total, count_of = np.empty((2, len(signs), width))
+    column, tied = of_run[0], ties[of_run[1]]
+    for turn, value in enumerate(values[:, alike]):
+        # τ is undefined where all documents tie, and defined where they do not.
+        change = np.nan_to_num(value) - np.nan_to_num(tied)
+        total[turn] = np.nansum(ties) + np.bincount(column, change, width)
+        defined = np.isnan(tied).astype(np.float64) - np.isnan(value)
+        count_of[turn] = np.count_nonzero(~np.isnan(ties)) + np.bincount(column, defined, width)
     return total, count_of
+
+
+def _begins(found: _Entries, query: Ints) -> Bools:
+    """Return which entries are the first of a feature in a query: there a run of them begins."""
+    own, begins = query[found.row], np.ones(found.row.size, dtype=np.bool_)
+    begins[1:] = (own[1:] != own[:-1]) | (found.column[1:] != found.column[:-1])
+    return begins
+
+
+def _alike(found: _Entries, begins: Bools, n_ways: int) -> tuple[Ints, Bools]:
+    """Return for each run the place among those kept of one that ranks its query alike, and which are kept.
+
+    Parameters
+    ----------
+    found, begins
+        As of :func:`_begins`.
+    n_ways : int
+        Twice the number of documents, each of which may be above all others or below; 0 to keep every run.
+    """
+    starts = np.flatnonzero(begins)
+    number = np.arange(starts.size)
+    if n_ways:
+        alone = np.flatnonzero(np.diff(starts, append=begins.size) == 1)
+        way = 2 * found.row[starts[alone]].astype(np.int64) + (found.value[starts[alone]] > 0.0)
+        first = np.empty(n_ways, dtype=np.int64)
+        first[way] = alone
+        number[alone] = first[way]
+    kept = np.zeros(starts.size, dtype=np.bool_)
+    kept[number] = True
+    return (np.cumsum(kept) - 1)[number], kept
 
 
 def _passes(sizes: Ints, count: Ints) -> Iterator[tuple[int, int, Ints]]:
