@@ -54,6 +54,15 @@ def check_outputs(paths: Sequence[Path], args: Namespace, also: Iterable[Path] =
     """
     _refuse_inputs(paths, (*_inputs(args), *also))
     refuse_existing(paths, args.force)
+    for path in paths:  # before the work, whose results would have no place
+        _refuse_files_as_folders(path)
+
+
+def _refuse_files_as_folders(path: Path) -> None:
+    """Refuse a path below something that is no folder."""
+    there = next((parent for parent in path.parents if parent.exists()), path.parent)
+    if there.exists() and not there.is_dir():
+        raise OutputError(f"{there}: expected a folder, found a file.")
 
 
 def write_new(

@@ -19,7 +19,7 @@ from rankstudio.cli.commands.run import _beside
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.data.synthetic import make_ranking
-from rankstudio.engine.errors import RankStudioError
+from rankstudio.engine.errors import RankStudioError, shown_path
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
 from rankstudio.engine.experiment.plan.toml import (
     load_plan,
@@ -101,7 +101,8 @@ def check_data(plan: Plan) -> None:
         return
     with pytest.raises(RankStudioError) as raised:
         open_data(plan.changed(data=f"nowhere/{plan.data}"))
-    refusal(raised.value, f"nowhere/{plan.data}" if "\0" not in plan.data and plan.data else "nowhere")
+    place = f"nowhere/{plan.data}" if "\0" not in plan.data and plan.data else "nowhere"
+    refusal(raised.value, shown_path(place))
 
 
 def test_plans(fuzz: Fuzz) -> None:

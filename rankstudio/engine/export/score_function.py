@@ -234,7 +234,7 @@ def score_function(model: Model) -> ScoreFunction:
     )
     value = model.parameters.get("regularization")
     if isinstance(value, int | float):  # a file may hold anything
-        about += f", lambda = {value:g}"
+        about += f", lambda = {value:g}" if isinstance(value, float) else f", lambda = {value}"
     scaled = model.normalize != NORMALIZE[0]
     return ScoreFunction(name, _short(about), inputs, weights, trees, scaled, sums=sums)
 

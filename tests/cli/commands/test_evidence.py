@@ -138,6 +138,13 @@ def test_the_table_and_figures_are_written_and_replaced_only_by_force(
     assert (out / "evidence.csv").read_bytes() == before
 
 
+def test_a_file_in_place_of_the_folder_is_refused_before_the_work(data: Path, tmp_path: Path, capsys) -> None:
+    (tmp_path / "taken").write_text("")
+    assert main(["evidence", "--data", str(data), "--k", "2", "--out", str(tmp_path / "taken"), *FAST]) == 1
+    printed = capsys.readouterr()
+    assert not printed.out and "taken: expected a folder" in printed.err
+
+
 def test_ctrl_c_keeps_what_was_found(data: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     stability = gathering._Evidence._stability
 

@@ -50,9 +50,8 @@ class ShapleyShares:
 
     @property
     def shares(self) -> Floats:
-        """The Shapley values over the gain, shape (k,)."""
-        shares: Floats = self.values / self.gain
-        return shares
+        """The Shapley values over the gain, shape (k,); NaN where nothing is gained."""
+        return self.values / self.gain if self.gain else np.full_like(self.values, np.nan)
 
 
 def shapley_shares(

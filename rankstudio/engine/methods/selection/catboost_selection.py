@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -148,14 +149,16 @@ def _drop(
 
         evaluate.no_jit = True  # type: ignore[attr-defined]
 
-    model = catboost.CatBoostRanker(**parameters, eval_metric=Heard())
-    found = model.select_features(
-        pool,
-        features_for_select=list(range(pool.num_col())),
-        num_features_to_select=size,
-        steps=1,
-        algorithm=algorithm,
-        train_final_model=False,
-    )
+    # It makes a folder where the program runs, and writes nothing there.
+    with TemporaryDirectory(prefix="rankstudio-") as folder:
+        model = catboost.CatBoostRanker(**parameters, eval_metric=Heard(), train_dir=folder)
+        found = model.select_features(
+            pool,
+            features_for_select=list(range(pool.num_col())),
+            num_features_to_select=size,
+            steps=1,
+            algorithm=algorithm,
+            train_final_model=False,
+        )
     eliminated: list[int] = found["eliminated_features"]
     return eliminated

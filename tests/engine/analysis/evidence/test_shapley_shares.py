@@ -12,7 +12,7 @@ from oracles import leave_query_out_error, shapley_by_orders
 from strategies import Problem
 
 from rankstudio.engine import GreedyRankRLS, RankRLS, RankSVM, shapley_shares
-from rankstudio.engine.analysis.evidence.shapley_shares import shapley_steps
+from rankstudio.engine.analysis.evidence.shapley_shares import ShapleyShares, shapley_steps
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.support.work import WorkProgress
@@ -69,3 +69,8 @@ def test_it_tells_how_far_it_is_and_refuses_what_it_cannot() -> None:
     ):
         with pytest.raises(ParameterError):
             shapley_shares(method, X, y, qid=qid, features=features)
+
+
+def test_without_a_gain_there_are_no_shares() -> None:
+    nothing = ShapleyShares((0, 1), np.zeros(2), np.zeros(2), 0.0)
+    assert np.isnan(nothing.shares).all()
