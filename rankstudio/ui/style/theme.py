@@ -146,13 +146,15 @@ class Theme(QObject):
         seen wait for it until they are: three quarters of the widgets.
         """
         sheet = self._app.styleSheet() if self._app else ""
+        self._unseen.clear()  # of what was built without this
         if self._app:
             self._app.setStyleSheet("")
         try:
             yield
         finally:
             if self._app:
-                late = [widget for page in self._unseen for widget in (page, *page.findChildren(QWidget))]
+                pages = filter(isValid, self._unseen)
+                late = [widget for page in pages for widget in (page, *page.findChildren(QWidget))]
                 with _untold(late):
                     self._app.setStyleSheet(sheet)
                 self._late |= dict.fromkeys(late, False)
