@@ -137,12 +137,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than processors: tests wait a tenth of their time for threads and disks."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print what came of the damaged files, and write which tests were the slowest."""
     reports = [report for found in terminalreporter.stats.values() for report in found]
