@@ -186,7 +186,6 @@ def _carry_out(
     """
     from rankstudio.engine.data.splitting.splits import disjoint_parts
     from rankstudio.engine.experiment.runner import open_data, usual_choices
-    from rankstudio.engine.experiment.units.preferred import click_facts
 
     plan, out = task.plan, task.out
     store = tracking_store(args.log)
@@ -201,9 +200,6 @@ def _carry_out(
     if args.refit:
         disjoint_parts(dataset)  # also better heard of now
     plan = usual_choices(plan, dataset, task.stated)
-    clicks = click_facts(plan)
-    if clicks is not None:
-        print(clicks.sentence, file=sys.stderr)
     if plan.select_by != task.plan.select_by:
         print(
             f"{dataset.name} has no validation part: the method's criterion selects the model.",
@@ -213,9 +209,7 @@ def _carry_out(
         plan = _given_plan(plan, *task.given, dataset)
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
-    note = "" if "convention" in task.stated else _labels_note(dataset)
-    for warning in dict.fromkeys((*dataset.warnings, *filter(None, [note]))):
-        print(f"Note: {warning}", file=sys.stderr)
+    _say_of_data(plan, dataset, stated="convention" in task.stated)
     with logged(store, dataset.name) as log:
         with study_at(study) as kept, stopping() as stop:
             going = Going(plan, dataset, study=kept, workers=at_hand, log=log)
@@ -231,6 +225,18 @@ def _carry_out(
             all_documents = out / REFITTED if out is not None and refitted else None
             log.finish(result, all_documents, stopped=stopped)
     return result, stopped
+
+
+def _say_of_data(plan: Plan, dataset: FoldedDataset, *, stated: bool) -> None:
+    """Print what there is to say of clicks, of the data, and of a convention that was not stated."""
+    from rankstudio.engine.experiment.units.preferred import click_facts
+
+    clicks = click_facts(plan)
+    if clicks is not None:
+        print(clicks.sentence, file=sys.stderr)
+    note = "" if stated else _labels_note(dataset)
+    for warning in dict.fromkeys((*dataset.warnings, *filter(None, [note]))):
+        print(f"Note: {warning}", file=sys.stderr)
 
 
 def _labels_note(dataset: FoldedDataset) -> str:

@@ -634,9 +634,9 @@ BY_HAND = Column(
 
 def _rule_said(row: RunRow) -> str:
     sizes = range_text(row.summary.sizes)
-    return tr("{model} chosen by hand; measured with k = {sizes}, chosen by the rule").format(
-        model=row.by_hand, sizes=sizes
-    )
+    return tr(
+        "The measures are those of the model that the rule chose: k = {sizes}. By hand, {model} was chosen."
+    ).format(model=row.by_hand, sizes=sizes)
 
 
 PART = Column("part", tr("part"), value=lambda row: tr(row.summary.part) if row.summary.means else None)

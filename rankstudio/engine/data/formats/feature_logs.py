@@ -339,14 +339,7 @@ class _JoinedDocuments:
         if not self._waiting:
             return
         documents = [document for *_, document in self._waiting]
-        known = set(self._columns)
-        new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in known]
-        self._columns += new
-        if len(self._columns) > MOST_FEATURES:
-            raise _wrong_number(path, len(self._columns))
-        if new and len(self._absent) > 1:
-            text = tr("{path}: found a new feature {name} in logs of several engines, expected logs of one.")
-            raise DatasetError(text.format(path=path, name=quoted(new[0])))
+        self._add_columns(documents, path)
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
         X = np.array([[d.values.get(name, d.absent) for name in self._columns] for d in documents])
@@ -362,6 +355,17 @@ class _JoinedDocuments:
         )
         self._builder.add(piece, share)
         self._waiting.clear()
+
+    def _add_columns(self, documents: Sequence[LoggedDocument], path: Path) -> None:
+        """Give each feature that comes for the first time a column."""
+        known = set(self._columns)
+        new = [n for n in dict.fromkeys(n for d in documents for n in d.values) if n not in known]
+        self._columns += new
+        if len(self._columns) > MOST_FEATURES:
+            raise _wrong_number(path, len(self._columns))
+        if new and len(self._absent) > 1:
+            text = tr("{path}: found a new feature {name} in logs of several engines, expected logs of one.")
+            raise DatasetError(text.format(path=path, name=quoted(new[0])))
 
     def facts(self, path: Path, judgments: Path) -> TableFacts:
         """Return what is known of the table, once all documents are written.

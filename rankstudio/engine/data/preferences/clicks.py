@@ -249,7 +249,7 @@ class _ClickReader:
             self._add(line, content)
         self._count()
         if not self._n_clicks:
-            raise DatasetError(tr("{path}: found no click; expected at least one.").format(path=self._path))
+            raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
         (cases, shown, _), (pairs, weights, line_of) = self._shown.result(), self._pairs.result()

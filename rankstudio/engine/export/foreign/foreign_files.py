@@ -193,7 +193,7 @@ def _found_features(
     missing = next((number for number in used if number not in numbers), None)
     told = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}
     if not used:
-        text = tr("{file}: the {program} model uses no feature; expected one that does.")
+        text = tr("{file}: the model of {program} uses no features. Open one that has a split or weight.")
         raise DatasetError(text.format(**told))
     if missing is not None and not numbers:
         text = tr(
