@@ -85,7 +85,7 @@ def test_a_feature_that_is_not_there_is_told_by_its_number(tmp_path: Path) -> No
         {"objective": "regression", "verbose": -1}, lightgbm.Dataset(np.zeros((9, 4)), np.zeros(9)), 2
     )
     booster.save_model(path)
-    with pytest.raises(DatasetError, match=naming("m.txt LightGBM no feature")):
+    with pytest.raises(DatasetError, match=naming("m.txt LightGBM no features")):
         foreign_model(path, data_of(X))
 
 
