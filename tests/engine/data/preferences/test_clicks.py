@@ -235,8 +235,8 @@ def test_a_wrong_line_is_named(text: str, named: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "rule", "named"),
     [
-        (HEAD, None, "click"),
-        (HEAD + "1,q,a,1,0,1\n", None, "click"),
+        (HEAD, None, "clicks"),
+        (HEAD + "1,q,a,1,0,1\n", None, "clicks"),
         (HEAD + "1,q,a,1,1,1\n", None, "unclicked"),
         (HEAD + "1,q,a,1,1,1\n1,q,b,2,0,1\n", ClickRule("skipped"), "unclicked"),
         (HEAD + "1,q,a,1,1,1\n1,q,b,2,0,1\n", ClickRule(eta="estimated"), "η several"),
