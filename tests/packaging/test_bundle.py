@@ -133,14 +133,20 @@ def test_kernels_of_terminal_and_window_come_into_the_bundle(
     modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
 ) -> None:
     monkeypatch.setattr(modules["window_session"], "QUIET", 0.0)
+    monkeypatch.setattr(modules["kernels"], "ROOT", tmp_path)
+    there = tmp_path / "rankstudio" / "__pycache__"
+    there.mkdir(parents=True)
+    for name in ("there.nbc", "there.nbi", "module.pyc"):
+        (there / name).touch()
     made = bundle(tmp_path / "made")
     modules["kernels"].main(made)
     kept = made / "_internal" / "rankstudio" / "resources" / "kernels"
     assert {str(path.relative_to(kept)) for path in kept.rglob("*.nbc")} == {
         "rankstudio/run-sample.nbc",
         "rankstudio/sample.nbc",
+        "rankstudio/there.nbc",
     }
-    assert "2 compiled kernels" in capsys.readouterr().out
+    assert "3 compiled kernels" in capsys.readouterr().out
 
 
 @posix
