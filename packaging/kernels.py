@@ -1,7 +1,7 @@
 """Has the bundled program compile what a first session needs, and puts the kernels into the program's folder.
 
-Kernels that the source tree has by now are taken along: the program compiles only what fits none of them. They
-serve the processor that this computer has; on others the program compiles its own, once, as ever::
+Kernels that the source tree has by now are taken along, and the program compiles only what is not among them.
+They serve the processor that this computer has; on others the program compiles its own, once, as ever::
 
     python packaging/kernels.py dist/rankstudio
 """
