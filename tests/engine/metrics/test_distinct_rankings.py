@@ -45,6 +45,8 @@ def test_means_are_those_of_every_ranking_to_the_bit(
         for name, values in together.items():
             alone = [evaluator.evaluate_rankings(rows)[name] for rows, _ in given]
             np.testing.assert_array_equal(values, np.concatenate(alone))
+    for rows, places in given:  # found again in the table that grew
+        np.testing.assert_array_equal(distinct.enter(rows), places)
     assert distinct.nbytes > sum(places.nbytes for _, places in given)
 
 

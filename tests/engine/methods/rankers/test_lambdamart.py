@@ -149,14 +149,14 @@ def hard_problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, qid = hard_problem()
     found = []
-    for threads in ("1", "2", "3"):
+    for threads in ("1", "3"):
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        method = LambdaMART(n_rounds=40, learning_rate=1.0)
+        method = LambdaMART(n_rounds=20, learning_rate=1.0)
         steps = steps_of(method, X, y, qid)
         assert f"[num_threads: {threads}]" in steps[-1].model_text()
         trees = steps[-1].model_text().split("parameters:")[0]
         found.append((trees, [s.criterion for s in steps], steps[-1].scores(X.T).tolist()))
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_the_seed_decides_and_nothing_else() -> None:
