@@ -76,7 +76,6 @@ THOROUGH = tuple(
         "engine/methods/shards/test_measure_rankers.py",
         "engine/methods/shards/test_narrowed.py",
         "engine/methods/shards/test_resident_memory.py",
-        "engine/published/test_greedy_rankrls_paper.py",
         "engine/published/test_published_averages.py",
         "engine/support/test_compilation.py",
         "ui/compare/test_choices_in_the_window.py",
