@@ -116,6 +116,7 @@ def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(opened:
             assert [row.state for row in window.sections.compare.panel.rows()] == [state]
 
 
+@pytest.mark.thorough
 def test_a_run_that_goes_on_draws_no_point_twice(opened: Opened, folds: Path) -> None:
     gate = Gate()
     gate.hold_after(6)  # in the middle of the first path
@@ -272,6 +273,7 @@ def test_closing_while_a_run_works(opened: Opened, folds: Path) -> None:
         assert window.models.run_worker.jobs == ()
 
 
+@pytest.mark.thorough
 def test_a_sealed_run_of_a_study_is_measured_anew_when_its_data_are_there(
     opened: Opened, tmp_path: Path
 ) -> None:
