@@ -301,7 +301,6 @@ class MainWindow(QMainWindow):
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
-        self.sections.fold_hint.say_opened(self.notice)
         self.waiting.offer()
         self.menus.show_recent()
         self.status.say(tr("{name} is open").format(name=dataset.name))
