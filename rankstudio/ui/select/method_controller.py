@@ -158,7 +158,7 @@ class FoldHint(QObject):
         for part, bars in self._bars.items():
             for bar in bars:
                 if part in lacking:
-                    bar.say(self._said, "info", tr("Choose folds"), self.asked.emit)
+                    bar.say(self._said, "info", {tr("Choose folds"): self.asked.emit})
                 else:
                     bar.hide()
 
