@@ -223,7 +223,7 @@ def test_a_measure_that_chose_nothing_is_a_notice(empty: MainWindow, tmp_path: P
     (tmp_path / "rated.csv").write_text("\n".join(["qid,label,a,b", *rows]))
     empty.open_path(str(tmp_path / "rated.csv"))
     wait_until(lambda: empty.session.dataset is not None)
-    empty.session.change("folds", protocol="3-fold")
+    empty.session.change("folds", protocol="3-fold", select_by="MAP")
     wait_until(lambda: empty.session.read_as_planned)
     finish(empty)
     assert empty.runs.records[0].state is RunState.DONE
