@@ -417,10 +417,10 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if not found or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in found):
         return ()
     text = tr(
-        "{measure} is the same for every model, so it cannot choose one. Check the relevance labels, or "
-        "choose another criterion."
+        "All models have the same {measure}, so it cannot choose one. Check the relevance labels, or choose "
+        "another criterion."
     )
-    return (Note(text.format(measure=_measure_title(plan.select_by))),)
+    return (Note(text.format(measure=plan.select_by)),)
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:
