@@ -216,6 +216,7 @@ class MainWindow(QMainWindow):
         self.window_state.saved.connect(self.status.show_saved)
         self.sections.tray.pointedAt.connect(self.status.hint)
         self.open_controller.noted.connect(self.messages.note)
+        self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
         for teller in (self.open_controller, self.study_files, self.names, self.transfer):
             teller.warned.connect(self.say_warning)
@@ -301,7 +302,6 @@ class MainWindow(QMainWindow):
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
-        self.sections.fold_hint.say_opened(self.notice)
         self.waiting.offer()
         self.menus.show_recent()
         self.status.say(tr("{name} is open").format(name=dataset.name))
@@ -391,7 +391,7 @@ class MainWindow(QMainWindow):
             self.restorer.go_on(record)
             self.waiting.run()
 
-        self.notice.say(text, "info", tr("Resume"), go_on)
+        self.notice.say(text, "info", {tr("Resume"): go_on})
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:

@@ -60,7 +60,7 @@ class RunChanges(Controller):
         if record.state.ended or Question.ask(self._window, tr("Remove run"), text, tr("&Remove")):
             self._undo.push(_Removal(self._models.session, self._runs, record))
             self._offer = tr("Run {key} is removed.").format(key=record.key)
-            self._notice.say(self._offer, "info", tr("Undo"), self._undo.undo)
+            self._notice.say(self._offer, "info", {tr("Undo"): self._undo.undo})
 
     @Slot(int, str, str)
     def _write(self, key: int, what: str, text: str) -> None:

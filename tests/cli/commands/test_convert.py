@@ -270,7 +270,7 @@ def test_judged_documents_are_written(tmp_path: Path, done, capsys) -> None:
     qrels.write_text("7 0 a 2\n7 0 b 0\n8 0 c 1\n")
     run.write_text("7 Q0 b 1 0.5 t\n7 Q0 a 2 0.25 t\n8 Q0 x 1 1 t\n")
     command = ["convert", "--qrels", str(qrels), "--run", f"bm25={run}", "--run", f"again={run}", str(out)]
-    assert naming("1 documents judgement").search(done([*command, "--missing", "zero"]).err)
+    assert naming("1 documents judgment").search(done([*command, "--missing", "zero"]).err)
     data = load_data(out)
     assert data.feature_names == ("bm25", "again") and data.y.tolist() == [2, 0, 1]
     assert data.X.tolist() == [[0.25, 0.25], [0.5, 0.5], [0, 0]]

@@ -431,7 +431,7 @@ class _JoinedDocuments:
             )
             said.append(text.format(n=f"{self._repeated:,}"))
         if negative:
-            said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
+            said.append(tr("{n} negative judgments count as 0.").format(n=f"{negative:,}"))
         return tuple(said)
 
 
