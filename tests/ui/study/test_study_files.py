@@ -104,7 +104,7 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
-        window.notice.newest._action.click()
+        window.notice.newest._buttons[0].click()
         wait_until(lambda: window.runs.records[0].state is RunState.DONE)
         record = window.runs.records[0]
         assert window.runs.shown is record
