@@ -436,6 +436,7 @@ class MainWindow(QMainWindow):
             return
         self.refresh_timer.stop()
         self.window_state.save()
+        self.run_changes.keep_choice()
         self.waiting.close()
         self.workspace.bring_back()
         self.hide()
