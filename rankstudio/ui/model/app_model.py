@@ -84,7 +84,7 @@ class Absence(QObject):
         """Return what to say where a run has shown nothing: how far it is, why it ended, else ``nothing``."""
         record = self._current.shown.record
         if record is None:
-            return self.documents(_READING if self._reads else nothing)
+            return _READING if self._reads else nothing
         text = _state_text(record, self._session.fold)
         return text.format(run=record.key, done=record.units_done, n=record.n_units) or nothing
 
@@ -92,7 +92,7 @@ class Absence(QObject):
         """Return what to say where no run has a result: how far the one that works is, else ``nothing``."""
         record = self._runs.current
         if record is None:
-            return self.documents(_READING if self._reads else nothing)
+            return _READING if self._reads else nothing
         return _state_text(record, None).format(run=record.key, done=record.units_done, n=record.n_units)
 
     def read_runs(self, reads: bool) -> None:

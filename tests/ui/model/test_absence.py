@@ -47,7 +47,6 @@ def test_a_fold_that_is_not_there_yet_says_what_to_do_and_then_how_far_it_is(
                 go.wait(10)
 
     with opened(folds, held) as window:
-        settle(window)
         assert said(window)["path"] == NO_PATH
         assert all(text.startswith("Run a method") for text in said(window).values())
         window.commands["run"].trigger()
