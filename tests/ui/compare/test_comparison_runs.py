@@ -162,6 +162,7 @@ def test_finished_runs_are_compared_as_they_are_and_only_the_others_are_run(
     assert window.runs.records[2].plan.method == "gas"
 
 
+@pytest.mark.thorough
 def test_bundled_plans_and_plan_files_open_here(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +261,7 @@ def test_an_interrupted_run_is_offered_with_its_folds_and_goes_on(
         assert window.runs.records == (record,)
 
 
+@pytest.mark.thorough
 def test_an_interrupted_run_on_data_that_are_not_open_goes_on(
     theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

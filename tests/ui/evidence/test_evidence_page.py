@@ -150,6 +150,7 @@ def test_nothing_is_computed_while_nobody_sees_it(window: MainWindow) -> None:
     assert window.models.evidence.found is None and not window.models.evidence.busy
 
 
+@pytest.mark.thorough
 def test_a_window_that_opens_at_the_page_computes_what_is_there(window: MainWindow) -> None:
     window.hide()
     window.workspace.show_page("evidence")  # as the last time, before anything is seen
@@ -385,6 +386,7 @@ def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow)
     assert evidence.found is before and evidence.progress(Package.FEATURES) is Progress.DONE
 
 
+@pytest.mark.thorough
 def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindow) -> None:
     """Catches another model, part, measure or seed, and panels that do not apply."""
     window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
@@ -419,6 +421,7 @@ def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindo
     assert page.panel.table.rows()[0].found.loss.value == window.models.importance.found.mean.max()
 
 
+@pytest.mark.thorough
 def test_a_search_that_ended_without_a_proof_goes_on(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,6 +465,7 @@ def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen_again: Evi
     assert {str(query.query_id) for query in queries.list.table.rows()} == expected
 
 
+@pytest.mark.thorough
 def test_permuting_is_offered_where_nobody_knows_how_long_it_takes(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -542,6 +546,7 @@ def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen_again: E
     assert "NDCG@10 lost" in titles and "MAP lost" not in titles
 
 
+@pytest.mark.thorough
 def test_table_and_plots_are_exported(
     ran: MainWindow, seen_again: EvidenceController, tmp_path: Path
 ) -> None:
@@ -573,6 +578,7 @@ def test_an_unknown_time_is_not_told(app: object) -> None:
         assert row.button.text() == text
 
 
+@pytest.mark.thorough
 def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
     window: MainWindow, seen: EvidenceController
 ) -> None:

@@ -78,6 +78,7 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         assert window.session.choice == window.runs.shown.choice == Choice((0.25,), 3)
 
 
+@pytest.mark.thorough
 def test_a_stopped_run_goes_on_to_the_same_bits(opened: Opened, data: Path) -> None:
     with opened(data, slowly) as window:
         assert not window.commands["go_on"].isEnabled()
@@ -120,6 +121,7 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         assert written(window.runs.records[1]) == written(record)
 
 
+@pytest.mark.thorough
 def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
     opened: Opened, tmp_path: Path, data: Path
 ) -> None:
@@ -165,6 +167,7 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         settle(window)
 
 
+@pytest.mark.thorough
 def test_the_command_line_opens_a_study(opened: Opened, tmp_path: Path, data: Path) -> None:
     left_in_the_middle(opened, tmp_path, data)
     study = Settings(tmp_path / "config").text("study/file")
@@ -201,6 +204,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     assert window.runs.records[1].stored is not None
 
 
+@pytest.mark.thorough
 def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folder: Path) -> None:
     finish(window)
     before = window.models.study_store.path
@@ -221,6 +225,7 @@ def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folde
     settle(window)
 
 
+@pytest.mark.thorough
 def test_a_study_that_is_just_being_closed_is_waited_for(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
     before, go = window.models.study_store.path, threading.Event()
@@ -261,6 +266,7 @@ def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
             assert study.runs()[0].n_finished >= 1
 
 
+@pytest.mark.thorough
 def test_a_study_is_saved_elsewhere_while_a_run_works(opened: Opened, tmp_path: Path, data: Path) -> None:
     named = tmp_path / "elsewhere.rankstudio"
     with opened(data, slowly) as window:
