@@ -85,6 +85,7 @@ class MainWindow(QMainWindow):
         self._connect_commands()
         self._connect_messages()
         self._connect_models()
+        settings.write_aside()
         self.window_state.restore()
         self.menus.show_recent()
         self.welcome.set_recent(settings.recent)
@@ -435,12 +436,14 @@ class MainWindow(QMainWindow):
             return
         self.refresh_timer.stop()
         self.window_state.save()
+        self.run_changes.keep_choice()
         self.waiting.close()
         self.workspace.bring_back()
         self.hide()
         self.closing.emit()
         self.status.close_down()
         self.models.close()
+        self._settings.close()
         super().closeEvent(event)
 
     def close_unasked(self) -> None:

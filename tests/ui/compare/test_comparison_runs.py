@@ -117,6 +117,12 @@ def test_added_selectors_have_the_k_of_the_form_and_rankers_all_features(window:
     add(dialog, "gas", "fsmrank")
     limits = [plan.parameters.get("n_features_to_select") for plan in dialog.plans()]
     assert limits == [10, None, 10]  # of greedy RankRLS, FSMRank and GAS
+    assert "banned" in dialog.work().lower()  # neither of the two knows such features
+    dialog.deleteLater()
+    dialog = window.comparison.dialog()
+    add(dialog, "greedy-rankrls", ranker="ranksvm")
+    assert [plan.parameters["banned"] for plan in dialog.plans()] == [(1,), (1,)]
+    assert "banned" not in dialog.work().lower()
     dialog.deleteLater()
 
 

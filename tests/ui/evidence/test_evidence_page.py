@@ -22,6 +22,7 @@ from rankstudio.engine import RankRLS, permutation_importance, set_changes
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS, SelectionEvidence
+from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES
 from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
 from rankstudio.ui.background.tasks import FoldCache
@@ -32,7 +33,7 @@ from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE, TOO_LARGE, StopPane
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.evidence import MOST_SECONDS, Package, Progress
+from rankstudio.ui.model.evidence import MOST_SECONDS, MOST_SHARED, Package, Progress
 from rankstudio.ui.plots.maps.set_matrix import FREE, REQUIRED
 from rankstudio.ui.style.theme import Theme
 
@@ -613,3 +614,7 @@ def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
     wait_until(lambda: seen._constrained is not None)
     with_it = [one for one in sets if 3 in one]
     assert seen._constrained.criterion == pytest.approx(min(map(error, with_it)), rel=1e-6)
+
+
+def test_the_time_of_shares_is_estimated_for_as_many_features_as_have_them() -> None:
+    assert MOST_SHARED == MOST_FEATURES

@@ -19,6 +19,7 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.session import Choice
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets import Question
@@ -69,6 +70,12 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         window.session.select((0.25,), 3)  # another model of the run is tested on the data
         wait_until(lambda: window.current.test)
         settle(window)
+    with opened() as window:
+        window.restore()
+        wait_until(lambda: window.runs.shown is not None)
+        settle(window)
+        assert window.current.model.path.sizes[window.current.model.position] == 3
+        assert window.session.choice == window.runs.shown.choice == Choice((0.25,), 3)
 
 
 @pytest.mark.thorough
@@ -105,7 +112,7 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
-        window.notice.newest._action.click()
+        window.notice.newest._buttons[0].click()
         wait_until(lambda: window.runs.records[0].state is RunState.DONE)
         record = window.runs.records[0]
         assert window.runs.shown is record
