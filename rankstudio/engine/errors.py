@@ -16,6 +16,7 @@ show, so no caller has to add to it.
     │   ├── MissingValueError ``NULL`` or ``nan`` where the policy is to refuse them
     │   ├── DatasetError      files that are fine alone and do not belong together (also a ValueError)
     │   ├── NoJudgmentsError  feature logs of which it is not clear what judges them
+    │   ├── SeveralDatasetsError  a folder of several datasets, of which one is to be opened
     │   └── UnknownColumnsError  a table of which it is not clear what its columns are
     ├── ParameterError        a parameter outside its range (also a ValueError)
     ├── MissingExtraError     a method whose library is not installed (also an ImportError)
@@ -36,6 +37,7 @@ network that has to be trusted, ``FewerThresholdsWarning`` for RankBoost on feat
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -140,6 +142,23 @@ class ColumnValueError(FormatError):
 
 class DatasetError(DataError, ValueError):
     """Files that are readable but do not belong together, or a dataset that a method cannot use."""
+
+
+class SeveralDatasetsError(DatasetError):
+    """A folder that holds several datasets.
+
+    Parameters
+    ----------
+    folder : Path
+    found : sequence of Path
+        The folders of the datasets.
+    """
+
+    def __init__(self, folder: Path, found: Sequence[Path]) -> None:
+        self.folder, self.found = folder, tuple(found)
+        *first, last = map(str, self.found)
+        text = tr("{path}: found {n} datasets, expected one. Choose {datasets} or {last}.")
+        super().__init__(text.format(path=folder, n=len(self.found), datasets=", ".join(first), last=last))
 
 
 class NoJudgmentsError(DatasetError):

@@ -85,6 +85,7 @@ class MainWindow(QMainWindow):
         self._connect_commands()
         self._connect_messages()
         self._connect_models()
+        settings.write_aside()
         self.window_state.restore()
         self.menus.show_recent()
         self.welcome.set_recent(settings.recent)
@@ -216,6 +217,7 @@ class MainWindow(QMainWindow):
         self.window_state.saved.connect(self.status.show_saved)
         self.sections.tray.pointedAt.connect(self.status.hint)
         self.open_controller.noted.connect(self.messages.note)
+        self.open_controller.offered.connect(self.notice.say)
         self.menus.told.connect(self.notice.say)
         for teller in (self.open_controller, self.study_files, self.names, self.transfer):
             teller.warned.connect(self.say_warning)
@@ -301,7 +303,6 @@ class MainWindow(QMainWindow):
         self.restorer.recognise()
         self.notice.dismiss()
         self._show_workspace()
-        self.sections.fold_hint.say_opened(self.notice)
         self.waiting.offer()
         self.menus.show_recent()
         self.status.say(tr("{name} is open").format(name=dataset.name))
@@ -391,7 +392,7 @@ class MainWindow(QMainWindow):
             self.restorer.go_on(record)
             self.waiting.run()
 
-        self.notice.say(text, "info", tr("Resume"), go_on)
+        self.notice.say(text, "info", {tr("Resume"): go_on})
 
     @Slot(str)
     def _show_preparation(self, sentence: str) -> None:
@@ -435,12 +436,14 @@ class MainWindow(QMainWindow):
             return
         self.refresh_timer.stop()
         self.window_state.save()
+        self.run_changes.keep_choice()
         self.waiting.close()
         self.workspace.bring_back()
         self.hide()
         self.closing.emit()
         self.status.close_down()
         self.models.close()
+        self._settings.close()
         super().closeEvent(event)
 
     def close_unasked(self) -> None:

@@ -69,7 +69,7 @@ COLLECTIONS = SimpleNamespace(load=lambda name: SimpleNamespace(qrels_iter=lambd
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the examples name: data, studies and scores."""
     root = tmp_path_factory.mktemp("place")
-    save_folds(root / "MQ2008", n_queries=30, documents=(5, 12), seed=5)
+    save_folds(root / "MQ2008", n_queries=30, n_noise=36, documents=(5, 12), seed=5)
     save_letor(make_ranking(n_queries=30, documents=(5, 12), seed=6).folds[0].train, root / "all.txt")
     clicks = make_ranking(n_queries=30, documents=(5, 12), seed=7).folds[0].train.to_frame()
     clicks = clicks.rename(columns={"qid": "session", "label": "clicked"}).assign(url="a page")

@@ -236,8 +236,6 @@ def test_paths_that_are_not_utf8_are_told_in_a_sentence(tmp_path: Path) -> None:
     lines = [f"{i % 2} qid:{q} 1:{i}.{q} 2:{i % 3}" for q in range(6) for i in range(4)]
     data.write_text("\n".join(lines), encoding="utf-8")
     options = ["run", "--data", data, "--method", "single-feature", "--folds", "1"]
-    shown = in_process(*options, PYTHONUTF8="1")
-    assert (shown.returncode, b"Traceback" in shown.stderr) == (0, False)
     for where in (["--study", tmp_path / "study.rankstudio"], ["--out", tmp_path / "out"]):
         kept = in_process(*options, *where, PYTHONUTF8="1")
         assert kept.returncode == 1

@@ -34,7 +34,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("workers", [[], pytest.param(["--workers", "1"], marks=pytest.mark.thorough)])
 def test_a_note_stands_once_under_the_results(file: Path, tmp_path: Path, done, workers: list[str]) -> None:
-    command = ["run", "--data", str(file), "--method", "fsmrank", "--protocol", "3-fold", *workers]
+    method = ["--method", "fsmrank", "--lambda1", "0.1", "--lambda2", "0.01"]
+    command = ["run", "--data", str(file), *method, "--protocol", "3-fold", *workers]
     printed = done([*command, "--out", str(tmp_path)])
     assert printed.out.count(SENTENCE) == printed.err.count(SENTENCE) == 1
     assert "similarities" not in (tmp_path / "results.json").read_text()

@@ -80,15 +80,13 @@ class Forgetful:
 
 
 def elsewhere(data: QueryData, documents: int, folder: Path) -> Iterator[TrainingData]:
-    """Yield the same shards mapped from a file, on 1, 2 and 5 threads, with and without room in memory."""
+    """Yield the same shards in memory and mapped from a file, with and without room, on several threads."""
     np.save(folder / "X.npy", data.X)
     mapped: Floats = np.load(folder / "X.npy", mmap_mode="r")
-    for X in (data.X, mapped):
-        for room in (0.0, 1e9):
-            for count in (1, 2, 5):
-                with threads.at_most(count):
-                    executor = InProcess(lambda room=room: room)  # type: ignore[misc]
-                    yield replace(cut(data, documents), X=X, executor=executor)
+    for X, room, count in ((data.X, 0.0, 5), (data.X, 1e9, 2), (mapped, 0.0, 1), (mapped, 1e9, 5)):
+        with threads.at_most(count):
+            executor = InProcess(lambda room=room: room)  # type: ignore[misc]
+            yield replace(cut(data, documents), X=X, executor=executor)
 
 
 def assert_same_everywhere(method: LinearRanker, data: QueryData, folder: Path, documents: int = 40) -> None:

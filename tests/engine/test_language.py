@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from gettext import NullTranslations
 from pathlib import Path
@@ -74,5 +75,6 @@ def test_importing_the_engine_or_the_terminal_looks_no_text_up() -> None:
         package / "ui/process/settings.py",
     ]
     assert len(modules) > 100
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules}
+    texts = {path: path.read_text(encoding="utf-8") for path in modules}
+    trees = {path: ast.parse(text) for path, text in texts.items() if re.search(r"\btrn?\(", text)}
     assert {str(path): lines for path, tree in trees.items() if (lines := [*looked_up_on_import(tree)])} == {}

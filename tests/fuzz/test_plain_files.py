@@ -120,7 +120,7 @@ QRELS = (b"7 0 a 2\n7 0 b 0\n8 0 a 1\n8 0 c -2\n", b"\xef\xbb\xbf1 0 x 1\r\n1 0 
 RUNS = (b"7 Q0 a 1 2.5 bm\n7 Q0 c 2 -1e3 bm\n8 Q0 c 1 0 bm\n", b"1 Q0 x 1 0.5\n1 Q0 y 2 0.25\n")
 
 
-def test_judgements_and_runs(fuzz: Fuzz) -> None:
+def test_judgments_and_runs(fuzz: Fuzz) -> None:
     def one(rng: random.Random, folder: Path) -> Outcome:
         which = rng.randrange(2)
         qrels, run = folder / "qrels.txt", folder / "one.run"
@@ -136,7 +136,7 @@ def test_judgements_and_runs(fuzz: Fuzz) -> None:
         assert np.isfinite(data.X).all() and (data.y >= 0).all() and data.feature_names == ("one",)
         return Outcome.READ
 
-    fuzz("judgements and runs", one, 700)
+    fuzz("judgments and runs", one, 700)
 
 
 def test_scores_of_either_kind(fuzz: Fuzz) -> None:

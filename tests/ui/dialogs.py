@@ -132,7 +132,7 @@ def _asking(window: MainWindow) -> dict[str, Callable[[], object]]:
 
 def _made(window: MainWindow, folder: Path) -> Iterator[tuple[str, QWidget]]:
     """Return the dialogs that can be had before they are shown, and the guide."""
-    table = folder / "judgements-of-the-whole-collection.csv"
+    table = folder / "judgments-of-the-whole-collection.csv"
     table.write_text(_TABLE, encoding="utf-8")
     yield "export", window.export_controller.dialog()
     figures = window.export_controller.figure_dialog()

@@ -195,7 +195,7 @@ def test_the_report_of_a_crash_is_offered_at_the_next_start(opened: Opened, tmp_
     with opened() as window:
         begin(window, [], reports)
         assert window.notice.text() == "RankStudio failed unexpectedly the last time."
-        window.notice.newest._action.click()
+        window.notice.newest._buttons[0].click()
         assert QGuiApplication.clipboard().text() == "what went wrong"
         assert not reports.path.exists()
         wait_until(lambda: not window.models.run_worker.jobs)

@@ -42,6 +42,7 @@ def test_the_rule_field_offers_the_smallest_and_the_run_chooses_what_is_marked(w
             assert model.x_value == marked[0]
 
 
+@pytest.mark.thorough
 def test_everything_in_the_export_dialog_can_be_written(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
     wait_until(lambda: window.current.test and window.sections.features.inspector.plot.numbers()[1])

@@ -24,6 +24,7 @@ def window(theme: Theme, tmp_path: Path) -> Iterator[MainWindow]:
         yield made
 
 
+@pytest.mark.thorough
 def test_no_dialog_saves_over_data_or_study(window: MainWindow, tmp_path: Path, monkeypatch) -> None:
     finish(window)
     study = window.models.study_store.path

@@ -13,6 +13,7 @@ from rankstudio.ui.process.crash import CrashReports, log_to_file
 from rankstudio.ui.style.theme import Theme
 
 
+@pytest.mark.thorough
 def test_a_run_is_done_and_what_cannot_be_kept_is_said_once(
     theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
@@ -15,6 +16,7 @@ from rankstudio.ui.style.theme import Theme
 SCRIPT = Path(__file__).parents[2] / "docs" / "screenshots.py"
 
 
+@pytest.mark.thorough
 def test_a_window_whose_pictures_are_taken_is_deleted_with_all_it_holds(theme: Theme, tmp_path: Path) -> None:
     spec = importlib.util.spec_from_file_location("screenshots", SCRIPT)
     assert spec is not None and spec.loader is not None

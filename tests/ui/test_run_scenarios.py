@@ -11,6 +11,7 @@ from hands import ys
 from waiting import turn, wait_until
 from walks.stage import Gate
 from windows import N_STEPS, Opened, breaking, finish, noting, settle, slowly, write_folds
+from wording import naming
 
 from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -116,6 +117,7 @@ def test_the_table_says_that_a_run_is_paused_though_nothing_more_arrives(opened:
             assert [row.state for row in window.sections.compare.panel.rows()] == [state]
 
 
+@pytest.mark.thorough
 def test_a_run_that_goes_on_draws_no_point_twice(opened: Opened, folds: Path) -> None:
     gate = Gate()
     gate.hold_after(6)  # in the middle of the first path
@@ -215,6 +217,19 @@ def test_what_a_method_notes_of_its_results_is_a_notice(opened: Opened, folds: P
         assert window.notice.text() == "Fold 1 is odd."  # the first of a kind
 
 
+def test_a_measure_that_chose_nothing_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
+    """The wrong column was taken for the label: all documents are relevant."""
+    rows = [f"{i // 8},{1 + i % 4},{i * 7 % 11},{i * 5 % 13}" for i in range(80)]
+    (tmp_path / "rated.csv").write_text("\n".join(["qid,label,a,b", *rows]))
+    empty.open_path(str(tmp_path / "rated.csv"))
+    wait_until(lambda: empty.session.dataset is not None)
+    empty.session.change("folds", protocol="3-fold", select_by="MAP")
+    wait_until(lambda: empty.session.read_as_planned)
+    finish(empty)
+    assert empty.runs.records[0].state is RunState.DONE
+    assert naming("MAP labels").search(empty.notice.text())
+
+
 def test_the_message_of_a_run_is_there_where_the_run_is(opened: Opened, folds: Path) -> None:
     with opened(folds, noting) as window:
         finish(window)
@@ -272,6 +287,7 @@ def test_closing_while_a_run_works(opened: Opened, folds: Path) -> None:
         assert window.models.run_worker.jobs == ()
 
 
+@pytest.mark.thorough
 def test_a_sealed_run_of_a_study_is_measured_anew_when_its_data_are_there(
     opened: Opened, tmp_path: Path
 ) -> None:

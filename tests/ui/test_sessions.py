@@ -10,7 +10,7 @@ import pytest
 from hands import drop
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QSplitter
+from PySide6.QtWidgets import QApplication, QPushButton, QSplitter
 from waiting import wait_until
 from windows import Opened, settle, write_folds
 from wording import naming
@@ -78,6 +78,18 @@ def test_a_bad_file_leaves_everything_as_it_is(window: MainWindow, tmp_path: Pat
     assert window.loading.isHidden()
     assert window.commands["run"].isEnabled()
     assert str(bad) not in window._settings.recent
+
+
+def test_the_datasets_of_a_folder_are_offered_by_buttons(empty: MainWindow, tmp_path: Path) -> None:
+    places = [write_folds(tmp_path / name, 1) for name in ("Raw", "Scaled")]
+    empty.open_path(str(tmp_path))
+    wait_until(lambda: empty.notice.newest)
+    buttons = {button.text(): button for button in empty.notice.newest.findChildren(QPushButton)}
+    assert [*buttons] == ["Raw", "Scaled"]
+    buttons["Scaled"].click()
+    wait_until(lambda: empty.session.dataset is not None)
+    assert Path(empty.session.plan.data) == places[1]
+    assert empty.notice.text() == ""
 
 
 def test_loading_can_be_cancelled(window: MainWindow, folds: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hands import pick, type_into, write
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
@@ -66,6 +67,7 @@ def test_the_slider_moves_the_grid_and_leaves_the_other_values(ran: MainWindow) 
     np.testing.assert_allclose(window.current.values[1], 2**0.25)
 
 
+@pytest.mark.thorough
 def test_without_a_grid_the_slider_rests(ran: MainWindow) -> None:
     window = ran
     window.session.change("editing", method="rankboost", parameters={"n_rounds": [5, 9]})
@@ -177,6 +179,7 @@ def test_there_is_no_slider_where_its_value_is_the_only_one(ran: MainWindow) -> 
     assert not slider.isHidden()
 
 
+@pytest.mark.thorough
 def test_swaps_and_best_sets_are_chosen_in_the_form(ran: MainWindow) -> None:
     window = ran
     form, errors = window.sections.method.form, []

@@ -54,7 +54,7 @@ missing values, scale or select features, and create folds.
   rankstudio convert --qrels ir_datasets:msmarco-passage/dev --run bm25=run1.txt msmarco.txt
 
 TREC data contain the judged documents only. A judged document that a run did not retrieve has a missing
-value; a retrieved document without a judgement is left out.
+value; a retrieved document without a judgment is left out.
 
 Feature logs of Elasticsearch, OpenSearch, Solr or Vespa contain the documents that are both logged and
 judged; a note counts the others, and --unmatched writes them to a file.
@@ -91,7 +91,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--qrels",
         action="store_true",
-        help="DATA is a TREC judgement file, or a collection such as ir_datasets:msmarco-passage/dev (extra "
+        help="DATA is a TREC judgment file, or a collection such as ir_datasets:msmarco-passage/dev (extra "
         '"ir-datasets"); give the runs with --run',
     )
     parser.add_argument(
@@ -99,7 +99,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="runs",
         action="append",
         metavar="NAME=FILE",
-        help="TREC run for the judgements DATA; its scores become feature NAME; repeatable",
+        help="TREC run for the judgments DATA; its scores become feature NAME; repeatable",
     )
     parser.add_argument(
         "--unmatched",
@@ -203,7 +203,7 @@ def _print_data(part: RankingDataset, form: DataFormat, *, comments: bool) -> No
 
 
 def _runs(args: argparse.Namespace) -> dict[str, Path] | None:
-    """Return the runs by name that are named for judgements; None where none is."""
+    """Return the runs by name that are named for judgments; None where none is."""
     from rankstudio.engine.data.formats.trec import is_collection
 
     if (args.qrels or is_collection(args.data)) and args.runs is None:

@@ -15,7 +15,7 @@ from rankstudio.engine.data.formats.feature_logs import holds_logs, logs_in
 from rankstudio.engine.data.formats.judgments import judgment_files
 from rankstudio.engine.data.formats.recognised_form import sizes_file
 from rankstudio.engine.data.formats.trec import is_qrels_name, runs_beside
-from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError
+from rankstudio.engine.errors import DatasetError, OutputError, RankStudioError, SeveralDatasetsError
 from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import is_there
 
@@ -119,11 +119,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
         return found
     deeper = {child: folds for child in children(path) if child.is_dir() and (folds := _folds_in(child))}
     if len(deeper) > 1:
-        raise DatasetError(
-            tr("{path}: found {n_deeper} datasets ({deeper}), expected one. Open one of them.").format(
-                path=path, n_deeper=len(deeper), deeper=_listed(deeper)
-            )
-        )
+        raise SeveralDatasetsError(path, tuple(deeper))
     if not deeper:
         raise DatasetError(
             tr("{path}: found no dataset, expected {looked_for}.").format(

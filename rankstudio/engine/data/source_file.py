@@ -409,6 +409,11 @@ def checksum_of(path: Path) -> str:
         return file.checksum().partition(":")[2]
 
 
+def utf_16_error(path: Path) -> FormatError:
+    """Return the error of a text that begins with a byte order mark of UTF-16."""
+    return FormatError(path, 1, 1, tr("text in UTF-16"), tr("UTF-8; save the file in UTF-8"))
+
+
 def line_error(path: Path, line: int, found: str, expected: str) -> FormatError:
     """Return the error of a line of a file, numbered from 1."""
     return FormatError(path, line, 0, quoted(found), expected)

@@ -62,6 +62,8 @@ class DatasetSummary:
         Number of documents of each query.
     without_relevant : int
         Number of queries without a label above 0.
+    only_relevant : int
+        Number of queries with labels above 0 alone: binary measures are 1 there, whatever the ranking.
     features : tuple of FeatureSummary
         One a column; of very many columns, those that are shown.
     n_features : int
@@ -73,6 +75,7 @@ class DatasetSummary:
     labels: tuple[tuple[float, int], ...]
     query_sizes: Ints
     without_relevant: int
+    only_relevant: int
     features: tuple[FeatureSummary, ...]
     n_features: int = 0
 
@@ -104,7 +107,10 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     none = np.zeros(first.n_features, dtype=np.int64)
     missing = sum((part.missing for part in parts if part.missing.size), none)
     values, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
-    best = np.concatenate([np.maximum.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
+    worst, best = (
+        np.concatenate([extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
+        for extreme in (np.minimum, np.maximum)
+    )
     columns = (first.feature_ids, minimum, maximum, total / m, zeros / m, constant, missing)
     ids, *numbers = (column.tolist() for column in columns)
     features = tuple(FeatureSummary(*row) for row in zip(ids, first.feature_names, *numbers, strict=True))
@@ -114,6 +120,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         labels=tuple((float(v), int(c)) for v, c in zip(values, counts, strict=True)),
         query_sizes=np.concatenate([np.diff(part.query_ptr) for part in parts]),
         without_relevant=int(np.count_nonzero(best <= 0)),
+        only_relevant=int(np.count_nonzero(worst > 0)),
         features=features,
         n_features=first.n_features,
     )

@@ -344,7 +344,9 @@ class Evaluator:
                 f"an array of shape {rows.shape}",
                 f"one score for each of the {self.n_documents} documents, one row per model",
             )
-        return rows if self._order is None else rows[:, self._order]
+        return (
+            rows if self._order is None else np.take(rows, self._order, axis=1)
+        )  # rows[:, …] is not in C order
 
     def _averages(self, rows: Floats) -> dict[str, Floats]:
         averages = np.empty((len(self.measures), rows.shape[0]))

@@ -267,7 +267,8 @@ class ComparisonDialog(QDialog):
         plans = [row.plan for row in rows if not row.there]
         self._run.setText(tr("&Run in the background") if plans or not rows else tr("&Compare"))
         self._run.setEnabled(bool(rows))
-        self._work.setText(self._said(rows, plans))
+        left_out = self._pipelines.left_out([row.plan for row in rows])
+        self._work.setText(" ".join(filter(None, (self._said(rows, plans), left_out))))
         self._offer()
         self._offer_removal()
 

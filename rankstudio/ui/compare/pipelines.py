@@ -12,6 +12,7 @@ from rankstudio.engine.data.dataset import FoldedDataset
 from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.methods.catalog import Kind, method
 from rankstudio.engine.methods.catalog.method import StepKind
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.model.session import Session, reading
@@ -95,7 +96,7 @@ class Pipelines:
         return [plan for i, plan in enumerate(plans) if here[i] not in here[:i]]
 
     def made(self, selector: str, ranker: str) -> Plan:
-        """Return the pipeline of a method and a ranker, with the form's protocol and k.
+        """Return the pipeline of a method and a ranker, with the form's protocol, k, pins and bans.
 
         Raises
         ------
@@ -104,12 +105,20 @@ class Pipelines:
         """
         form = self._session.plan
         ranker = ranker if method(selector).selects else OWN_MODEL
-        own = form.parameters if selector == form.method else {}
-        limit = StepKind.FEATURES.limit
-        if limit in form.parameters and limit in {p.name for p in method(selector).parameters}:
-            own = {**own, limit: form.parameters[limit]}
+        limit, known = StepKind.FEATURES.limit, method(selector).parameters
+        taken = {p.name for p in known if p.name == limit or p.kind is Kind.FEATURES}
+        whole = selector == form.method
+        own = {name: value for name, value in form.parameters.items() if whole or name in taken}
         ranked = form.ranker_parameters if (selector, ranker) == (form.method, form.ranker) else {}
         return form.changed(method=selector, ranker=ranker, parameters=own, ranker_parameters=ranked)
+
+    def left_out(self, plans: Sequence[Plan]) -> str:
+        """Return a sentence where a method does not know features that the form pins or bans; else ""."""
+        form = self._session.plan
+        named = {p.name for p in form.entry.parameters if p.kind is Kind.FEATURES and form.parameters[p.name]}
+        if all(named <= plan.parameters.keys() for plan in plans):
+            return ""
+        return tr("Pinned and banned features apply only to {method}.").format(method=form.entry.label)
 
     def rows(self, plans: Sequence[Plan], data: Sequence[str], labels: Sequence[str] = ()) -> list[Pipeline]:
         """Return every pipeline on every dataset; scores that were given are those of one.

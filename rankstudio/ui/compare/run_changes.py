@@ -13,18 +13,21 @@ from rankstudio.engine.experiment.storage.study_contents import RunLabel
 from rankstudio.ui.compare.runs_panel import RunsPanel
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
-from rankstudio.ui.model.run_queue import Runs
+from rankstudio.ui.model.run_queue import Runs, leave
 from rankstudio.ui.model.run_record import RunRecord
-from rankstudio.ui.model.session import LastingChange, Session
+from rankstudio.ui.model.session import NOTHING_CHOSEN, LastingChange, Session
 from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.process.turns import single_shot
 from rankstudio.ui.widgets import Notices, Question
 
 _NO_LABEL = tr("{path}: this study is read-only.")
 _NO_REMOVAL = tr("{path}: run {key} stays in the list, because this study is read-only.")
 
+_SETTLED_MILLISECONDS = 400
+
 
 class RunChanges(Controller):
-    """Takes what is written into the table of runs into their records and the study, and removes runs.
+    """Takes what is written into the table of runs or chosen of one into the study, and removes runs.
 
     A removed run leaves the list; the study marks it, and keeps what it found.
 
@@ -48,6 +51,9 @@ class RunChanges(Controller):
         self._runs.storageBegan.connect(self._store_named)
         self._runs.marked.connect(self._mark)
         self._runs.cleared.connect(self._forget)
+        self._runs.choiceKept.connect(self._store_choice)
+        self._settled = single_shot(_SETTLED_MILLISECONDS, self.keep_choice, self)
+        models.session.choiceChanged.connect(self._settled.start)
         self._undo.indexChanged.connect(self._withdraw)
 
     @Slot(object)
@@ -60,7 +66,7 @@ class RunChanges(Controller):
         if record.state.ended or Question.ask(self._window, tr("Remove run"), text, tr("&Remove")):
             self._undo.push(_Removal(self._models.session, self._runs, record))
             self._offer = tr("Run {key} is removed.").format(key=record.key)
-            self._notice.say(self._offer, "info", tr("Undo"), self._undo.undo)
+            self._notice.say(self._offer, "info", {tr("Undo"): self._undo.undo})
 
     @Slot(int, str, str)
     def _write(self, key: int, what: str, text: str) -> None:
@@ -112,9 +118,24 @@ class RunChanges(Controller):
 
     @Slot(object)
     def _store_named(self, record: RunRecord) -> None:
-        """Note what was written before the study knew the run."""
+        """Note what was written or chosen before the study knew the run."""
         if record.label != RunLabel():
             self._store_label(record)
+        if record.choice != NOTHING_CHOSEN:
+            self._store_choice(record)
+
+    @Slot()
+    def keep_choice(self) -> None:
+        """Keep what is chosen of the run that is shown, soon after: the process may be killed."""
+        self._settled.stop()
+        leave(self._models.session, self._runs)
+
+    @Slot(object)
+    def _store_choice(self, record: RunRecord) -> None:
+        study, key, choice = self._models.study_store.study, record.stored, record.choice
+        if study is not None and key is not None and not study.read_only:
+            what = tr("Storing the choice of run {key}").format(key=record.key)
+            self._store(what, partial(study.set_choice, key, choice.values, choice.place))
 
     def _store_label(self, record: RunRecord) -> None:
         """Note it in the study; a run that has not begun is not there yet."""

@@ -437,13 +437,19 @@ def _documents(summary: DatasetSummary) -> str:
         "{without_relevant:,} queries have no relevant document.",
         summary.without_relevant,
     )
-    return f"{text} {lacking}".format(
+    useless = trn(
+        "{only_relevant:,} query has only relevant documents.",
+        "{only_relevant:,} queries have only relevant documents.",
+        summary.only_relevant,
+    )
+    return f"{text} {lacking} {useless if summary.only_relevant else ''}".rstrip().format(
         n_documents=summary.n_documents,
         n_queries=summary.n_queries,
         min=sizes.min(),
         max=sizes.max(),
         median=np.median(sizes),
         without_relevant=summary.without_relevant,
+        only_relevant=summary.only_relevant,
     )
 
 

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.models import Model as PortableModel
     from rankstudio.engine.export.score_function import ScoreFunction
 
+_NO_MODEL = tr("No current model: run a method first.")
+
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
     """Return everything that can be exported, with the reason where it cannot be just now."""
@@ -139,7 +141,7 @@ def _of_model(about: str, model: SelectedModel | None) -> str:
 
 def _why_no_model(model: SelectedModel | None) -> str:
     if model is None:
-        return tr("No current model: run a method first.")
+        return _NO_MODEL
     if not model.step.learned:
         return tr("Given scores have no model to rank other documents.")
     return "" if model.step.whole else NOT_WHOLE
@@ -372,7 +374,7 @@ def feature_set_item(selected: SelectedModel | None, dataset: FoldedDataset | No
     if found is None or dataset is None:
         why = tr("No feature set: choose File → Import feature set….")
     elif selected is None or not selected.step.selected:
-        why = tr("No current model: run a method first.")
+        why = _NO_MODEL
     else:
         ids, names = dataset.feature_ids.tolist(), dataset.feature_names
         try:
@@ -567,7 +569,7 @@ def _formats(n_parts: int) -> tuple[tuple[str, str], ...]:
 
 def _why_not(model: SelectedModel | None) -> str:
     if model is None:
-        return tr("No current model: run a method first.")
+        return _NO_MODEL
     if not model.step.selected:
         return tr("Given scores have no selected features.")
     return tr("The data are not open, so the documents cannot be written.")

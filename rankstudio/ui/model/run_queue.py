@@ -98,6 +98,8 @@ class Runs(QObject):
     """Whether a run that the study keeps is removed (RunRecord, whether it is) has to be noted there."""
     labelled = Signal(object)
     """A run is called otherwise, or something else is noted of it (RunRecord)."""
+    choiceKept = Signal(object)
+    """Another model of a run was chosen (RunRecord)."""
     storageBegan = Signal(object)
     """A run began that the study stores (RunRecord)."""
     storageFailed = Signal(str)
@@ -345,8 +347,10 @@ def look_at(session: Session, runs: Runs, record: RunRecord) -> None:
 
 def leave(session: Session, runs: Runs) -> None:
     """Keep what is chosen of the run that is shown, before another one is."""
-    if runs.shown is not None and runs.shown.dataset is session.dataset:
-        runs.shown.choice = session.choice
+    shown = runs.shown
+    if shown is not None and shown.dataset is session.dataset and shown.choice != session.choice:
+        shown.choice = session.choice
+        runs.choiceKept.emit(shown)
 
 
 class RunMarks(QObject):

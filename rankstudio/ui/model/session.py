@@ -276,6 +276,11 @@ class Session(QObject):
         choice = Choice(values, place)
         self._do(replace(self._state, choice=choice), tr("choosing a model"), "slider" if gliding else "")
 
+    def restore_choice(self, plan: Plan, choice: Choice) -> None:
+        """Take what was chosen the last time of a run that had a plan; nobody needs to undo that."""
+        if (plan.method, plan.ranker) == (self.plan.method, self.plan.ranker):
+            self._put(replace(self._state, choice=choice))
+
     def go_back_to(self, plan: Plan, text: str, choice: Choice = NOTHING_CHOSEN) -> None:
         """Take the plan of a run again, and what was chosen of it.
 

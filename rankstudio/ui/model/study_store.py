@@ -23,7 +23,7 @@ from rankstudio.engine.experiment.versions import versions
 from rankstudio.ui.background.worker import CancelFlag, JobFunction
 from rankstudio.ui.language import tr
 from rankstudio.ui.model.run_record import Clock, RunRecord, RunState
-from rankstudio.ui.model.session import reading
+from rankstudio.ui.model.session import Choice, reading
 from rankstudio.ui.process.crash import data_folder
 
 if TYPE_CHECKING:
@@ -275,6 +275,7 @@ def _read_run(study: Study, summary: RunSummary, known: dict[object, FoldedDatas
         baselines={fold.fold: fold.baseline for fold in folds},
         stored=key,
         label=study.label(key),
+        choice=Choice(*study.choice(key)),
         recorded=recorded,
         origin=f"{_when(summary.finished or summary.created)}, {_by(summary.versions)}",
         why_not_on=_why_not_on(summary.versions) or (READ_ONLY if study.read_only else ""),

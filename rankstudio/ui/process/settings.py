@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QSettings, QThread
 
 from rankstudio.engine.errors import OutputError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -70,6 +70,26 @@ class Settings:
         self._store = QSettings(str(path), QSettings.Format.IniFormat)
         if self._store.status() != QSettings.Status.NoError:
             _log.info("The settings in %s cannot be read; starting afresh.", self.folder)
+        self._given: dict[str, Any] = {}  # by the window, which gives most values again at each save
+        self._thread: QThread | None = None
+
+    def write_aside(self) -> None:
+        """Write what is set from now on soon, and on another thread: the disk may take long.
+
+        The thread runs Qt's event loop alone: a call from Python would keep the interpreter from the window.
+        """
+        self._thread = QThread()
+        self._thread.setObjectName("settings")
+        self._store.moveToThread(self._thread)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write to the disk now, and end the thread."""
+        self.sync()
+        if self._thread is not None:
+            self._thread.quit()
+            self._thread.wait()
+            self._thread = None
 
     def bytes(self, key: str) -> QByteArray | None:
         """Return a stored layout, or None."""
@@ -90,10 +110,15 @@ class Settings:
 
     def set(self, key: str, value: QByteArray | str | float | None) -> None:
         """Store a value; None forgets it."""
+        if key in self._given and self._given[key] == value:
+            return
+        self._given[key] = value
         if value is None:
             self._store.remove(key)
         else:
             self._store.setValue(key, value)
+        # Qt asks for this itself, but not where its thread is just done with writing.
+        QCoreApplication.postEvent(self._store, QEvent(QEvent.Type.UpdateRequest))
 
     def sync(self) -> None:
         """Write to the disk now."""
@@ -156,11 +181,9 @@ class Settings:
         OutputError
             Where it cannot be written.
         """
-        partial = self.folder / "plan.toml.part"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            save_plan(plan, partial)
-            partial.replace(self.folder / "plan.toml")
+            save_plan(plan, self.folder / "plan.toml")
         except OSError as error:
             raise OutputError(
                 tr("{folder}: the plan could not be stored: {strerror}.").format(

@@ -20,7 +20,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.session import Session
 from rankstudio.ui.select.form import MethodForm
 from rankstudio.ui.style.theme import Theme
-from rankstudio.ui.widgets.notice import Notice, Notices
+from rankstudio.ui.widgets.notice import Notice
 
 _TEXTS = {
     "select_by": tr("choosing by {}"),
@@ -145,11 +145,6 @@ class FoldHint(QObject):
         session.datasetChanged.connect(self._update)
         session.planChanged.connect(self._update)
 
-    def say_opened(self, notice: Notices) -> None:
-        """Show it for data that have just been opened, where no bar that says so is seen."""
-        if self._said and not any(bar.isVisible() for bars in self._bars.values() for bar in bars):
-            self._say(notice)
-
     @Slot()
     def _update(self) -> None:
         """Show what the data lack by now; a bar that was closed stays so until something else is lacking."""
@@ -163,12 +158,9 @@ class FoldHint(QObject):
         for part, bars in self._bars.items():
             for bar in bars:
                 if part in lacking:
-                    self._say(bar)
+                    bar.say(self._said, "info", {tr("Choose folds"): self.asked.emit})
                 else:
                     bar.hide()
-
-    def _say(self, bar: Notice | Notices) -> None:
-        bar.say(self._said, "info", tr("Choose folds"), self.asked.emit)
 
 
 def lacking_parts(dataset: FoldedDataset, plan: Plan) -> tuple[str, ...]:

@@ -223,6 +223,7 @@ class RunCommands(Controller):
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
-        leave(self._session, self._runs)
-        self._session.select(None, None)
+        if self._runs.current is None:  # the run is shown at once
+            leave(self._session, self._runs)
+            self._session.select(None, None)
         self._runs.start(self._session.plan, dataset, paused=paused)

@@ -294,6 +294,8 @@ class RunController(Controller):
         unmeasured = absence.documents(why) if why else absence.run(NO_MEASURES)
         self.curves.explain(self._preparation or absence.run(NO_CRITERION), self._preparation or unmeasured)
         self.heat.explain(absence.documents(why) if why else absence.run(""))
+        if self._current.model is None:
+            self.candidates.clear(absence.model(NO_STEP))
 
     @Slot(object)
     def _show_measured(self, records: tuple[RunRecord, ...]) -> None:

@@ -322,5 +322,5 @@ class Help(QObject):
             if closed == text:
                 reports.forget()
 
-        self._notice.say(text, "info", tr("Copy report"), copy)
+        self._notice.say(text, "info", {tr("Copy report"): copy})
         self._notice.closed.connect(forget)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
+from rankstudio.engine.experiment.results.results import undecided_notes
 from rankstudio.ui.model.run_queue import Runs
 from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.shell.workspace import Workspace
@@ -49,8 +50,8 @@ class RunMessages(QObject):
         self._forget(record.key)
         if record.state is RunState.FAILED:
             self._open[record.key] = record.failure, "error"
-        elif record.notes:
-            self._open[record.key] = record.notes[0].what, "warning"
+        elif notes := (*record.notes, *undecided_notes(record.plan, tuple(record.folds.values()))):
+            self._open[record.key] = notes[0].what, "warning"
         if record.key in self._open:
             self._say(record.key)
 

@@ -95,12 +95,13 @@ class _DropArea(QWidget):
         super().__init__()
         self._theme = theme
         self.setFixedWidth(_WIDTH)
-        title = named(PlainLabel(tr("Drop a LETOR file or a folder of folds here")), role="heading")
+        title = named(PlainLabel(tr("Drop LETOR text, a table or a folder of folds here")), role="heading")
         text = PlainLabel(
             tr(
                 "A folder with Fold1 … Fold5 opens as one dataset; train, validation and test "
-                "files are found by name. Feature logs of Elasticsearch, OpenSearch, Solr or Vespa open with "
-                "the judgments next to them.\n\nNew here? The sample shows feature selection within a minute."
+                "files are found by name. A table (CSV, Parquet, …) has a row per document. Feature logs of "
+                "Elasticsearch, OpenSearch, Solr or Vespa open with the judgments next to them."
+                "\n\nNew here? The sample shows feature selection within a minute."
             )
         )
         named(text, role="muted").setWordWrap(True)

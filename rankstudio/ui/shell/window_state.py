@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
 from rankstudio.engine.errors import RankStudioError
+from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.process.settings import Settings
@@ -35,9 +36,9 @@ class WindowState(Controller):
         super().__init__(window)
         self._window, self._workspace = window, workspace
         self._session, self._runs = models.session, models.runs
-        self._theme, self._settings = theme, settings
+        self._theme, self._settings, self._worker = theme, settings, models.task_worker
         self._told_of_failure = False
-        self._timer = single_shot(_DELAY_MILLISECONDS, self.save, self)
+        self._timer = single_shot(_DELAY_MILLISECONDS, self._save_aside, self)
         for signal in (self._runs.shownChanged, self._session.planChanged, theme.changed):
             signal.connect(self._save_soon)
 
@@ -52,10 +53,33 @@ class WindowState(Controller):
             window.restoreGeometry(geometry)
         self._workspace.restore(self._settings)
 
-    @Slot()
     def save(self) -> None:
-        """Keep everything now."""
+        """Keep everything now, and wait for the disk."""
         self._timer.stop()
+        self._note()
+        try:
+            if self._session.dataset is not None:
+                self._settings.save_plan(self._session.plan)
+                self._tell_of_success()
+        except RankStudioError as error:
+            self._tell_of_failure(str(error))
+        self._settings.sync()
+
+    @Slot()
+    def _save_aside(self) -> None:
+        """Keep everything; nothing here waits for the disk, which may be on a network."""
+        self._note()
+        if self._session.dataset is not None:
+            self._worker.task(
+                tr("Saving the plan"),
+                self._settings.save_plan,
+                self._session.plan,
+                on_done=lambda _: self._tell_of_success(),
+                on_error=self._tell_of_failure,
+                slot="plan",
+            )
+
+    def _note(self) -> None:
         settings, session = self._settings, self._session
         settings.set("window/geometry", self._window.saveGeometry())
         settings.set("window/theme", self._theme.mode)
@@ -64,16 +88,16 @@ class WindowState(Controller):
         settings.set("study/data", session.plan.data if session.dataset else None)
         shown = self._runs.shown
         settings.set("study/shown", shown.stored.id if shown is not None and shown.stored else None)
-        try:
-            if session.dataset is not None:
-                settings.save_plan(session.plan)
-                self._told_of_failure = False
-                self.saved.emit()
-        except RankStudioError as error:
-            if not self._told_of_failure:
-                self.failed.emit(str(error))
-            self._told_of_failure = True
-        settings.sync()
+
+    def _tell_of_success(self) -> None:
+        self._told_of_failure = False
+        self.saved.emit()
+
+    def _tell_of_failure(self, text: str) -> None:
+        """Say once that nothing can be kept."""
+        if not self._told_of_failure:
+            self.failed.emit(text)
+        self._told_of_failure = True
 
     @Slot()
     def _save_soon(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from rankstudio.engine.errors import (
     NoQueriesError,
     ParameterError,
     RankStudioError,
+    SeveralDatasetsError,
     UnknownColumnsError,
 )
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -45,6 +47,7 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.notice import Question
 
 _JUDGMENTS = tr("Judgments (*.txt *.csv *.tsv *.json *.qrels);;All files (*)")
+_MOST_OFFERED = 4  # datasets of a folder, by buttons
 _DROPS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
 
@@ -62,6 +65,8 @@ class OpenController(Controller):
     """Other data are open (FoldedDataset)."""
     runAsked = Signal()
     """The data are there that were to be run at once."""
+    offered = Signal(str, str, object)
+    """A message with its level, and what buttons of it do by their labels."""
     warned = Signal(str)
     noted = Signal(str)
     """That data are read from disk, which is of interest as long as nothing else is done."""
@@ -99,7 +104,9 @@ class OpenController(Controller):
     def ask(self) -> None:
         """Ask for a file or folder, and open it."""
         recent = [path for path in self._settings.recent if not is_study(path)]
-        folder = str(Path(recent[0]).parent) if recent else str(Path.home())
+        self._ask_in(str(Path(recent[0]).parent) if recent else str(Path.home()))
+
+    def _ask_in(self, folder: str) -> None:
         dialog = OpenDialog(self._theme, self._window, folder)
         if dialog.exec():
             self.open_paths(dialog.paths())
@@ -120,6 +127,8 @@ class OpenController(Controller):
     def _ask_again(self, path: str, options: Plan, outcome: Outcome) -> None:
         """Ask for what is missing to open data, or say why they were not opened."""
         match outcome.error:
+            case SeveralDatasetsError():
+                self._offer(outcome.error.folder, outcome.error.found)
             case UnknownColumnsError():
                 self._ask_columns(path, options, outcome.error.problem)
             case ColumnValueError():
@@ -130,6 +139,14 @@ class OpenController(Controller):
                 self._ask_queries(path, options, outcome.text)
             case _:
                 self.failed.emit(outcome.text)
+
+    def _offer(self, folder: Path, found: Sequence[Path]) -> None:
+        """Offer the datasets of a folder, each by a button unless they are many."""
+        text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(found))
+        actions = {one.name: partial(self.open_path, str(one)) for one in found}
+        if len(found) > _MOST_OFFERED:
+            actions = {tr("Open…"): partial(self._ask_in, str(folder))}
+        self.offered.emit(text, "info", actions)
 
     def _ask_columns(self, path: str, options: Plan, problem: str) -> None:
         """Ask what the columns of a table are, once its first rows are there; then open it."""

@@ -160,7 +160,7 @@ class WaitingRuns(QObject):
     def offer(self) -> None:
         """Offer what waited the last time, unless that is done."""
         if self._left:
-            self._notice.say(self.text, "info", tr("Run"), self.run)
+            self._notice.say(self.text, "info", {tr("Run"): self.run})
 
     def run(self) -> None:
         """Queue what waited the last time."""

@@ -206,7 +206,9 @@ class StudyFiles(Controller):
         there = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
         found = [r for r in there if r.stored is not None and r.stored.id == shown]
         if there and self._runs.shown is None:
-            self._runs.show((found or there)[-1])
+            record = (found or there)[-1]
+            self._models.session.restore_choice(record.plan, record.choice)
+            self._runs.show(record)
 
     def _show_last(self) -> None:
         if self._runs.records:

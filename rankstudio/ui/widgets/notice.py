@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
@@ -27,6 +29,8 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.layout import fill, named
 
 Level = Literal["info", "warning", "error"]
+Actions = Mapping[str, Callable[[], object]]
+_NONE: Actions = MappingProxyType({})
 _ROLES: dict[Level, str] = {"info": "accent", "warning": "warning", "error": "error"}
 _SAID: dict[Level, str] = {"info": tr("info"), "warning": tr("warning"), "error": tr("error")}
 
@@ -61,7 +65,7 @@ class ClosedByEscape(QWidget):
 
 
 class Notice(ClosedByEscape):
-    """A bar with an icon, a text that wraps and can be selected, perhaps an action, and a way to close it.
+    """A bar with an icon, a text that wraps and can be selected, perhaps actions, and a way to close it.
 
     It is hidden until it has something to say.
 
@@ -69,7 +73,7 @@ class Notice(ClosedByEscape):
     ----------
     theme : Theme
     stacked : bool
-        Whether the action stands below the text, for a narrow place.
+        Whether an action stands below the text, for a narrow place; several always do.
 
     Attributes
     ----------
@@ -93,21 +97,19 @@ class Notice(ClosedByEscape):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._act: Callable[[], object] | None = None
-        self._action = named(QPushButton(), "notice-action")
-        self._action.clicked.connect(self._on_action)
+        self._stacked = stacked
+        self._actions: dict[str, Callable[[], object]] = {}
+        self._buttons: list[QPushButton] = []
         text = tr("Close this message")
         self._close = named(QToolButton(), said=text, tip=text, role="quiet")
         self._close.clicked.connect(self.dismiss)
         icons.set_icon(self._close, theme, "close", "muted")
-        self._lay_out(stacked)
+        self._lay_out()
         self._clock = single_shot(_READING, self.expire, self)
         theme.changed.connect(self._restyle)
         self.hide()
 
-    def say(
-        self, text: str, level: Level = "info", action: str = "", act: Callable[[], object] | None = None
-    ) -> None:
+    def say(self, text: str, level: Level = "info", actions: Actions = _NONE) -> None:
         """Show a message.
 
         Parameters
@@ -115,16 +117,12 @@ class Notice(ClosedByEscape):
         text : str
             Whole sentences.
         level : {"info", "warning", "error"}
-        action : str
-            What a button offers to do about it ("Retry"); no button where empty.
-        act : callable, optional
-            What it does then.
+        actions : mapping of str to callable
+            What buttons offer to do about it ("Retry"), and what they do then.
         """
-        self._act = act
         self._level = level
         self._text.setText(text)
-        self._action.setText(action)
-        self._action.setVisible(bool(action))
+        self._offer(dict(actions))
         self.setAccessibleName(f"{_SAID[level]}: {text}")
         self._restyle()
         self._clock.stop()
@@ -181,10 +179,23 @@ class Notice(ClosedByEscape):
             self.hide()
             self.closed.emit()
 
-    @Slot()
-    def _on_action(self) -> None:
-        if self._act is not None:
-            self._act()
+    def _offer(self, actions: dict[str, Callable[[], object]]) -> None:
+        """Have a button for each action, beside the text or below it."""
+        self._actions = actions
+        while len(self._buttons) < len(actions):
+            button = named(QPushButton(), "notice-action")
+            button.clicked.connect(partial(self._act, len(self._buttons)))
+            self._buttons.append(button)
+        place = self._below if self._stacked or len(actions) > 1 else self._beside
+        for button in self._buttons:
+            button.hide()
+        for button, label in zip(self._buttons, actions, strict=False):
+            button.setText(label)
+            place.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            button.show()
+
+    def _act(self, number: int) -> None:
+        list(self._actions.values())[number]()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the bar: a tinted card in the colour of its level."""
@@ -196,14 +207,12 @@ class Notice(ClosedByEscape):
         painter.setBrush(colors.q(mix(colors.panel, color, 0.12 if colors.dark else 0.07)))
         painter.drawRoundedRect(self.rect().toRectF().adjusted(0.5, _ABOVE + 0.5, -0.5, -0.5), 7, 7)
 
-    def _lay_out(self, stacked: bool) -> None:
-        """Put icon, text and buttons in a row, or the action below it."""
-        row = fill(QHBoxLayout(), self._picture, (self._text, 1), spacing=9)
-        lines = fill(QVBoxLayout(self), row, margins=(11, _ABOVE + 7, 6, 7), spacing=4)
-        if stacked:
-            lines.addWidget(self._action, 0, Qt.AlignmentFlag.AlignHCenter)
-        else:
-            row.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
+    def _lay_out(self) -> None:
+        """Put icon, text and a button in a row, several buttons below it."""
+        self._beside, self._below = QHBoxLayout(), QHBoxLayout()
+        self._below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        row = fill(QHBoxLayout(), self._picture, (self._text, 1), self._beside, spacing=9)
+        fill(QVBoxLayout(self), row, self._below, margins=(11, _ABOVE + 7, 6, 7), spacing=4)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._text.setContentsMargins(0, 3, 0, 3)
 
@@ -270,9 +279,7 @@ class Notices(QWidget):
         """Return all messages that are shown, the newest last."""
         return tuple(bar.text() for bar in self._shown)
 
-    def say(
-        self, text: str, level: Level = "info", action: str = "", act: Callable[[], object] | None = None
-    ) -> None:
+    def say(self, text: str, level: Level = "info", actions: Actions = _NONE) -> None:
         """Show a message below those that are there; see :meth:`Notice.say`."""
         for bar in [bar for bar in self._shown if bar.text() == text or bar.level == level == "info"]:
             self._remove(bar)
@@ -283,8 +290,8 @@ class Notices(QWidget):
         self._column.removeWidget(bar)
         self._column.addWidget(bar)
         self._last = text
-        bar.say(text, level, action, act)
-        if level == "warning" and not action:
+        bar.say(text, level, actions)
+        if level == "warning" and not actions:
             bar.go_when_read()
         self._forget(text)
         self.show()

@@ -125,25 +125,33 @@ class WrappedLabel(QLabel):
     def setText(self, text: str) -> None:
         """Show another text."""
         super().setText(text)
-        self._keep_height()
+        self._tell_rest()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of all lines at the present width where they are kept."""
+        hint = super().minimumSizeHint()
+        return QSize(hint.width(), self._needed()) if self._keeps else hint
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the height that the lines need at the new width."""
+        """Ask for the height that the lines need at the new width, which may be less."""
         super().resizeEvent(event)
-        self._keep_height()
+        if event.oldSize().width() != self.width():
+            self.updateGeometry()
+        self._tell_rest()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Keep the height that the lines need in another font."""
+        """Ask for the height that the lines need in another font."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
-            self._keep_height()
+            self.updateGeometry()
+            self._tell_rest()
 
-    def _keep_height(self) -> None:
-        needs = max(0, self.heightForWidth(self.width())) if self.text() else 0
-        if self._keeps and needs != self.minimumHeight():
-            self.setMinimumHeight(needs)
-        elif not self._keeps:
-            self.setToolTip(plain(self.text()) if needs > self.height() else "")
+    def _needed(self) -> int:
+        return max(0, self.heightForWidth(self.width())) if self.text() else 0
+
+    def _tell_rest(self) -> None:
+        if not self._keeps:
+            self.setToolTip(plain(self.text()) if self._needed() > self.height() else "")
 
 
 class PanelHeader(QFrame):

@@ -41,7 +41,15 @@ def plans(data: Path) -> dict[str, tuple[Plan, str]]:
     filters = {"n_features_to_select": 2, "regularization": (2.0,)}
     return {
         "greedy": (Plan(str(data), "greedy-rankrls", greedy, folds=(2,), seed=3), "MAP"),
-        "searched": (Plan(str(data), "greedy-rankrls", {**greedy, "search": "swap"}, folds=(1,)), ""),
+        "searched": (
+            Plan(
+                str(data),
+                "greedy-rankrls",
+                {**greedy, "search": "swap", "n_features_to_select": 2},
+                folds=(1,),
+            ),
+            "",
+        ),
         "filter": (
             Plan(
                 str(data),
@@ -59,7 +67,7 @@ def plans(data: Path) -> dict[str, tuple[Plan, str]]:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("code") / "with blanks & 'quotes'"
-    return save_folds(folder, 2, n_queries=30, seed=5)
+    return save_folds(folder, 2, n_queries=30, n_redundant=2, n_noise=4, n_constant=1, seed=5)
 
 
 def expected(plan: Plan, measure: str, named: bool = False) -> Expected:

@@ -30,8 +30,9 @@ def test_an_unknown_section_is_refused(study: Path, tmp_path: Path, capsys) -> N
 
 def test_documents_that_changed_are_left_out(study: Path, tmp_path: Path) -> None:
     bare, with_data = tmp_path / "bare.html", tmp_path / "data.html"
-    assert main(["report", str(study), "--out", str(with_data)]) == 0
-    assert main(["report", str(study), "--out", str(bare), "--without-data"]) == 0
+    command = ["report", str(study), "--sections", "data", "--out"]
+    assert main([*command, str(with_data)]) == 0
+    assert main([*command, str(bare), "--without-data"]) == 0
     assert "queries / documents" in with_data.read_text(encoding="utf-8")
     assert "queries / documents" not in bare.read_text(encoding="utf-8")
     train = study.parent / "Made" / "Fold1" / "train.txt"
@@ -39,7 +40,7 @@ def test_documents_that_changed_are_left_out(study: Path, tmp_path: Path) -> Non
     try:
         train.write_bytes(before + before.splitlines(keepends=True)[-1])
         changed = tmp_path / "changed.html"
-        assert main(["report", str(study), "--out", str(changed)]) == 0
+        assert main([*command, str(changed)]) == 0
         assert changed.read_bytes() == bare.read_bytes()
     finally:
         train.write_bytes(before)

@@ -6,22 +6,29 @@ from typing import Any
 
 import numpy as np
 import pytest
+from letor_folder import save_folds
 from wording import naming
 
 from rankstudio.cli import main
+from rankstudio.engine import open_dataset
 from rankstudio.engine.data.preferences.preferences import sample_preferences
-from rankstudio.engine.data.synthetic import open_sample
 from rankstudio.engine.experiment.plan.toml import load_plan
 
 FAST = ["--lambda", "2^-1,2^2", "--folds", "1,2"]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All folds, which protocols divide anew."""
+    return save_folds(tmp_path_factory.mktemp("data") / "Made", n_queries=30, seed=3)
+
+
 @pytest.fixture
-def preferences(tmp_path: Path, monkeypatch) -> Path:
-    """A file of all preferences that the labels of the sample tell, documents by their numbers."""
+def preferences(folder: Path, tmp_path: Path, monkeypatch) -> Path:
+    """A file of all preferences that the labels of the data tell, documents by their numbers."""
     monkeypatch.chdir(tmp_path)
     lines = {}
-    for fold in open_sample().folds:
+    for fold in open_dataset(folder).folds:
         for part in fold.parts.values():
             found = sample_preferences(part)
             for winner, loser, d in zip(found.winner, found.loser, found.magnitude, strict=True):
@@ -40,9 +47,9 @@ def results(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("method", [["greedy-rankrls", "--features", "3"], ["rankrls"]])
 def test_all_preferences_that_labels_tell_are_those_labels(
-    preferences: Path, tmp_path: Path, method: list[str]
+    folder: Path, preferences: Path, tmp_path: Path, method: list[str]
 ) -> None:
-    run = ["run", "--sample", "--method", *method, *FAST, "--cost", "unit"]
+    run = ["run", "--data", str(folder), "--method", *method, *FAST, "--cost", "unit"]
     assert main([*run, "--out", str(tmp_path / "labels")]) == 0
     assert main([*run, "--preferences", str(preferences), "--out", str(tmp_path / "pairs")]) == 0
     labels, pairs = results(tmp_path / "labels"), results(tmp_path / "pairs")
@@ -51,12 +58,12 @@ def test_all_preferences_that_labels_tell_are_those_labels(
 
 
 def test_the_plan_gives_the_same_bits_and_refuses_another_file(
-    preferences: Path, tmp_path: Path, refused
+    folder: Path, preferences: Path, tmp_path: Path, refused
 ) -> None:
     first, again = tmp_path / "first", tmp_path / "again"
     lines = preferences.read_text(encoding="utf-8").splitlines()
     preferences.write_text("\n".join([lines[0], *lines[1::20]]), encoding="utf-8")
-    run = ["run", "--sample", "--preferences", str(preferences), "--features", "2", *FAST]
+    run = ["run", "--data", str(folder), "--preferences", str(preferences), "--features", "2", *FAST]
     assert main([*run, "--protocol", "3-fold, nested 2-fold", "--out", str(first)]) == 0
     plan = load_plan(first / "plan.toml")
     assert plan.preferences["path"] == str(preferences)
@@ -67,8 +74,10 @@ def test_the_plan_gives_the_same_bits_and_refuses_another_file(
     refused(["run", str(first / "plan.toml")], "preferences plan")
 
 
-def test_ranksvm_learns_from_them_behind_greedy_rankrls(preferences: Path, tmp_path: Path) -> None:
-    run = ["run", "--sample", "--preferences", str(preferences), "--features", "2", "--folds", "1"]
+def test_ranksvm_learns_from_them_behind_greedy_rankrls(
+    folder: Path, preferences: Path, tmp_path: Path
+) -> None:
+    run = ["run", "--data", str(folder), "--preferences", str(preferences), "--features", "2", "--folds", "1"]
     ranked = ["--ranker", "ranksvm", "--ranker-C", "1", "--lambda", "1"]
     assert main([*run, *ranked, "--out", str(tmp_path / "pairs")]) == 0
     assert len(results(tmp_path / "pairs")["folds"][0]["selected"]) in (1, 2)
@@ -83,15 +92,15 @@ def test_ranksvm_learns_from_them_behind_greedy_rankrls(preferences: Path, tmp_p
     ],
 )
 def test_what_learns_from_labels_alone_is_refused(
-    preferences: Path, capsys, options: list[str], sentence: str
+    folder: Path, preferences: Path, capsys, options: list[str], sentence: str
 ) -> None:
-    assert main(["run", "--sample", "--preferences", str(preferences), *options]) == 1
+    assert main(["run", "--data", str(folder), "--preferences", str(preferences), *options]) == 1
     assert naming(sentence).search(" ".join(capsys.readouterr().err.split()))
 
 
-def test_a_query_that_no_part_has_is_named_with_its_line(preferences: Path, capsys) -> None:
+def test_a_query_that_no_part_has_is_named_with_its_line(folder: Path, preferences: Path, capsys) -> None:
     preferences.write_text(preferences.read_text(encoding="utf-8") + "\nnowhere,1,2\n", encoding="utf-8")
-    assert main(["run", "--sample", "--preferences", str(preferences)]) == 1
+    assert main(["run", "--data", str(folder), "--preferences", str(preferences)]) == 1
     assert naming("nowhere").search(" ".join(capsys.readouterr().err.split()))
 
 
@@ -103,10 +112,10 @@ def test_scores_of_others_learn_from_nothing(preferences: Path, refused) -> None
 
 
 @pytest.fixture
-def clicks(tmp_path: Path) -> Path:
-    """A log in which the first documents of each query of the sample are shown in two orders."""
+def clicks(folder: Path, tmp_path: Path) -> Path:
+    """A log in which the first documents of each query of the data are shown in two orders."""
     lines = {}
-    for part in (part for fold in open_sample().folds for part in fold.parts.values()):
+    for part in (part for fold in open_dataset(folder).folds for part in fold.parts.values()):
         for q, query in enumerate(part.query_ids):
             own = part.y[part.query_ptr[q] : part.query_ptr[q + 1]][:4]
             order = np.argsort(-own, kind="stable")
@@ -122,8 +131,10 @@ def clicks(tmp_path: Path) -> Path:
     return path
 
 
-def test_clicks_are_learned_from_and_said_to_be_clicks(clicks: Path, tmp_path: Path, refused, capsys) -> None:
-    run = ["run", "--sample", "--method", "rankrls", *FAST, "--preferences", str(clicks)]
+def test_clicks_are_learned_from_and_said_to_be_clicks(
+    folder: Path, clicks: Path, tmp_path: Path, refused, capsys
+) -> None:
+    run = ["run", "--data", str(folder), "--method", "rankrls", *FAST, "--preferences", str(clicks)]
     plans = {}
     for name, options in (
         ("usual", []),

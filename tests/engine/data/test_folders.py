@@ -11,7 +11,13 @@ from wording import naming
 
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats import part_reader
-from rankstudio.engine.errors import Cancelled, DatasetError, FileAccessError, FormatError
+from rankstudio.engine.errors import (
+    Cancelled,
+    DatasetError,
+    FileAccessError,
+    FormatError,
+    SeveralDatasetsError,
+)
 from rankstudio.engine.support import memory
 
 LINE = b"1 qid:1 1:0.5 2:%d\n"
@@ -111,6 +117,14 @@ def test_what_cannot_be_opened(tmp_path: Path, names: list[str], words: str) -> 
     make(tmp_path, *names)
     with pytest.raises(DatasetError, match=naming(words)):
         open_dataset(tmp_path)
+
+
+def test_an_error_on_several_datasets_names_what_to_type(tmp_path: Path) -> None:
+    make(tmp_path, "A/train.txt", "B/train.txt", "C/train.txt")
+    with pytest.raises(SeveralDatasetsError) as caught:
+        open_dataset(tmp_path)
+    assert caught.value.found == tuple(tmp_path / name for name in "ABC")
+    assert all(str(place) in str(caught.value) for place in caught.value.found)
 
 
 def test_nothing_there(tmp_path: Path) -> None:

@@ -48,7 +48,10 @@ def opened(path: Path, judge: str = "", **more: Any) -> Any:
     return open_dataset(path, columns={"labels": JUDGES, "label": judge, **more})
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=max(settings().max_examples // 3, 5),  # parquet takes its time
+)
 @given(seed=st.integers(0, 10_000), on_disk=st.booleans(), suffix=st.sampled_from(["csv", "parquet"]))
 def test_each_judge_has_the_data_of_a_file_with_the_label_alone(
     seed: int, on_disk: bool, suffix: str, tmp_path: Path

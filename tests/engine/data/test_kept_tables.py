@@ -119,7 +119,7 @@ def test_every_damage_is_noticed_and_mended(path: Path, folder: Path, parses: li
     rng = np.random.default_rng(0)
     half, zero = len(whole) // 2, b"\0"
     damages = [None, b"", b"x", whole[:-1], whole[:half], whole + zero, whole[4:], b"\1" * len(whole)]
-    for at in rng.integers(0, len(whole), 20).tolist():
+    for at in rng.integers(0, len(whole), 6).tolist():
         flipped = bytearray(whole)
         flipped[at] ^= 1 << int(rng.integers(8))
         damages.append(bytes(flipped))
@@ -211,8 +211,8 @@ def test_the_users_own_folder_is_the_default(monkeypatch: pytest.MonkeyPatch) ->
 def test_cancelling_at_any_moment_leaves_no_half_of_an_entry(
     path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "BLOCK", 1 << 15)
-    path.write_bytes(TEXT * 2_000)
+    monkeypatch.setattr(store, "BLOCK", 1 << 14)
+    path.write_bytes(TEXT * 700)
     finished = False
     for step in range(1000):
         asked: list[int] = []

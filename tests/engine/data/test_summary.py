@@ -45,6 +45,8 @@ def test_labels_and_queries_are_counted():
     assert summary.query_sizes.tolist() == [3, 1, 5, 2]
     relevant = [part.y[a:b].max() > 0 for a, b in zip(part.query_ptr, part.query_ptr[1:], strict=False)]
     assert summary.without_relevant == relevant.count(False)
+    alone = [part.y[a:b].min() > 0 for a, b in zip(part.query_ptr, part.query_ptr[1:], strict=False)]
+    assert summary.only_relevant == alone.count(True) > 0
 
 
 def test_missing_values_add_up_over_parts_that_counted_them():

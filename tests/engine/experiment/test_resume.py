@@ -44,7 +44,7 @@ def test_an_own_file_that_changed_is_noticed(path: Path, tmp_path: Path) -> None
     own = tmp_path / "own.csv"
     ids = dataset().feature_ids.tolist()
     own.write_text("\n".join(["feature,importance", *(f"{i},{i}" for i in ids)]))
-    plan = Plan("small", "fsmrank", {"importance": str(own)})
+    plan = Plan("small", "fsmrank", {"importance": str(own), "max_iter": 10})
     with Study.create(path) as study:
         events = run_stored(plan, dataset(), study)
         next(event for event in events if isinstance(event, UnitFinished))

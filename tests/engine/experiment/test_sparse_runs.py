@@ -76,7 +76,11 @@ PLANS: dict[str, dict[str, Any]] = {
         "parameters": {"n_features_to_select": (3,)}, "select_by": "leave-query-out MAP"
     },
     "greedy, then RankSVM": {"parameters": {"n_features_to_select": (3,)}, "ranker": "ranksvm"},
-    "greedy, then LambdaMART": {"parameters": {"n_features_to_select": (3,)}, "ranker": "lambdamart"},
+    "greedy, then LambdaMART": {
+        "parameters": {"n_features_to_select": (2,)},
+        "ranker": "lambdamart",
+        "ranker_parameters": {"n_rounds": 5},
+    },
     "RankRLS": {"method": "rankrls", "select_by": CRITERION},
     "RankSVM": {"method": "ranksvm", "parameters": {"C": (0.1,), "tol": (1e-9,)}},
     "RankSVM, hinge": {"method": "ranksvm", "parameters": {"C": (0.01,), "loss": ("hinge",), "tol": (1e-9,)}},

@@ -119,7 +119,7 @@ def test_any_change_ends_in_scores_or_a_sentence() -> None:
     X, text, draw = problem()[0], learned(), random.Random(5)
     end = text.index("end of trees")
     refused = 0
-    for _ in range(400):
+    for _ in range(150):
         at = draw.randrange(end)
         junk = draw.choice(
             ["9", "-", "", "999999999", " ", "\n", "=", "nan", "1e308", chr(draw.randrange(32, 127))]
@@ -130,7 +130,7 @@ def test_any_change_ends_in_scores_or_a_sentence() -> None:
         except DataError as error:
             refused += 1
             assert str(error).endswith(".")
-    assert refused > 100
+    assert refused > 40
 
 
 def test_a_tree_as_deep_as_it_has_leaves_is_no_danger() -> None:
@@ -180,7 +180,7 @@ def test_a_file_with_such_trees_is_named(text: str, tmp_path: Path, monkeypatch:
 
 
 def test_trees_that_have_no_end_are_stopped(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_texts, "_SECONDS", 1)
+    monkeypatch.setattr(tree_texts, "_SECONDS", 0.2)
     trees = checked_trees(text, X.shape[1])
     rows = dict(line.split("=", 1) for line in trees.text.split("\n") if "_child=" in line)
     circle = trees.text

@@ -169,7 +169,7 @@ def test_divergence_and_information_are_what_they_are_defined_as(seed: int) -> N
     check_constant(found, np.array(information))
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 1.0]))
 def test_gas_has_importance_less_redundancy(seed: int, c: float) -> None:
     X, y, qid = problem(seed)

@@ -132,7 +132,8 @@ def test_a_wrong_file_is_a_sentence(
 
 @pytest.mark.parametrize("kind", ["pearson", "kendall", "none"])
 def test_penalties_are_those_of_the_objective(kind: str, data: FoldedDataset) -> None:
-    plan = Plan("made", "fsmrank", {"similarity": kind, "importance": "ndcg"}, measures=("MAP",), folds=(1,))
+    parameters = {"similarity": kind, "importance": "ndcg", "max_iter": 10}
+    plan = Plan("made", "fsmrank", parameters, measures=("MAP",), folds=(1,))
     unit = run_plan(plan, data).folds[0].chosen.unit
     train = group_training(data.folds[0])
     whole, columns = train.whole("test"), [4, 0, 2]

@@ -68,10 +68,15 @@ def test_order_statistics_count_the_zeros(problem: Problem, density: float) -> N
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [{}, {"loss": "hinge"}, {"loss": "hinge", "solver": "bundle", "C": 0.01}, {"weighting": "pairs"}],
+    ("parameters", "m", "n", "offset"),
+    [
+        ({}, 200, 20, 100.0),
+        ({}, 300, 1500, 0.0),
+        ({"loss": "hinge"}, 200, 20, 0.0),
+        ({"loss": "hinge", "solver": "bundle", "C": 0.01}, 200, 20, 100.0),
+        ({"weighting": "pairs"}, 300, 1500, 0.0),
+    ],
 )
-@pytest.mark.parametrize(("m", "n", "offset"), [(200, 20, 0.0), (200, 20, 100.0), (300, 1500, 0.0)])
 def test_ranksvm_ends_at_the_same_minimum(parameters: dict, m: int, n: int, offset: float) -> None:
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(m, n)), 1) * (rng.random((m, n)) < 0.1)

@@ -117,6 +117,12 @@ def test_added_selectors_have_the_k_of_the_form_and_rankers_all_features(window:
     add(dialog, "gas", "fsmrank")
     limits = [plan.parameters.get("n_features_to_select") for plan in dialog.plans()]
     assert limits == [10, None, 10]  # of greedy RankRLS, FSMRank and GAS
+    assert "banned" in dialog.work().lower()  # neither of the two knows such features
+    dialog.deleteLater()
+    dialog = window.comparison.dialog()
+    add(dialog, "greedy-rankrls", ranker="ranksvm")
+    assert [plan.parameters["banned"] for plan in dialog.plans()] == [(1,), (1,)]
+    assert "banned" not in dialog.work().lower()
     dialog.deleteLater()
 
 
@@ -156,6 +162,7 @@ def test_finished_runs_are_compared_as_they_are_and_only_the_others_are_run(
     assert window.runs.records[2].plan.method == "gas"
 
 
+@pytest.mark.thorough
 def test_bundled_plans_and_plan_files_open_here(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +261,7 @@ def test_an_interrupted_run_is_offered_with_its_folds_and_goes_on(
         assert window.runs.records == (record,)
 
 
+@pytest.mark.thorough
 def test_an_interrupted_run_on_data_that_are_not_open_goes_on(
     theme: Theme, tmp_path: Path, folds: Path, shelf_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ from rankstudio.ui.main_window import MainWindow
 prepare = three_runs
 
 
+@pytest.mark.thorough
 def test_the_terminal_gives_the_same_numbers_for_the_same_study(
     opened: Opened, folds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -297,6 +298,7 @@ def test_folds_are_compared_by_the_features_that_they_chose(ran: MainWindow) -> 
     settle(window)
 
 
+@pytest.mark.thorough
 def test_one_fold_and_a_method_without_a_choice_have_no_stability(ran: MainWindow) -> None:
     window, plan = ran, ran.runs.records[0].plan
     run_with(window, method=plan.method, parameters=plan.parameters, folds=(1,))

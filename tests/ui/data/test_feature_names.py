@@ -173,6 +173,7 @@ def test_a_feature_set_that_is_opened_before_the_data_says_so(theme: Theme, tmp_
         settle(window)
 
 
+@pytest.mark.thorough
 def test_notes_are_marked_and_costs_go_into_the_plan(
     theme: Theme, tmp_path: Path, folds: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +262,7 @@ def test_groups_are_written_asked_for_undone_run_and_restored(
         settle(window)
 
 
+@pytest.mark.thorough
 def test_undone_groups_are_not_kept_and_those_of_a_run_are_its_own(
     theme: Theme, tmp_path: Path, folds: Path
 ) -> None:

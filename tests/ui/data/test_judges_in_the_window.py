@@ -105,6 +105,7 @@ def test_labels_are_named_switched_run_and_compared(empty: MainWindow, table: Pa
     assert judges.panel.label.currentText() == "model"
 
 
+@pytest.mark.thorough
 def test_a_study_reopens_with_the_judge_of_its_run(empty: MainWindow, table: Path, tmp_path: Path) -> None:
     study = tmp_path / "s.rankstudio"
     options = ["--labels", "label,model", "--label", "model", "--protocol", "4-fold", "--method", "rankrls"]
@@ -119,6 +120,7 @@ def test_a_study_reopens_with_the_judge_of_its_run(empty: MainWindow, table: Pat
     assert not elsewhere.plan.columns
 
 
+@pytest.mark.thorough
 def test_labels_of_the_current_run_are_flipped_and_stopped(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_method_that_learns_from_labels_says_so(window: MainWindow, preference
     assert "cannot learn from preferences" in window.runs.records[0].failure
 
 
+@pytest.mark.thorough
 def test_without_data_they_wait_for_them(theme: Theme, tmp_path: Path, preferences: Path) -> None:
     with open_window(theme, tmp_path / "other") as empty:
         said: list[str] = []
@@ -159,6 +160,7 @@ def test_other_data_have_none(window: MainWindow, preferences: Path) -> None:
     assert not window.session.plan.preferences
 
 
+@pytest.mark.thorough
 def test_clicks_are_said_to_be_clicks_and_their_rule_can_be_changed(
     window: MainWindow, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ from rankstudio.engine import RankRLS, permutation_importance, set_changes
 from rankstudio.engine.analysis.evidence.best_subset import BestSubset, SizedSubset
 from rankstudio.engine.analysis.evidence.evidence_codec import unpack_evidence
 from rankstudio.engine.analysis.evidence.evidence_result import N_OTHERS, SelectionEvidence
+from rankstudio.engine.analysis.evidence.shapley_shares import MOST_FEATURES
 from rankstudio.engine.analysis.evidence.step_significance import StepSignificance
 from rankstudio.engine.analysis.evidence.verdicts import FeatureEvidence, Loss
 from rankstudio.ui.background.tasks import FoldCache
@@ -32,7 +33,7 @@ from rankstudio.ui.evidence.stop_panel import CHANCE, CURVE, TOO_LARGE, StopPane
 from rankstudio.ui.evidence.work_row import WorkRow
 from rankstudio.ui.export.items import export_items
 from rankstudio.ui.main_window import MainWindow
-from rankstudio.ui.model.evidence import MOST_SECONDS, Package, Progress
+from rankstudio.ui.model.evidence import MOST_SECONDS, MOST_SHARED, Package, Progress
 from rankstudio.ui.plots.maps.set_matrix import FREE, REQUIRED
 from rankstudio.ui.style.theme import Theme
 
@@ -149,6 +150,7 @@ def test_nothing_is_computed_while_nobody_sees_it(window: MainWindow) -> None:
     assert window.models.evidence.found is None and not window.models.evidence.busy
 
 
+@pytest.mark.thorough
 def test_a_window_that_opens_at_the_page_computes_what_is_there(window: MainWindow) -> None:
     window.hide()
     window.workspace.show_page("evidence")  # as the last time, before anything is seen
@@ -384,6 +386,7 @@ def test_other_selectors_have_what_applies_and_nothing_empty(window: MainWindow)
     assert evidence.found is before and evidence.progress(Package.FEATURES) is Progress.DONE
 
 
+@pytest.mark.thorough
 def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindow) -> None:
     """Catches another model, part, measure or seed, and panels that do not apply."""
     window.session.change("rankrls", method="rankrls", parameters={"regularization": (1.0,)})
@@ -418,6 +421,7 @@ def test_features_of_a_model_that_does_not_select_are_permuted(window: MainWindo
     assert page.panel.table.rows()[0].found.loss.value == window.models.importance.found.mean.max()
 
 
+@pytest.mark.thorough
 def test_a_search_that_ended_without_a_proof_goes_on(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -461,6 +465,7 @@ def test_deciding_queries_are_listed_by_a_click(ran: MainWindow, seen_again: Evi
     assert {str(query.query_id) for query in queries.list.table.rows()} == expected
 
 
+@pytest.mark.thorough
 def test_permuting_is_offered_where_nobody_knows_how_long_it_takes(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -541,6 +546,7 @@ def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen_again: E
     assert "NDCG@10 lost" in titles and "MAP lost" not in titles
 
 
+@pytest.mark.thorough
 def test_table_and_plots_are_exported(
     ran: MainWindow, seen_again: EvidenceController, tmp_path: Path
 ) -> None:
@@ -572,6 +578,7 @@ def test_an_unknown_time_is_not_told(app: object) -> None:
         assert row.button.text() == text
 
 
+@pytest.mark.thorough
 def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
     window: MainWindow, seen: EvidenceController
 ) -> None:
@@ -607,3 +614,7 @@ def test_groups_restrict_the_best_set_and_leave_out_the_tests_of_steps(
     wait_until(lambda: seen._constrained is not None)
     with_it = [one for one in sets if 3 in one]
     assert seen._constrained.criterion == pytest.approx(min(map(error, with_it)), rel=1e-6)
+
+
+def test_the_time_of_shares_is_estimated_for_as_many_features_as_have_them() -> None:
+    assert MOST_SHARED == MOST_FEATURES

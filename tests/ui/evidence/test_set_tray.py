@@ -82,6 +82,7 @@ def test_a_set_becomes_a_run_of_exactly_these_features(window: MainWindow) -> No
     assert not tray.trays[0].undo.isEnabled()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ranker", [{}, {"regularization": (2.0,), "weighting": "pairs"}])
 def test_a_set_of_any_selector_is_judged_by_the_rankrls_that_ranks_with_it(
     window: MainWindow, ranker: dict[str, object]

@@ -20,6 +20,7 @@ from rankstudio.ui.export.dialog import ExportDialog
 from rankstudio.ui.main_window import MainWindow
 
 
+@pytest.mark.thorough
 def test_the_report_is_saved_although_its_page_was_never_seen(window: MainWindow, tmp_path: Path) -> None:
     """Catches a report that only the Report page can write, and one without its words or numbers."""
     dialog = window.export_controller.dialog()
@@ -158,6 +159,7 @@ def test_without_a_model_it_says_why(window: MainWindow) -> None:
     dialog.deleteLater()
 
 
+@pytest.mark.thorough
 def test_the_figures_of_a_paper_are_written_from_the_runs(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
     dialog = window.export_controller.dialog()

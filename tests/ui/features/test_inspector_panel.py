@@ -125,3 +125,14 @@ def test_of_thousands_of_selected_features_the_most_correlated_are_listed(app, t
     assert rows[-1][0] == "f4941 (4941)"
     assert ("4940 others, |r| up to 0.99", "") in panel.tables.texts()
     panel.deleteLater()
+
+
+def test_the_facts_take_no_more_lines_than_they_need_after_the_panel_was_narrow(panel):
+    panel.show_feature(make_profile())
+    needed = {}
+    for width in (300, 170, 300):
+        panel.resize(width, 500)
+        panel.show()
+        QCoreApplication.sendPostedEvents()
+        needed.setdefault(width, []).append(panel.facts.height())
+    assert needed[300][0] == needed[300][1] < needed[170][0]

@@ -141,9 +141,9 @@ def texts(window: MainWindow) -> list[str]:
     ("method", "parameters"),
     [
         ("greedy-rankrls", {}),
-        ("gas", {}),
-        ("rfe", {}),
-        ("mutual-information", {}),
+        pytest.param("gas", {}, marks=pytest.mark.thorough),
+        pytest.param("rfe", {}, marks=pytest.mark.thorough),
+        pytest.param("mutual-information", {}, marks=pytest.mark.thorough),
         ("fsmrank", {"max_iter": 9}),
     ],
 )
@@ -173,6 +173,7 @@ def test_what_a_method_compared_is_shown(ran: MainWindow, method: str, parameter
     assert window.sections.select.candidates.plot.axes.title == score.title
 
 
+@pytest.mark.thorough
 def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWindow) -> None:
     window = ran
     shown: dict[str, list[object]] = {}
@@ -191,6 +192,7 @@ def test_where_another_method_ranks_the_selectors_scores_are_shown(ran: MainWind
     assert repr(shown["ranksvm"]) == repr(shown[""])
 
 
+@pytest.mark.thorough
 def test_a_ranker_has_no_such_panels(ran: MainWindow) -> None:
     window = ran
     run_method(window, "rankrls")
@@ -243,6 +245,7 @@ def test_nothing_is_computed_for_a_page_that_is_not_seen(ran: MainWindow) -> Non
     wait_until(lambda: window.sections.why.panel.caption() == "mutual information in nats")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "parameters"), [("fsmrank", {"max_iter": 9}), ("gas", {})])
 def test_the_measure_stands_in_the_path_only_where_a_row_has_one(
     ran: MainWindow, method: str, parameters: dict
@@ -342,6 +345,7 @@ def test_another_feature_can_be_put_beside(ran: MainWindow) -> None:
     assert view.choice.currentData() == order[3]
 
 
+@pytest.mark.thorough
 def test_other_methods_have_no_such_view(ran: MainWindow) -> None:
     window = ran
     run_method(window, "expected-divergence")

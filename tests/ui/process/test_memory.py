@@ -129,6 +129,7 @@ def models() -> list[QAbstractItemModel]:
     return [model for model in found if isValid(model)]
 
 
+@pytest.mark.thorough
 def test_no_model_of_a_closed_window_waits_for_python_to_delete_it(opened: Opened) -> None:
     before = models()
     with opened() as window:
@@ -172,6 +173,7 @@ def test_all_objects_are_searched_for_a_hundredth_of_the_time(monkeypatch: pytes
     assert searched == [2, 1, 2]
 
 
+@pytest.mark.thorough
 def test_objects_are_not_listed_while_others_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tuple that is being filled elsewhere must not get into a list."""
 

@@ -6,7 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, QThread
+from waiting import wait_until
 
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.plan import Plan
@@ -29,6 +30,19 @@ def test_everything_comes_back(tmp_path: Path) -> None:
     assert second.theme == "dark"
     assert second.recent == ("/a", "/b")
     assert second.plan == PLAN
+
+
+def test_what_is_set_is_written_aside_without_being_asked(app: object, tmp_path: Path) -> None:
+    settings, ini = Settings(tmp_path), tmp_path / "window.ini"
+    settings.write_aside()
+    assert settings._store.thread() is not QThread.currentThread()
+    for mode in ("dark", "light", "light", "dark"):
+        settings.set("window/theme", mode)
+        wait_until(lambda mode=mode: ini.exists() and f"theme={mode}" in ini.read_text())
+    settings.set("window/theme", None)
+    settings.close()
+    assert "theme" not in ini.read_text()
+    assert settings.theme == "system"
 
 
 def test_only_so_many_recent_files_are_kept_and_they_can_be_forgotten(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def test_each_feature_left_out_is_listed_with_what_it_changes(window: MainWindow
         assert n == queries or len(row.found.folds) < 2
 
 
+@pytest.mark.thorough
 def test_a_run_in_the_background_leaves_the_models_and_the_choice(window: MainWindow) -> None:
     page = two_runs(window)
     window.session.select(None, 1)
@@ -101,6 +102,7 @@ def test_a_run_in_the_background_leaves_the_models_and_the_choice(window: MainWi
     assert window.session.choice.place == 1
 
 
+@pytest.mark.thorough
 def test_a_removed_run_is_compared_no_more(window: MainWindow) -> None:
     page = two_runs(window)
     window.runs.remove(window.runs.record(1))
@@ -124,6 +126,7 @@ def test_the_size_that_is_selected_is_the_one_that_is_compared(window: MainWindo
         assert [kept[i] for i in range(len(kept))] == pytest.approx(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["lambdamart", "rankboost"])
 def test_models_that_are_not_linear_have_contributions_too(window: MainWindow, method: str) -> None:
     few = {"n_rounds": 4} | ({"min_data_in_leaf": 5} if method == "lambdamart" else {})

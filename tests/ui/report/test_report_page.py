@@ -83,6 +83,7 @@ def test_sections_are_ticked_and_moved_by_keyboard(window: MainWindow) -> None:
     assert [key for key, _ in page.outline.sections()] == list(SECTIONS)
 
 
+@pytest.mark.thorough
 def test_a_section_that_is_dragged_is_moved(window: MainWindow) -> None:
     finish(window)
     page = seen(window)
@@ -120,6 +121,7 @@ def test_what_is_written_is_shown_kept_and_stays_text(theme: Theme, tmp_path: Pa
         assert [key for key, _ in page.outline.sections()] == list(SECTIONS)
 
 
+@pytest.mark.thorough
 def test_no_number_of_a_sealed_test_part_is_seen(window: MainWindow) -> None:
     finish(window)
     page = seen(window)

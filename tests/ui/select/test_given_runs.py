@@ -57,6 +57,7 @@ def _second(window: MainWindow) -> None:
     wait_until(lambda: len(window.runs.records) == 2 and not window.runs.busy)
 
 
+@pytest.mark.thorough
 def test_a_study_brings_it_back(window: MainWindow, tmp_path: Path) -> None:
     window.study_files.save_as(str(tmp_path / "s.rankstudio"))
     wait_until(lambda: window.models.study_store.path == tmp_path / "s.rankstudio")
@@ -183,6 +184,7 @@ def test_several_other_files_are_refused(ran: MainWindow, tmp_path: Path) -> Non
     assert naming("2 fold1.json").search(window.notice.text())
 
 
+@pytest.mark.thorough
 def test_scores_become_a_run_that_every_page_shows(ran: MainWindow, tmp_path: Path) -> None:
     window = ran
     run_with(window)

@@ -32,6 +32,7 @@ def test_the_tab_has_a_key_and_the_rail_leads_back_to_it(window: MainWindow) -> 
     settle(window)
 
 
+@pytest.mark.thorough
 def test_settings_that_name_the_page_lead_to_the_tab(opened: Opened, folds: object) -> None:
     with opened(folds) as window:
         window.workspace.show_page(ESTIMATES)

@@ -76,6 +76,7 @@ def test_page_and_sizes_are_remembered_but_not_that_a_panel_was_alone(opened: Op
         settle(window)
 
 
+@pytest.mark.thorough
 def test_panels_in_windows_are_there_again_at_the_next_start(opened: Opened, folds: Path) -> None:
     with opened(folds) as window:
         panels = window.sections.select.curves, window.sections.data.statistics
@@ -312,6 +313,7 @@ def test_no_title_of_select_is_cut_in_the_least_window(ran: MainWindow) -> None:
     assert candidates.accessibleName().startswith("Candidates at step ")
 
 
+@pytest.mark.thorough
 def test_the_form_is_whole_beside_a_run_with_a_long_name_in_the_least_window(ran: MainWindow) -> None:
     window = ran
     window.resize(1024, 700)

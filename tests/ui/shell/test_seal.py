@@ -113,6 +113,7 @@ def test_a_study_that_was_never_sealed_opens_unsealed(opened: Opened, tmp_path: 
         assert not window.session.sealed and seal_text(window) == ""
 
 
+@pytest.mark.thorough
 def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validation(
     window: MainWindow,
 ) -> None:
@@ -146,6 +147,7 @@ def test_differences_and_queries_of_a_sealed_test_part_are_those_of_the_validati
     assert [key for key, _ in queries.bar.part.options()] == ["test", "vali", "train"]
 
 
+@pytest.mark.thorough
 def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
     folder, config = write_folds(tmp_path / "Small"), tmp_path / "config.ini"
     with open_window(theme, config, folder, sealed=True) as window:
@@ -172,6 +174,7 @@ def test_the_study_remembers_the_seal(theme: Theme, tmp_path: Path) -> None:
         assert window.session.sealed
 
 
+@pytest.mark.thorough
 def test_runs_of_a_sealed_study_are_measured_anew_as_soon_as_their_data_are_there(
     window: MainWindow,
 ) -> None:

@@ -65,6 +65,7 @@ def test_its_runs_are_shown_and_nothing_is_written(opened: Opened, study: Path, 
     assert [path.name for path in study.parent.iterdir()] == [study.name]
 
 
+@pytest.mark.thorough
 def test_a_copy_of_it_is_gone_on_with(opened: Opened, study: Path, tmp_path: Path) -> None:
     with opened() as window:
         window.open_path(str(study))

@@ -19,6 +19,7 @@ from rankstudio.engine.experiment.storage.study import Study
 from rankstudio.ui.app import begin
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunRecord, RunState
+from rankstudio.ui.model.session import Choice
 from rankstudio.ui.process.crash import CrashReports
 from rankstudio.ui.process.settings import Settings
 from rankstudio.ui.widgets import Question
@@ -69,8 +70,15 @@ def test_runs_come_back_at_the_next_start_as_if_just_computed(
         window.session.select((0.25,), 3)  # another model of the run is tested on the data
         wait_until(lambda: window.current.test)
         settle(window)
+    with opened() as window:
+        window.restore()
+        wait_until(lambda: window.runs.shown is not None)
+        settle(window)
+        assert window.current.model.path.sizes[window.current.model.position] == 3
+        assert window.session.choice == window.runs.shown.choice == Choice((0.25,), 3)
 
 
+@pytest.mark.thorough
 def test_a_stopped_run_goes_on_to_the_same_bits(opened: Opened, data: Path) -> None:
     with opened(data, slowly) as window:
         assert not window.commands["go_on"].isEnabled()
@@ -104,7 +112,7 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         assert (row.state, row.can_go_on) == ("unfinished", True)
         assert row.message.startswith(f"{done} of 6 fits · ")
         settle(window)
-        window.notice.newest._action.click()
+        window.notice.newest._buttons[0].click()
         wait_until(lambda: window.runs.records[0].state is RunState.DONE)
         record = window.runs.records[0]
         assert window.runs.shown is record
@@ -113,6 +121,7 @@ def test_a_run_left_when_the_window_closed_is_offered_and_goes_on(
         assert written(window.runs.records[1]) == written(record)
 
 
+@pytest.mark.thorough
 def test_curves_of_stored_units_are_drawn_while_the_run_goes_on(
     opened: Opened, tmp_path: Path, data: Path
 ) -> None:
@@ -158,6 +167,7 @@ def test_a_study_is_saved_as_a_file_and_opened_by_dropping_it(
         settle(window)
 
 
+@pytest.mark.thorough
 def test_the_command_line_opens_a_study(opened: Opened, tmp_path: Path, data: Path) -> None:
     left_in_the_middle(opened, tmp_path, data)
     study = Settings(tmp_path / "config").text("study/file")
@@ -194,6 +204,7 @@ def test_a_file_that_is_no_study_is_a_sentence_and_nothing_else(window: MainWind
     assert window.runs.records[1].stored is not None
 
 
+@pytest.mark.thorough
 def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folder: Path) -> None:
     finish(window)
     before = window.models.study_store.path
@@ -214,6 +225,7 @@ def test_a_new_study_leaves_the_old_one_as_it_is(window: MainWindow, shelf_folde
     settle(window)
 
 
+@pytest.mark.thorough
 def test_a_study_that_is_just_being_closed_is_waited_for(window: MainWindow, tmp_path: Path) -> None:
     finish(window)
     before, go = window.models.study_store.path, threading.Event()
@@ -254,6 +266,7 @@ def test_a_run_that_works_is_asked_about_before_another_study_is_opened(
             assert study.runs()[0].n_finished >= 1
 
 
+@pytest.mark.thorough
 def test_a_study_is_saved_elsewhere_while_a_run_works(opened: Opened, tmp_path: Path, data: Path) -> None:
     named = tmp_path / "elsewhere.rankstudio"
     with opened(data, slowly) as window:

@@ -35,6 +35,7 @@ def _open(path: Path, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QInputDialog, "getItem", lambda *a, **_: (a[3][n - 1], True))
 
 
+@pytest.mark.thorough
 def test_both_runs_are_compared(
     window: MainWindow, elsewhere: tuple[Path, list[RunResult]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ def test_what_waits_when_the_window_closes_is_offered_once(
         assert window.waiting.text
         assert window.waiting.text in window.notice.text()
         before = len(window.runs.records)
-        window.notice.newest._action.click()
+        window.notice.newest._buttons[0].click()
         wait_until(lambda: len(window.runs.records) >= before + 2)
         wait_until(lambda: not window.runs.busy)
         done = [record.plan for record in window.runs.records if record.result is not None]

@@ -424,9 +424,9 @@ def remove_run(stage: Stage, which: int) -> None:
 @step(1)
 def act_on_message(stage: Stage) -> None:
     notice = stage.window.notice.newest
-    if notice is None or notice._action.isHidden():
+    if notice is None or not notice._actions:
         raise ImpossibleStepError
-    notice._action.click()
+    notice._buttons[0].click()
 
 
 # What is looked at

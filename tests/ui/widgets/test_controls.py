@@ -194,7 +194,9 @@ def test_a_notice_is_silent_until_it_speaks(theme, stage):
     acted, closed = [], []
     notice.closed.connect(lambda: closed.append(1))
     stage(notice, 500, 60)
-    notice.say("train.txt, line 3: found “x”, expected a number.", "error", "Retry", lambda: acted.append(1))
+    notice.say(
+        "train.txt, line 3: found “x”, expected a number.", "error", {"Retry": lambda: acted.append(1)}
+    )
     assert notice.text().startswith("train.txt")
     assert notice.accessibleName() == "error: train.txt, line 3: found “x”, expected a number."
     QTest.mouseClick(notice.findChild(QPushButton), Qt.MouseButton.LeftButton)

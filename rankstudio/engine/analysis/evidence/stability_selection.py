@@ -277,8 +277,9 @@ def with_paths(found: StabilitySelection, paths: Sequence[Path]) -> StabilitySel
     counts = found.counts.copy()
     places = np.zeros((len(paths), counts.shape[1]), dtype=np.int64)
     for place, path in zip(places, paths, strict=True):
-        for step in range(counts.shape[0]):
-            counts[step, list(path[min(step, len(path) - 1)])] += 1
+        for row, chosen in zip(counts, path, strict=False):  # a path may be longer or shorter
+            row[list(chosen)] += 1
+        counts[len(path) :, list(path[-1])] += 1
         place[list(path[-1])] = np.arange(1, len(path[-1]) + 1)
         if len(path[-1]) > len(path):  # groups: their features come in at one step
             for step in range(len(path), 0, -1):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rankstudio.engine.arrays import Ints
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import SourceFile, unpacked_stream
+from rankstudio.engine.data.source_file import SourceFile, unpacked_stream, utf_16_error
 from rankstudio.engine.data.table_builder import PartFiles, TableBuilder, TableFacts
 from rankstudio.engine.data.tabular.documents import MISSING, ColumnsReader, TableColumns
 from rankstudio.engine.data.tabular.recognition import clean_name, recognise_columns
@@ -146,8 +146,7 @@ class CsvText:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
         while line := text.readline(_LONGEST_LINE):
             if not self.n_characters and line.startswith(_UTF_16):
-                expected = "text in UTF-8 or ASCII; save the file in that encoding"
-                raise FormatError(self._path, 1, 1, "text in UTF-16", expected)
+                raise utf_16_error(self._path)
             if "\0" in line:
                 raise FormatError(self._path, 0, 0, "binary data (a zero byte)", "text")
             if len(line) == _LONGEST_LINE:

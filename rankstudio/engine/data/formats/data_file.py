@@ -17,7 +17,7 @@ from rankstudio.engine.data.formats.feature_logs import JudgedDocuments, holds_l
 from rankstudio.engine.data.formats.judgments import judgments_beside, read_judgments
 from rankstudio.engine.data.formats.part_reader import PartReader, read_into_memory
 from rankstudio.engine.data.formats.trec import (
-    collection_judgements,
+    collection_judgments,
     graded_documents,
     is_collection,
     run_scores,
@@ -182,7 +182,7 @@ def load_trec(
     missing: Missing = "query_min",
     normalize: Normalize = False,
 ) -> RankingDataset:
-    """Read TREC judgements, with the score of each run as a feature; see `graded_documents`.
+    """Read TREC judgments, with the score of each run as a feature; see `graded_documents`.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def load_trec(
     """
     check_options(missing, normalize)
     found = {name: run_scores(read_lines(path)) for name, path in runs.items()}
-    text = collection_judgements(qrels) if is_collection(qrels) else read_lines(qrels)
+    text = collection_judgments(qrels) if is_collection(qrels) else read_lines(qrels)
     table = graded_documents(text, found, refuse=missing == "refuse")
     source = Source(text.path, text.size, f"sha256:{text.checksum}")
     return RankingDataset.of_table(table, source, missing=missing, n_features=None, normalize=normalize)

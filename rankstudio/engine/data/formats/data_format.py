@@ -88,7 +88,7 @@ FORMATS = (
     ),
     DataFormat(
         "trec",
-        "TREC judgements and runs",
+        "TREC judgments and runs",
         (),
         "`query iteration document grade`, in a file with `qrel` in its name, next to runs (`.run`, "
         "`.trec`, `.res`) with lines `query Q0 document rank score tag`, one feature per run; read only",

@@ -384,7 +384,7 @@ class _JoinedDocuments:
             raise _wrong_number(path, 0)
         shown = list(map(one_line, names))
         if twice := next((name for name, n in Counter(shown).items() if n > 1), None):
-            text = tr("{path}: found two features named {name}, expected each name once.")
+            text = tr("{path}: found two features named {name}, expected different names.")
             raise DatasetError(text.format(path=path, name=quoted(twice)))
         sizes = np.bincount(self._judged.query[kept], minlength=len(self._judged.queries))
         gathered = GatheredRows(
@@ -431,7 +431,7 @@ class _JoinedDocuments:
             )
             said.append(text.format(n=f"{self._repeated:,}"))
         if negative:
-            said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
+            said.append(tr("{n} negative judgments count as 0.").format(n=f"{negative:,}"))
         return tuple(said)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream
+from rankstudio.engine.data.source_file import SourceFile, line_error, unpacked_stream, utf_16_error
 from rankstudio.engine.errors import FormatError
 from rankstudio.engine.language import tr
 from rankstudio.engine.support import memory
@@ -120,11 +120,7 @@ class JsonValues:
     def _error(self, at: int) -> FormatError:
         """Return the error at a place: of the line on which the text before it ends."""
         if self._rest.startswith(_UTF_16) and self._line == 1:
-            found, expected = (
-                tr("text in UTF-16"),
-                tr("text in UTF-8 or ASCII; save the file in that encoding"),
-            )
-            return FormatError(self._path, 1, 1, found, expected)
+            return utf_16_error(self._path)
         before = self._rest[self._at : at].rstrip()
         line = self._line + before.count("\n")
         if before:  # it begins as it should

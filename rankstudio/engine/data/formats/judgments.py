@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankstudio.engine.data.file_access import children, without_ending
-from rankstudio.engine.data.formats.trec import grades_of, is_judgement
+from rankstudio.engine.data.formats.trec import grades_of, is_judgment
 from rankstudio.engine.data.source_file import TextLines, number
 from rankstudio.engine.errors import DatasetError, NoJudgmentsError
 from rankstudio.engine.language import tr, translatable
@@ -47,7 +47,7 @@ def read_judgments(text: TextLines) -> Grades:
     first = next((line.strip() for line in text.lines if line.strip()), "")
     if first[:1] in ("{", "["):
         found = _gathered(text, _in_json(text))
-    elif is_judgement(first):
+    elif is_judgment(first):
         found = grades_of(text)
     else:
         found = _gathered(text, _in_table(text))

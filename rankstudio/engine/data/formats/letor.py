@@ -29,7 +29,7 @@ from rankstudio.engine.data.formats._line_kernel import (
     OVERFLOW,
 )
 from rankstudio.engine.data.read_progress import ReadProgress
-from rankstudio.engine.data.source_file import SourceFile, text_chunks
+from rankstudio.engine.data.source_file import SourceFile, text_chunks, utf_16_error
 from rankstudio.engine.data.sparse_values import Entries, sorted_rows
 from rankstudio.engine.data.table_builder import (
     DocumentPiece,
@@ -522,9 +522,7 @@ def skip_mark(path: Path, text: Bytes) -> int:
     if head == b"\xef\xbb\xbf":
         return 3
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise FormatError(
-            path, 1, 1, tr("text in UTF-16"), tr("text in UTF-8 or ASCII; save the file in that encoding")
-        )
+        raise utf_16_error(path)
     return 0
 
 

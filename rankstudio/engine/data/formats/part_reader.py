@@ -520,13 +520,13 @@ def read_to_disk(
 
 
 def _read_trec(path: Path, progress: ReadProgress, *, refuse: bool) -> FileContents:
-    """Read judgements with the runs beside them."""
+    """Read judgments with the runs beside them."""
     qrels = read_lines(path)
     texts = {name: read_lines(file) for name, file in runs_beside(path).items()}
     if not texts:
         raise DatasetError(
             tr(
-                "{path}: found TREC judgements without a run; expected files ending in "
+                "{path}: found TREC judgments without a run; expected files ending in "
                 "{endings} in the same folder, or feature logs of a search engine."
             ).format(path=path, endings=", ".join(RUN_ENDINGS))
         )

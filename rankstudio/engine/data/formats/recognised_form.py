@@ -21,7 +21,7 @@ from rankstudio.engine.data.file_access import (
 )
 from rankstudio.engine.data.formats.data_format import format_of_name
 from rankstudio.engine.data.formats.feature_logs import is_log
-from rankstudio.engine.data.formats.trec import is_judgement
+from rankstudio.engine.data.formats.trec import is_judgment
 from rankstudio.engine.data.table import SIZES_ENDINGS, ReadAs
 from rankstudio.engine.data.table_builder import PartFiles
 from rankstudio.engine.data.tabular.recognition import QUERY_NAMES
@@ -62,7 +62,7 @@ def recognised_form(path: Path, told: DataColumns) -> str:
     if is_log(head):
         return "logs"
     lines = [line for line in head.split(b"\n") if line.strip(b"\0\r \t")]
-    if lines and is_judgement(lines[0].decode("utf-8", "replace")):
+    if lines and is_judgment(lines[0].decode("utf-8", "replace")):
         return "trec"
     if not is_packed(begin):
         refuse_other_binary(path, head)

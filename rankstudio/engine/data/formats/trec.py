@@ -1,6 +1,6 @@
-"""TREC judgements (qrels) with runs: judged documents, each run a feature.
+"""TREC judgments (qrels) with runs: judged documents, each run a feature.
 
-Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgements are those of a file, or of a
+Runs are ranked lists as lines ``qid Q0 docid rank score tag``. Judgments are those of a file, or of a
 collection that the library ir_datasets knows by its id.
 """
 
@@ -78,23 +78,23 @@ def _values(
 RUN_ENDINGS = (".run", ".trec", ".res")
 """What names of runs end with, once that of a compressed file is gone; or they begin with ``run.``."""
 
-_EXPECTED = translatable("a line of TREC judgements: query, iteration, document, grade")
+_EXPECTED = translatable("a line of TREC judgments: query, iteration, document, grade")
 _WORDS = 4
 
 
-def is_judgement(line: str) -> bool:
-    """Return whether a line is a TREC judgement."""
+def is_judgment(line: str) -> bool:
+    """Return whether a line is a TREC judgment."""
     words = line.split()
     return len(words) == _WORDS and words[3].removeprefix("-").isdecimal() and ":" not in words[1]
 
 
 def is_qrels_name(name: str) -> bool:
-    """Return whether the name of a file is that of judgements."""
+    """Return whether the name of a file is that of judgments."""
     return "qrel" in name.lower()
 
 
 def runs_beside(qrels: Path) -> dict[str, Path]:
-    """Return the runs next to judgements, sorted by name.
+    """Return the runs next to judgments, sorted by name.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     """Return the judged documents, with their score in each run as features.
 
     The dataset contains exactly the judged documents. A judged document that a run did not retrieve has a
-    missing value; retrieved documents without a judgement are left out and counted. Negative grades become 0.
+    missing value; retrieved documents without a judgment are left out and counted. Negative grades become 0.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     Raises
     ------
     FormatError
-        At the first line that is not a judgement, or judges a document of a query twice.
+        At the first line that is not a judgment, or judges a document of a query twice.
     MissingValueError
         At the first document missing from a run, with the policy to refuse missing values.
     DatasetError
@@ -145,7 +145,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     -----
     O(mn) for m judged documents and n runs.
     """
-    grades, lines = judgements(qrels)
+    grades, lines = judgments(qrels)
     negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
     X = np.full((len(rows), len(runs)), np.nan)
@@ -176,7 +176,7 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     )
 
 
-def judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
+def judgments(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tuple[str, str], int]]:
     """Return the grade of each document of each query, and the line on which it stands.
 
     Raises
@@ -189,7 +189,7 @@ def judgements(qrels: TextLines) -> tuple[dict[str, dict[str, float]], dict[tupl
 
 
 def grades_of(qrels: TextLines) -> dict[str, dict[str, float]]:
-    """Return the grade of each document of each query; for errors see :func:`judgements`."""
+    """Return the grade of each document of each query; for errors see :func:`judgments`."""
     return _values(qrels, _grade, _EXPECTED)
 
 
@@ -222,26 +222,26 @@ def _said(
     said = []
     if unjudged:
         said.append(
-            tr("{n} retrieved documents without a judgement are left out.").format(n=f"{len(unjudged):,}")
+            tr("{n} retrieved documents without a judgment are left out.").format(n=f"{len(unjudged):,}")
         )
     if negative:
-        said.append(tr("{n} negative judgements count as 0.").format(n=f"{negative:,}"))
+        said.append(tr("{n} negative judgments count as 0.").format(n=f"{negative:,}"))
     return tuple(said)
 
 
 PREFIX = "ir_datasets:"
-"""What the name of judgements begins with that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
+"""What the name of judgments begins with that are no file, as in ``ir_datasets:msmarco-passage/dev``."""
 
 _LONGEST_REASON = 200
 
 
 def is_collection(place: Path) -> bool:
-    """Return whether the judgements are those of a collection, not a file."""
+    """Return whether the judgments are those of a collection, not a file."""
     return place.as_posix().startswith(PREFIX)
 
 
-def collection_judgements(place: Path, library: Callable[[], Any] | None = None) -> TextLines:
-    """Return the judgements of a collection as lines of a TREC file.
+def collection_judgments(place: Path, library: Callable[[], Any] | None = None) -> TextLines:
+    """Return the judgments of a collection as lines of a TREC file.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def collection_judgements(place: Path, library: Callable[[], Any] | None = None)
     MissingExtraError
         If the library is not installed.
     DatasetError
-        If the collection is unknown, or has no judgements of whole documents.
+        If the collection is unknown, or has no judgments of whole documents.
     """
     name = place.as_posix().removeprefix(PREFIX)
     module = (library or _library)()
@@ -271,7 +271,7 @@ def collection_judgements(place: Path, library: Callable[[], Any] | None = None)
     iterator = getattr(found, "qrels_iter", None)
     if iterator is None:
         raise DatasetError(
-            f"{place.as_posix()}: the collection has no judgements; expected a subset with judgements, such "
+            f"{place.as_posix()}: the collection has no judgments; expected a subset with judgments, such "
             "as msmarco-passage/dev of msmarco-passage."
         )
     lines = tuple(_lines(place, iterator))
@@ -280,14 +280,14 @@ def collection_judgements(place: Path, library: Callable[[], Any] | None = None)
 
 
 def _lines(place: Path, iterator: Callable[[], Iterable[Any]]) -> Iterable[str]:
-    """Yield a line for each judgement, a named tuple of query_id, doc_id, relevance and perhaps iteration."""
+    """Yield a line for each judgment, a named tuple of query_id, doc_id, relevance and perhaps iteration."""
     try:
-        for judgement in iterator():
+        for judgment in iterator():
             words = (
-                judgement.query_id,
-                getattr(judgement, "iteration", "0") or "0",
-                judgement.doc_id,
-                judgement.relevance,
+                judgment.query_id,
+                getattr(judgment, "iteration", "0") or "0",
+                judgment.doc_id,
+                judgment.relevance,
             )
             yield " ".join(map(_word, words))
     except Exception as error:  # a collection that cannot be had, or judges other things than documents
@@ -310,7 +310,7 @@ def _word(value: object) -> str:
 
 def _failed(place: Path, error: Exception) -> DatasetError:
     reason = short(" ".join(str(error).split()) or type(error).__name__, _LONGEST_REASON).rstrip(".")
-    return DatasetError(f"{place.as_posix()}: ir_datasets could not provide the judgements: {reason}.")
+    return DatasetError(f"{place.as_posix()}: ir_datasets could not provide the judgments: {reason}.")
 
 
 def _library() -> Any:

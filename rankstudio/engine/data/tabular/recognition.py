@@ -241,7 +241,7 @@ def _check_twice(where: str, names: Sequence[str], told: DataColumns) -> None:
     for name in names:
         if name in seen and name not in told.ignore and (not told.features or name in told.features):
             raise UnknownColumnsError(
-                f'{where}: found two columns named "{short(name)}", expected each name once.'
+                f'{where}: found two columns named "{short(name)}", expected different names.'
             )
         seen.add(name)
 

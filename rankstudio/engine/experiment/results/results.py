@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DIGITS = 4
+_NONE = np.empty(0)
 _POWER = re.compile(r"2\^(-?\d+)")
 
 Color = tuple[float, ...]
@@ -392,7 +393,8 @@ def notes_of(paths: Iterable[PathResult]) -> tuple[Note, ...]:
 
 def fold_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
     """Return notes on the choices of the folds: values at the ends of a grid, and features left out."""
-    return (*edge_notes(plan, folds), *constant_notes(folds), *untested_notes(plan, folds))
+    said = constant_notes(folds), untested_notes(plan, folds), undecided_notes(plan, folds)
+    return (*edge_notes(plan, folds), *(note for notes in said for note in notes))
 
 
 def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
@@ -405,6 +407,20 @@ def untested_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
         "best model is chosen."
     )
     return (Note(text.format(least=LEAST_PAIRS)),)
+
+
+def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
+    """Return a note where the measure is the same for all models, as MAP is if all documents are relevant."""
+    found = [
+        np.concatenate([path.validation.get(plan.select_by, _NONE) for path in fold.paths]) for fold in folds
+    ]
+    if not found or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in found):
+        return ()
+    text = tr(
+        "All models have the same {measure}, so it cannot choose one. Check the relevance labels, or choose "
+        "another criterion."
+    )
+    return (Note(text.format(measure=plan.select_by)),)
 
 
 def constant_notes(folds: Sequence[FoldResult]) -> tuple[Note, ...]:

@@ -44,6 +44,7 @@ from rankstudio.engine.experiment.storage.study_contents import (
     fingerprint,
 )
 from rankstudio.engine.experiment.storage.study_rows import (
+    CHOICE,
     EVIDENCE,
     FEATURE_SET,
     IMPOSSIBLE,
@@ -51,10 +52,10 @@ from rankstudio.engine.experiment.storage.study_rows import (
     checksum,
     evidence_digest,
     exactly,
-    feature_set_digest,
     moment,
     next_id,
     numbers,
+    payload_digest,
     recorded_versions,
     sequence,
     write,
@@ -269,6 +270,34 @@ class Study:
                 return RunLabel(row["name"], row["note"], tags, bool(row["hidden"]))
         return RunLabel()
 
+    def set_choice(self, run: RunKey, values: tuple[Any, ...] | None, place: int | None) -> None:
+        """Store which model of a run the user chose.
+
+        Parameters
+        ----------
+        run : RunKey
+        values : tuple or None
+            Of its path, on the axes of the plan; None for those that validation chose.
+        place : int or None
+            Number of features, or round; None for the best.
+        """
+        payload = as_json([values, place])
+        with self._file.transaction() as db:
+            db.execute(CHOICE)
+            cells = run.id, payload, payload_digest(run.id, payload)
+            db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", cells)
+
+    def choice(self, run: RunKey) -> tuple[tuple[Any, ...] | None, int | None]:
+        """Return what :meth:`set_choice` stored; None twice if missing or damaged."""
+        if self._has_table("choice"):
+            for payload, digest in self._file.rows(
+                "SELECT payload, digest FROM choice WHERE run = ?", run.id
+            ):
+                if digest == payload_digest(run.id, payload):
+                    values, place = json.loads(payload)
+                    return None if values is None else tuple(map(_hashable, values)), place
+        return None, None
+
     @property
     def seal_marks(self) -> tuple[SealMark, ...]:
         """Times at which the test part was sealed and unsealed, in order, including damaged entries."""
@@ -343,7 +372,7 @@ class Study:
             "SELECT payload, digest FROM feature_set WHERE data = ?", data
         ):
             with suppress(*IMPOSSIBLE, DataError):
-                if digest == feature_set_digest(data, payload):
+                if digest == payload_digest(data, payload):
                     return _read_feature_set(json.loads(payload))
         return None
 
@@ -636,7 +665,7 @@ def _write_feature_set(db: sqlite3.Connection, data: str, found: FeatureSet) -> 
     """Write the feature set of some data, in place of another."""
     payload = as_json({"source": found.source, "ids": dict(found.ids), "set": found.text()})
     db.execute(FEATURE_SET)
-    cells = data, payload, feature_set_digest(data, payload)
+    cells = data, payload, payload_digest(data, payload)
     db.execute("INSERT OR REPLACE INTO feature_set VALUES (?, ?, ?)", cells)
 
 
@@ -675,6 +704,11 @@ def _kept_files(row: Row) -> dict[str, list[str]]:
     with suppress(*IMPOSSIBLE):
         return dict(json.loads(row["same"]).get("own_files", {}))
     return {}
+
+
+def _hashable(value: Any) -> Any:
+    """Return a value of JSON as it is on an axis, where lists are tuples."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def _sound_rows(rows: Sequence[Row]) -> list[Row]:

@@ -170,10 +170,15 @@ FEATURE_SET = """
 """
 """Another such table: feature sets of search engines, by the checksum of the data."""
 
+CHOICE = """
+    CREATE TABLE IF NOT EXISTS choice (run INTEGER PRIMARY KEY, payload TEXT NOT NULL, digest TEXT NOT NULL)
+"""
+"""And a third one: which model of a run the user chose."""
 
-def feature_set_digest(data: str, payload: str) -> str:
-    """Return the digest of a row of that table."""
-    return _digest({"data": data, "payload": payload})
+
+def payload_digest(key: int | str, payload: str) -> str:
+    """Return the digest of a row of one of the last two."""
+    return _digest({"data": key, "payload": payload})
 
 
 def evidence_digest(run: int, fold: int, place: str, payload: bytes) -> str:

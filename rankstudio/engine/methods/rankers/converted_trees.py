@@ -335,7 +335,7 @@ def _xgboost_library(needed_by: str) -> Any:
     """Return XGBoost, if it is one that tells the leaves of documents that are only there as bins."""
     xgboost = boosting_library("XGBoost", needed_by)
     if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
-        reason = tr("found version {found}, expected 3.1 or later.").format(found=xgboost.__version__)
+        reason = tr("version {found} is too old; install 3.1 or later.").format(found=xgboost.__version__)
         raise MissingExtraError(needed_by, "XGBoost", "xgboost", reason)
     return xgboost
 

@@ -95,7 +95,15 @@ def compared(method: Selector, data: TrainingData, n_features: int) -> list[Comp
     return [one for one in compared_by_query(method, data, n_features) if isinstance(one, ComparedByQuery)]
 
 
-@pytest.mark.parametrize(("method", "least"), SELECTORS, ids=repr)
+@pytest.mark.parametrize(
+    ("method", "least"),
+    [
+        # FSMRank's weights divide by the same rule in all three.
+        pytest.param(*one, marks=pytest.mark.thorough if isinstance(one[0], FSMRankTop | FSMSVM) else ())
+        for one in SELECTORS
+    ],
+    ids=repr,
+)
 def test_without_the_queries_the_step_selects_another_feature(method: Selector, least: float) -> None:
     """Without the reported queries most steps change; without half of them hardly any does.
 
@@ -244,7 +252,7 @@ def test_weights_without_a_query_are_right_to_first_order(key: str) -> None:
     assert np.linalg.norm(missed) < 0.15 * np.linalg.norm(effects)
 
 
-@pytest.mark.parametrize("method", [one for one, _ in SELECTORS], ids=repr)
+@pytest.mark.parametrize("method", [one for one, _ in SELECTORS if not isinstance(one, FSMRankTop)], ids=repr)
 def test_shards_give_the_same(method: Selector) -> None:
     """Catches sums over the queries of one shard, and queries in another order."""
     X, y, qid = graded(0)

@@ -128,14 +128,12 @@ def test_parts_mapped_from_a_file_are_learned_from_in_files(tmp_path: Path) -> N
 
 def test_halves_of_several_shards() -> None:
     rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(2400), 70)  # each half has more documents than a shard
-    X = rng.normal(size=(qid.size, 3))
+    qid = np.repeat(np.arange(1900), 70)  # each half has more documents than a shard
+    X = rng.normal(size=(qid.size, 2))
     data = RankingDataset.from_arrays(X, np.round(np.clip(X[:, 1] + rng.normal(size=qid.size), 0, 2)), qid)
-    plan = Plan("large", "single-feature", {"n_features_to_select": 2})
-    expected = by_arrays(SingleFeatureRanking(n_features_to_select=2), data, 1)
+    plan = Plan("large", "single-feature", {"n_features_to_select": 1})
+    expected = by_arrays(SingleFeatureRanking(n_features_to_select=1), data, 1)
     assert_same(stability_by_refitting(plan, data, n_halves=1), expected)
-    with on_processes(2) as processes:
-        assert_same(stability_by_refitting(plan, data, n_halves=1, executor=processes), expected)
 
 
 def test_halves_are_folds_of_any_run() -> None:

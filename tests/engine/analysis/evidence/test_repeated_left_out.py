@@ -17,7 +17,7 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.support.work import finish
 
 
-@settings(max_examples=15)
+@settings(max_examples=max(settings().max_examples // 2, 5))
 @given(untied())
 def test_errors_are_those_of_selecting_without_each_query(problem: Problem) -> None:
     X, y, qid, regularization = problem

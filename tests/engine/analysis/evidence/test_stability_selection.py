@@ -171,7 +171,7 @@ def test_a_result_counts_by_its_threshold() -> None:
 
 def test_planted_features_are_stable_and_twins_share() -> None:
     right = 0
-    for seed in range(20):
+    for seed in range(10):
         X, y, qid = planted(seed)
         found = stability_selection(GreedyRankRLS(4, 1.0), X, y, qid=qid)
         probability = found.probability[3]
@@ -179,13 +179,13 @@ def test_planted_features_are_stable_and_twins_share() -> None:
         # One of the twins is in every path; which one is left to chance.
         one = ((found.places[:, 3] > 0) | (found.places[:, 4] > 0)).mean()
         right += strong and one > 0.9 and set(found.stable(0.75)) >= {0, 1, 2}
-    print(f"planted truth found in {right} of 20 seeds")  # noqa: T201 - the counts
-    assert right >= 19
+    print(f"planted truth found in {right} of 10 seeds")  # noqa: T201 - the counts
+    assert right >= 9
 
 
 def test_on_noise_the_count_stays_below_the_bound() -> None:
     rng = np.random.default_rng(0)
-    qid, draws, counts, bounds = np.repeat(np.arange(20), 5), 150, [], []
+    qid, draws, counts, bounds = np.repeat(np.arange(20), 5), 60, [], []
     for _ in range(draws):
         X, y = rng.normal(size=(100, 12)), rng.normal(size=100)
         found = stability_selection(GreedyRankRLS(2), X, y, qid=qid, n_halves=25)

@@ -95,7 +95,7 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ),
         ("qid,b,x\n1,2,3\n", {}, 'found no column for the label among "qid", "b", "x"'),
         ("qid,label\n1,2\n", {}, "found only query and label columns"),
-        ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected each name once'),
+        ("qid,label,x,x\n1,2,3,4\n", {}, 'found two columns named "x", expected different names'),
         (
             "qid,label,x\n1,2,3\n",
             {"qid": "quid"},
@@ -126,7 +126,7 @@ def test_missing_values_can_be_refused(tmp_path: Path) -> None:
         ("qid,label,x\n,1,1\n", {}, 'line 2: found nothing in column "qid", expected the id of a query.'),
         ("qid;label;x\n1;1;0,5\n", {}, 'line 2: found "0,5" in column "x"'),
         ("qid,label,x\n1,1,\0\n", {}, "found binary data (a zero byte), expected text."),
-        (b"\xff\xfeq\0i\0d\0", {}, "found text in UTF-16, expected text in UTF-8 or ASCII"),
+        (b"\xff\xfeq\0i\0d\0", {}, "found text in UTF-16, expected UTF-8"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_sentence(

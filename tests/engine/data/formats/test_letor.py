@@ -152,9 +152,9 @@ def test_a_wide_file_whose_beginning_is_narrow() -> None:
 
 
 def test_zeros_of_a_wide_file_take_no_memory() -> None:
-    table = parsed(b"1 qid:1 1000000:1\n" + b"1 qid:1\n" * 3_000_000, 1 << 20)
+    table = parsed(b"1 qid:1 1000000:1\n" + b"1 qid:1\n" * 500_000, 1 << 20)
     assert isinstance(table.X, SparseRows)
-    assert table.X.shape == (3_000_001, 1)
+    assert table.X.shape == (500_001, 1)
     assert table.feature_ids.tolist() == [1_000_000]
 
 

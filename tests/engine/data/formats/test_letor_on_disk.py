@@ -198,7 +198,7 @@ def test_no_damage_of_the_cache_reaches_a_number(
     expected = by_pieces(path, Treatment(), 64)[1] and whole(path, Treatment())
     (entry,) = kept_tables.mapped_folder().iterdir()
     content, rng = (entry / file).read_bytes(), Random(0)
-    places = {0, 7, 9, 30, len(content) - 1, *(rng.randrange(len(content)) for _ in range(6))}
+    places = {0, 9, 30, len(content) - 1, rng.randrange(len(content))}
     for place in sorted(place for place in places if place < len(content)):
         status = (entry / file).stat()
         damaged = bytearray(content)

@@ -1,4 +1,4 @@
-"""Judgements and runs of TREC as data: a row a judged document, a feature a run; collections by their ids."""
+"""Judgments and runs of TREC as data: a row a judged document, a feature a run; collections by their ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankstudio.cli import main
 from rankstudio.engine import load_letor
 from rankstudio.engine.data.folders import open_dataset
 from rankstudio.engine.data.formats.data_file import load_data, load_trec
-from rankstudio.engine.data.formats.trec import collection_judgements
+from rankstudio.engine.data.formats.trec import collection_judgments
 from rankstudio.engine.data.source_file import read_lines
 from rankstudio.engine.errors import (
     DataError,
@@ -50,8 +50,8 @@ def test_a_folder_opens_with_a_feature_for_each_run(folder: Path) -> None:
     assert part.y.tolist() == [2, 0, 1, 0, 1]  # a negative grade counts as 0
     assert part.X.tolist() == [[2.5, -4], [0, 0], [3.5, 0], [0, -1], [9, -2]]
     assert part.missing.tolist() == [2, 2]
-    assert naming("2 documents judgement").search("".join(part.warnings))
-    assert "1 negative judgements" in "".join(part.warnings)
+    assert naming("2 documents judgment").search("".join(part.warnings))
+    assert "1 negative judgments" in "".join(part.warnings)
 
 
 def test_what_a_run_did_not_retrieve_is_missing(folder: Path) -> None:
@@ -91,7 +91,7 @@ def test_what_is_wrong_is_said(folder: Path, name: str, content: str, sentence: 
         open_dataset(folder)
 
 
-def test_judgements_alone_are_refused(tmp_path: Path) -> None:
+def test_judgments_alone_are_refused(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text(QRELS)
     with pytest.raises(DataError, match=naming("TREC")):
         open_dataset(tmp_path)
@@ -138,7 +138,7 @@ ONE_RUN = "7 Q0 a 1 3.5 x\n8 Q0 d 1 9 x\n"
 
 
 class Library:
-    """What is documented of the module: load(id), which is unknown or has judgements to iterate over."""
+    """What is documented of the module: load(id), which is unknown or has judgments to iterate over."""
 
     def __init__(self, qrels: list[Any] | Exception | None) -> None:
         self.qrels = qrels
@@ -156,8 +156,8 @@ class Library:
         yield from self.qrels or ()
 
 
-def test_judgements_are_those_of_a_file_with_the_same_lines(tmp_path: Path) -> None:
-    found = collection_judgements(PLACE, lambda: Library(JUDGED))
+def test_judgments_are_those_of_a_file_with_the_same_lines(tmp_path: Path) -> None:
+    found = collection_judgments(PLACE, lambda: Library(JUDGED))
     (tmp_path / "qrels").write_text("7 0 a 2\n7 0 b 0\n8 0 a -2\n8 0 d 1")
     file = read_lines(tmp_path / "qrels")
     assert (found.lines, found.checksum, found.size) == (file.lines, file.checksum, file.size)
@@ -186,7 +186,7 @@ def test_the_terminal_converts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("qrels", "sentence"),
     [
-        (None, "no judgements"),
+        (None, "no judgments"),
         (
             OSError("docs.tgz does not exist.\n\nTo proceed, …"),
             "docs.tgz does not",
@@ -198,12 +198,12 @@ def test_the_terminal_converts_them(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 )
 def test_what_is_wrong_with_a_collection_is_said(qrels: Any, sentence: str) -> None:
     with pytest.raises(DatasetError, match=f"^ir_datasets:msmarco-passage/dev: .*{sentence}"):
-        collection_judgements(PLACE, lambda: Library(qrels))
+        collection_judgments(PLACE, lambda: Library(qrels))
 
 
 def test_a_collection_that_is_not_known_is_named() -> None:
     with pytest.raises(DatasetError, match=naming("msmarco")):
-        collection_judgements(Path("ir_datasets:msmarco"), lambda: Library(JUDGED))
+        collection_judgments(Path("ir_datasets:msmarco"), lambda: Library(JUDGED))
 
 
 def test_lines_are_checked_as_those_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_lines_are_checked_as_those_of_a_file(tmp_path: Path, monkeypatch: pytes
 def test_without_the_library_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(MissingExtraError, match=r'pip install "rankstudio\[ir-datasets\]"'):
-        collection_judgements(PLACE)
+        collection_judgments(PLACE)
 
 
 def test_the_library_itself_gives_what_it_has_on_the_disk(
@@ -226,7 +226,7 @@ def test_the_library_itself_gives_what_it_has_on_the_disk(
     (tmp_path / "qrels").write_text("7 0 a 2\n7 0 b 0\n")
     made = library.create_dataset(qrels_trec=str(tmp_path / "qrels"))
     monkeypatch.setattr(library, "load", lambda name: made)
-    assert collection_judgements(PLACE).lines == ("7 0 a 2", "7 0 b 0")
+    assert collection_judgments(PLACE).lines == ("7 0 a 2", "7 0 b 0")
     monkeypatch.undo()
     with pytest.raises(DatasetError, match="no/such"):
-        collection_judgements(Path("ir_datasets:no/such"))
+        collection_judgments(Path("ir_datasets:no/such"))

@@ -19,10 +19,16 @@ from rankstudio.engine import evaluate
 from rankstudio.engine.data.dataset import Fold
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.experiment.plan.combinations import Unit
-from rankstudio.engine.experiment.plan.plan import Plan
+from rankstudio.engine.experiment.plan.plan import CRITERION, Plan
 from rankstudio.engine.experiment.results.model_selection import p_values, select_model
 from rankstudio.engine.experiment.results.path_steps import HeldSteps
-from rankstudio.engine.experiment.results.results import Chosen, FoldResult, PathResult, untested_notes
+from rankstudio.engine.experiment.results.results import (
+    Chosen,
+    FoldResult,
+    PathResult,
+    undecided_notes,
+    untested_notes,
+)
 from rankstudio.engine.experiment.runner import run, run_plan
 from rankstudio.engine.methods.catalog.method import StepKind
 from rankstudio.engine.metrics.names import measure
@@ -245,6 +251,16 @@ def test_few_queries_are_no_evidence_for_a_smaller_model(n: int) -> None:
     (note,) = untested_notes(PLAN.changed(rule="smallest"), [SimpleNamespace(paths=[tried])])
     assert naming("smallest 6").search(note.what)
     assert not untested_notes(PLAN, [SimpleNamespace(paths=[tried])])
+
+
+def test_a_measure_that_is_the_same_everywhere_is_told() -> None:
+    """All documents of the data are relevant: a wrong label column, and MAP is 1 for any ranking."""
+    equal, other = path(0, [1.0, 1.0]), path(1, [1.0, 0.9])
+    (note,) = undecided_notes(PLAN, [SimpleNamespace(paths=[equal]), SimpleNamespace(paths=[equal])])
+    assert naming("MAP labels").search(note.what)
+    assert not undecided_notes(PLAN, [SimpleNamespace(paths=[equal]), SimpleNamespace(paths=[equal, other])])
+    assert not undecided_notes(PLAN, [SimpleNamespace(paths=[path(0, [1.0])])])  # there was nothing to choose
+    assert not undecided_notes(PLAN.changed(select_by=CRITERION), [SimpleNamespace(paths=[equal])])
 
 
 def test_a_run_follows_its_rule() -> None:

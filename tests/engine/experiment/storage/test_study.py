@@ -319,3 +319,16 @@ def test_the_feature_set_of_the_data_comes_back_and_a_damaged_one_is_none(path: 
         db.execute("UPDATE feature_set SET payload = replace(payload, 'bm25', 'bm52')")
     with Study.open(path) as study:
         assert study.data(study.runs()[0].key).feature_set is None
+
+
+def test_the_choice_of_a_model_comes_back_and_a_damaged_one_is_none(path: Path) -> None:
+    with Study.create(path) as study:
+        run = study.begin(PLAN, dataset())
+        assert study.choice(run) == (None, None)
+        for choice in ((None, 3), ((0.1, (3, 7), "forward"), None), ((1 / 3,), 12)):
+            study.set_choice(run, *choice)
+            assert study.choice(run) == choice
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE choice SET payload = replace(payload, '12', '13')")
+    with Study.open(path) as study:
+        assert study.choice(run) == (None, None)

@@ -157,7 +157,7 @@ def test_rankrls_with_selected_features(pairs: str) -> None:
         assert_measured(data, path, k, relearned(train, X, LAMBDA, pairs=pairs))
 
 
-@EVERY_COST
+@cases(COSTS, (COSTS[0], COSTS[8]))
 @pytest.mark.parametrize(
     "settings",
     [

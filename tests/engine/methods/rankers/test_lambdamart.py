@@ -4,7 +4,6 @@ import pickle
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import lightgbm
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from ordering import ranking_problem
 from sklearn.base import clone
 
-from rankstudio.engine import LambdaMART, RankRLS, evaluate, load_letor
+from rankstudio.engine import LambdaMART, RankRLS, evaluate
 from rankstudio.engine.errors import DatasetError, MissingExtraError
 from rankstudio.engine.methods.rankers.lambdamart import GREATEST_LABEL, LONGEST_QUERY, TreeStep, defined
 from rankstudio.engine.metrics.evaluator import Evaluator
@@ -149,14 +148,14 @@ def hard_problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, qid = hard_problem()
     found = []
-    for threads in ("1", "2", "3"):
+    for threads in ("1", "3"):
         monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        method = LambdaMART(n_rounds=40, learning_rate=1.0)
+        method = LambdaMART(n_rounds=20, learning_rate=1.0)
         steps = steps_of(method, X, y, qid)
         assert f"[num_threads: {threads}]" in steps[-1].model_text()
         trees = steps[-1].model_text().split("parameters:")[0]
         found.append((trees, [s.criterion for s in steps], steps[-1].scores(X.T).tolist()))
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_the_seed_decides_and_nothing_else() -> None:
@@ -270,27 +269,6 @@ def test_lightgbm_is_imported_where_it_is_needed() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
-
-
-@pytest.mark.realdata
-def test_it_beats_the_best_single_feature_on_mq2008(letor_dir: Path) -> None:
-    train, vali, test = (
-        load_letor(letor_dir / f"MQ2008/Fold1/{part}.txt") for part in ("train", "vali", "test")
-    )
-    measure = {
-        name: Evaluator(part.y, part.query_ptr, "letor4", ["MAP"])
-        for name, part in (("vali", vali), ("test", test))
-    }
-    reached = []
-    known: dict[str, np.ndarray | None] = {"vali": None, "test": None}
-    columns = {"vali": np.ascontiguousarray(vali.X.T), "test": np.ascontiguousarray(test.X.T)}
-    qid = np.repeat(np.arange(train.query_ptr.size - 1), np.diff(train.query_ptr))
-    for step in LambdaMART(n_rounds=30).steps(train.X, train.y, qid=qid):
-        known = {part: step.scores(columns[part], known[part]) for part in columns}
-        reached.append(tuple(measure[part].evaluate(known[part])["MAP"] for part in ("vali", "test")))
-    chosen = max(reached, key=lambda pair: pair[0])[1]  # the round with the best validation MAP
-    single = max(measure["test"].evaluate(column)["MAP"] for column in columns["test"])
-    assert chosen > single
 
 
 @pytest.mark.parametrize("garbage", ["", "0", "6.9e-310", "-1.7976931348623157e+308"])

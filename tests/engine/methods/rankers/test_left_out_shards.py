@@ -146,7 +146,7 @@ def test_the_data_are_read_once_for_all_features_and_regularizations_then_once_a
         assert all(isinstance(sign, WorkProgress) for sign in signs)
 
 
-@LOSSES
+@pytest.mark.parametrize("loss", [{"cost": "inverse", "weighting": "pairs"}], ids=str)
 def test_several_shards_are_left_out_by_shards_in_the_order_of_the_rows(loss: dict[str, Any]) -> None:
     data = random_data(7500, 3)
     assert data.y.size > DOCUMENTS

@@ -52,7 +52,7 @@ VARIANTS = [FILTERS[at] for at in (2, 4, 5, 8, 11)]  # of a method that stands b
 
 
 @pytest.mark.parametrize("method", FILTERS, ids=str)
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(documents=st.integers(1, 90), seed=st.integers(0, 5))
 def test_order_and_models_are_those_of_the_whole(method: LinearRanker, documents: int, seed: int) -> None:
     data, regularization = problem(seed=seed), method.get_params().get("regularization", 1.0)

@@ -50,8 +50,8 @@ def test_the_same_trees_everywhere(quick: LinearRanker, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [LambdaMART(n_rounds=2), LambdaMART(n_rounds=2, seed=12_345_678), XGBoostTrees(n_rounds=2)],
-    ids=["LightGBM", "another seed", "XGBoost"],
+    [LambdaMART(n_rounds=2, seed=12_345_678), XGBoostTrees(n_rounds=2)],
+    ids=["LightGBM", "XGBoost"],
 )
 def test_bins_are_those_of_all_documents(method: LinearRanker) -> None:
     rng = np.random.default_rng(0)

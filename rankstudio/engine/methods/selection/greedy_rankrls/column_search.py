@@ -137,7 +137,8 @@ class ColumnProducts:
         S_pairs, H_pairs = (twice * matrix[:, low, high].T for matrix in (S, H))
         from scipy.linalg import solve_triangular  # noqa: PLC0415 - where it is needed
 
-        inverse = solve_triangular(factor, np.eye(t), lower=True, check_finite=False)
+        # In C order: the kernel is compiled for one.
+        inverse = np.ascontiguousarray(solve_triangular(factor, np.eye(t), lower=True, check_finite=False))
 
         def changes(candidates: Ints) -> Floats:
             totals = np.empty((candidates.size, t + 2))

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from experiment.small import dataset, plan_of_command, plan_of_program
 from hypothesis import given
-from hypothesis import strategies as st
 from oracles import leave_query_out_error, rankrls_on_pairs
 from scipy.sparse import csr_array
 from strategies import Problem, problems, tolerance
 
-from rankstudio.engine import GreedyRankRLS, Plan, best_subset, open_dataset
+from rankstudio.engine import GreedyRankRLS, Plan
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
@@ -106,7 +105,7 @@ def test_best_is_the_least_of_all_sets_and_swap_lies_between(given_problem: Prob
 
 def test_swaps_are_those_of_retraining() -> None:
     better = 0
-    for seed in range(6):
+    for seed in range(3):
         X, y, qid = problem(seed)
         greedy = list(GreedyRankRLS(5).steps(X, y, qid=qid))
         steps = list(GreedyRankRLS(5, search="swap").steps(X, y, qid=qid))
@@ -116,19 +115,10 @@ def test_swaps_are_those_of_retraining() -> None:
     assert better > 0
 
 
-def test_best_sets_are_those_of_the_function_beside_it() -> None:
-    for seed, weighting in ((0, "size"), (1, "pairs"), (2, "none")):
-        X, y, qid = problem(seed)
-        path = GreedyRankRLS(8, 0.5, search="best", weighting=weighting).fit(X, y, qid=qid)
-        sets = best_subset(X, y, qid=qid, n_features=8, regularization=0.5, weighting=weighting).sizes
-        assert [np.flatnonzero(coef).tolist() for coef in path.coef_path_] == [list(s.features) for s in sets]
-        np.testing.assert_allclose(path.criterion_path_, [one.criterion for one in sets], rtol=1e-12)
-
-
 @pytest.mark.parametrize("search", ["swap", "best"])
 def test_candidates_are_those_of_the_set_before(search: str) -> None:
     changed = 0
-    for seed in range(10, 16):
+    for seed in range(10, 13):
         X, y, qid = problem(seed)
         steps = list(GreedyRankRLS(5, search=search).steps(X, y, qid=qid))
         for smaller, larger in pairwise(steps):
@@ -294,19 +284,6 @@ def slow_floating(
     return [best[t] for t in range(1, k + 1)]
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(2, 40))
-def test_never_worse_where_features_make_others_dispensable(seed: int, features: int) -> None:
-    rng = np.random.default_rng(seed)
-    hidden = rng.random((150, 3))
-    X = hidden @ rng.normal(size=(3, features)) + 0.2 * rng.random((150, features))
-    y, qid = hidden[:, 0] - 2 * hidden[:, 1] + 0.3 * rng.normal(size=150), np.sort(rng.integers(0, 30, 150))
-    greedy, floating = (
-        GreedyRankRLS(regularization=2.0**-4, algorithm="columns", search=s).fit(X, y, qid=qid)
-        for s in ("forward", "floating")
-    )
-    assert (floating.criterion_path_ <= greedy.criterion_path_).all()
-
-
 @pytest.mark.parametrize("pinned", [(), (0,), (6, 0)])
 def test_the_sets_are_those_of_the_search_by_retraining(pinned: tuple[int, ...]) -> None:
     better = 0
@@ -346,16 +323,3 @@ def test_at_the_end_no_single_change_helps() -> None:
             for i in larger.selected:
                 rest = [j for j in larger.selected if j != i]
                 assert smaller.criterion <= leave_query_out_error(X, y, qid, rest, 1.0) * (1 + 1e-10)
-
-
-@pytest.mark.realdata
-@pytest.mark.thorough
-def test_never_worse_on_mq2008(letor_dir: Path) -> None:
-    train = open_dataset(letor_dir / "MQ2008").folds[0].train
-    qid = np.repeat(np.arange(train.query_ptr.size - 1), np.diff(train.query_ptr))
-    greedy, floating = (
-        GreedyRankRLS(regularization=4.0, search=s).fit(train.X, train.y, qid=qid)
-        for s in ("forward", "floating")
-    )
-    assert (floating.criterion_path_ <= greedy.criterion_path_).all()
-    assert (floating.criterion_path_ < greedy.criterion_path_).any()
