@@ -1,5 +1,6 @@
 """Has the bundled program compile what a first session needs, and puts the kernels into the program's folder.
 
+Kernels that the source tree has by now are taken along, and the program compiles only what is not among them.
 They serve the processor that this computer has; on others the program compiles its own, once, as ever::
 
     python packaging/kernels.py dist/rankstudio
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from window_session import program, run_sample
 
+ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = (
     ("run", "--sample", "--out", "all"),
     ("run", "--sample", "--out", "some", "--workers", "2", "--folds", "1", "--features", "3"),
@@ -34,6 +36,12 @@ def main(folder: Path) -> None:
             "RANKSTUDIO_CACHE_DIR": str(Path(scratch, "cache")),
             "RANKSTUDIO_DATA_DIR": str(Path(scratch, "data")),
         }
+        folders = {path.parent for path in package.rglob("*.py")}
+        kept = {folder: Path(scratch, "numba", folder_of_numba(folder)) for folder in folders}
+        for source, place in kept.items():
+            for file in (ROOT / source.relative_to(package.parent) / "__pycache__").glob("*.nb[ci]"):
+                place.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, place)
         environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"} | own
         for words in COMMANDS:
             command = [program(folder, "rankstudio"), *words]
@@ -43,11 +51,10 @@ def main(folder: Path) -> None:
         run_sample(
             folder, Path(apart["RANKSTUDIO_DATA_DIR"]), Path(own["NUMBA_CACHE_DIR"]), environment | apart
         )
-        for source in {path.parent for path in package.rglob("*.py")}:
-            kept = Path(scratch, "numba", folder_of_numba(source))
-            if kept.is_dir():
+        for source, place in kept.items():
+            if place.is_dir():
                 name = ".".join(source.relative_to(package.parent).parts)
-                shutil.copytree(kept, package / "resources" / "kernels" / name, dirs_exist_ok=True)
+                shutil.copytree(place, package / "resources" / "kernels" / name, dirs_exist_ok=True)
     print(
         sum(1 for _ in (package / "resources" / "kernels").rglob("*.nbc")), "compiled kernels are in", folder
     )

@@ -41,6 +41,15 @@ SLOW = {
     "reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio",
     "reproduce airola-2011 --data MQ2008 --out airola.txt",
 }
+ON_PAGES = {
+    "run --sample",
+    "reproduce greedy-rankrls --data MQ2008",
+    "figures results/study.rankstudio --width 85mm --to pdf --out figures",
+    "report results/study.rankstudio --out report.html",
+    "report results/study.rankstudio --out short.html --sections question,results,features",
+    "evidence results/study.rankstudio --run 1 --fold 1",
+}
+"""Long ones that stand on a page of the guide as well, whose blocks are carried out."""
 SHORT = {
     "lab": ("--repetitions", "2"),
     "--vary": ("--of-each", "2"),
@@ -119,10 +128,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_command_has_examples() -> None:
     assert all(examples(command) for command in COMMANDS)
-    assert set(ALL) >= SLOW
+    assert set(ALL) >= SLOW | ON_PAGES
+    pages = (Path(__file__).resolve().parents[2] / "docs" / "terminal.md").read_text(encoding="utf-8")
+    assert all(f"\nrankstudio {example}" in pages for example in ON_PAGES)
 
 
-@pytest.mark.parametrize("example", [example for example in ALL if example not in SLOW])
+@pytest.mark.parametrize("example", [example for example in ALL if example not in SLOW | ON_PAGES])
 def test_examples_work(place, monkeypatch, capsys, example: str) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setitem(sys.modules, "ir_datasets", COLLECTIONS)
@@ -136,7 +147,7 @@ def test_examples_work(place, monkeypatch, capsys, example: str) -> None:
         json.loads(printed)
 
 
-@pytest.mark.parametrize("example", sorted(SLOW))
+@pytest.mark.parametrize("example", sorted(SLOW | ON_PAGES))
 def test_long_examples_can_be_parsed(example: str) -> None:
     words = shlex.split(example)
     assert command_line((words[0],)).parse_args(words).run

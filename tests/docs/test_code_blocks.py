@@ -83,8 +83,8 @@ def command_lines(text: str) -> list[list[str]]:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small data under the names that the pages use."""
     root = tmp_path_factory.mktemp("data")
-    save_folds(root / "MQ2008", n_queries=30, n_noise=36, documents=(5, 12), seed=5)
-    shutil.copytree(root / "MQ2008", root / "OHSUMED" / "QueryLevelNorm")
+    save_folds(root / "MQ2008", n_queries=22, n_noise=36, documents=(4, 9), seed=5)
+    shutil.copytree(root / "MQ2008" / "Fold1", root / "OHSUMED" / "QueryLevelNorm" / "Fold1")
     shutil.copy(root / "MQ2008" / "Fold1" / "train.txt", root / "all.txt")
     test = load_letor(shutil.copy(root / "MQ2008" / "Fold1" / "test.txt", root / "test.txt"))
     (root / "my.scores").write_text("".join(f"{value}\n" for value in test.X[:, 0]))

@@ -92,7 +92,8 @@ def test_a_script_of_the_bundle_is_run_with_its_arguments(
 
 
 def test_the_bundle_understands_every_process_that_the_program_starts() -> None:
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "rankstudio").rglob("*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "rankstudio").rglob("*.py")]
+    trees = [ast.parse(text) for text in texts if "sys.executable" in text]
     lists = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.List) and node.elts]
     commands = [[ast.unparse(word) for word in node.elts] for node in lists]
     forms = [command[1:3] for command in commands if command[0] == "sys.executable"]
@@ -133,14 +134,20 @@ def test_kernels_of_terminal_and_window_come_into_the_bundle(
     modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
 ) -> None:
     monkeypatch.setattr(modules["window_session"], "QUIET", 0.0)
+    monkeypatch.setattr(modules["kernels"], "ROOT", tmp_path)
+    there = tmp_path / "rankstudio" / "__pycache__"
+    there.mkdir(parents=True)
+    for name in ("there.nbc", "there.nbi", "module.pyc"):
+        (there / name).touch()
     made = bundle(tmp_path / "made")
     modules["kernels"].main(made)
     kept = made / "_internal" / "rankstudio" / "resources" / "kernels"
     assert {str(path.relative_to(kept)) for path in kept.rglob("*.nbc")} == {
         "rankstudio/run-sample.nbc",
         "rankstudio/sample.nbc",
+        "rankstudio/there.nbc",
     }
-    assert "2 compiled kernels" in capsys.readouterr().out
+    assert "3 compiled kernels" in capsys.readouterr().out
 
 
 @posix

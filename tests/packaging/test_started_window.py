@@ -56,12 +56,9 @@ class Start:
 GERMAN_SYSTEM = {"LANG": "de_DE.UTF-8"}
 STARTS = (
     Start("de", settings="de"),
-    Start("de", locale=GERMAN_SYSTEM),
-    Start("de", locale={"LANGUAGE": "de"}),
     Start("de", words=("--language", "de")),
     Start("de", "rankstudio-window", locale=GERMAN_SYSTEM),
-    Start("de", "python -m rankstudio", settings="de"),
-    Start("en"),
+    Start("de", "python -m rankstudio", locale={"LANGUAGE": "de"}),
     Start("en", settings="en", locale=GERMAN_SYSTEM),
     Start("en", words=("--language=en",), settings="de", locale=GERMAN_SYSTEM),
     Start("en", "rankstudio-window", locale={"LANG": "fi_FI.UTF-8"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from waiting import turn, wait_until
@@ -14,6 +15,14 @@ from rankstudio.engine.experiment.plan.toml import save_plan
 from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.model.run_record import RunState
 from rankstudio.ui.model.selected_model import LIVE
+
+prepare = settle
+
+
+@pytest.fixture
+def window(ran: MainWindow) -> MainWindow:
+    """The window that the tests of this module share: runs that a test adds are removed after it."""
+    return ran
 
 
 def measured_by(window: MainWindow, key: str) -> None:

@@ -50,7 +50,7 @@ that agree to the last printed digit; other cells show our value in parentheses.
   rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio
   rankstudio reproduce airola-2011 --data MQ2008 --out airola.txt
   rankstudio reproduce fs-ed --data MQ2008 --study fs-ed.rankstudio --json
-  rankstudio reproduce fsmrank --data MQ2008 --study fsmrank.rankstudio --figures figures
+  rankstudio reproduce greedy-rankrls --data MQ2008 --figures figures
 
 airola-2011 is a thesis: some of its experiments run on the data, others are simulated, and experiments
 without available data are listed with the reason.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,7 @@ from rankstudio.cli import main
 from rankstudio.engine import load_letor, open_dataset
 from rankstudio.engine.data.formats import dataset_writer
 from rankstudio.engine.data.formats.data_file import load_data
-from rankstudio.engine.data.formats.data_format import BY_KEY, WRITTEN
-from rankstudio.engine.data.formats.dataset_writer import save_dataset, save_letor, written_files
+from rankstudio.engine.data.formats.dataset_writer import save_letor
 from rankstudio.engine.data.synthetic import make_ranking
 from rankstudio.engine.errors import OutputError
 from rankstudio.engine.experiment.plan.as_code import as_command
@@ -124,24 +122,6 @@ def test_json_tells_what_was_written(file: Path, tmp_path: Path, answer) -> None
     part = open_dataset(tmp_path / "out.txt").folds[0].train
     sizes = {"documents": part.n_documents, "queries": part.n_queries, "features": 1}
     assert written == {"path": str(tmp_path / "out.txt"), **sizes}
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [*((form.key, "letor") for form in WRITTEN), *(("letor", key) for key in ("csv", "parquet", "lightgbm"))],
-)
-def test_any_format_becomes_any_other(tmp_path: Path, capsys, first: str, second: str) -> None:
-    pytest.importorskip("pyarrow")
-    data = make_ranking(n_queries=6, seed=2).folds[0].train
-    data = replace(data, query_ids=tuple(str(i + 1) for i in range(data.n_queries)))
-    (tmp_path / "a").mkdir()
-    source = tmp_path / "a" / f"some{BY_KEY[first].ending}"
-    save_dataset(data, source, BY_KEY[first])
-    out = tmp_path / f"other{BY_KEY[second].ending}"
-    assert main(["convert", str(source), str(out), "--to", second]) == 0
-    assert capsys.readouterr().out.splitlines() == list(map(str, written_files(out, BY_KEY[second])))
-    again = load_data(out)
-    assert again.X.tobytes() == data.X.tobytes() and again.query_ids == data.query_ids
 
 
 def test_the_ending_tells_the_format_and_what_is_lost_is_said(

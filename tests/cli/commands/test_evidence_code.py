@@ -41,7 +41,15 @@ def plans(data: Path) -> dict[str, tuple[Plan, str]]:
     filters = {"n_features_to_select": 2, "regularization": (2.0,)}
     return {
         "greedy": (Plan(str(data), "greedy-rankrls", greedy, folds=(2,), seed=3), "MAP"),
-        "searched": (Plan(str(data), "greedy-rankrls", {**greedy, "search": "swap"}, folds=(1,)), ""),
+        "searched": (
+            Plan(
+                str(data),
+                "greedy-rankrls",
+                {**greedy, "search": "swap", "n_features_to_select": 2},
+                folds=(1,),
+            ),
+            "",
+        ),
         "filter": (
             Plan(
                 str(data),

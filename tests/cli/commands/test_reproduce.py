@@ -185,8 +185,10 @@ def test_json_has_all_digits(ohsumed, answer) -> None:
 def test_on_mq2008_pairs_of_different_queries_are_harmful_as_printed(
     letor_dir: Path, monkeypatch, capsys
 ) -> None:
-    # What is only timed is not looked at here, and is short; what is measured and simulated is whole.
-    brief = partial(airola_2011.experiments, effort=airola_2011.Effort(sizes=(200, 500), per_query=(1,)))
+    # What is only timed is not looked at here, and is short; what is measured is whole.
+    brief = partial(
+        airola_2011.experiments, effort=airola_2011.Effort(sizes=(200, 500), per_query=(1,), repetitions=8)
+    )
     monkeypatch.setattr(airola_2011, "experiments", brief)
     assert main(["reproduce", airola_2011.KEY, "--data", str(letor_dir / "MQ2008"), "--json"]) == 0
     found = {one["source"]: one for one in json.loads(capsys.readouterr().out)["findings"]}

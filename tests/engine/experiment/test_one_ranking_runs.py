@@ -186,7 +186,7 @@ def test_leave_pair_out_chooses_as_retraining_without_each_pair(method: str, pai
 
 def small_ranking() -> FoldedDataset:
     data = one_ranking()
-    return replace(data, folds=tuple(replace(f, train=taken(f.train, 16)) for f in data.folds))
+    return replace(data, folds=tuple(replace(f, train=taken(f.train, 10)) for f in data.folds))
 
 
 def taken(part: RankingDataset, n: int) -> RankingDataset:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from dataclasses import replace
 
 import numpy as np
@@ -56,6 +58,13 @@ def on_disk(dataset: FoldedDataset) -> FoldedDataset:
     return replace(dataset, folds=(Fold(1, *opened),))
 
 
+@pytest.fixture(scope="module")
+def processes(on_disk: FoldedDataset) -> Iterator[Executor]:
+    with on_processes(2) as started:
+        run_plan(PLAN, on_disk, executor=started)  # all its threads are there from now on
+        yield started
+
+
 def test_steps_arrive_one_by_one_with_signs_of_life(dataset: FoldedDataset) -> None:
     told = [type(event) for event in run(PLAN, dataset)]
     assert told.count(StepDone) == 6
@@ -63,20 +72,19 @@ def test_steps_arrive_one_by_one_with_signs_of_life(dataset: FoldedDataset) -> N
 
 
 def test_memory_disk_threads_and_processes_give_the_same_bits(
-    dataset: FoldedDataset, on_disk: FoldedDataset
+    dataset: FoldedDataset, on_disk: FoldedDataset, processes: Executor
 ) -> None:
     assert in_file(on_disk.folds[0].train.X)
     expected = run_plan(PLAN, dataset)
     assert_same(run_plan(PLAN, on_disk), expected)
     with on_threads(2) as threads:
         assert_same(run_plan(PLAN, on_disk, executor=threads), expected)
-    with on_processes(2) as processes:
-        assert_same(run_plan(PLAN, on_disk, executor=processes), expected)
+    assert_same(run_plan(PLAN, on_disk, executor=processes), expected)
 
 
 @pytest.mark.parametrize("ranker", ["rankrls", "ranksvm"])
 def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
-    dataset: FoldedDataset, on_disk: FoldedDataset, ranker: str
+    dataset: FoldedDataset, on_disk: FoldedDataset, processes: Executor, ranker: str
 ) -> None:
     one = {"rankrls": {"regularization": (0.5, 8.0)}, "ranksvm": {"C": 0.1, "max_iter": 3}}[ranker]
     few = {"n_features_to_select": 2}
@@ -84,8 +92,7 @@ def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
     expected = run_plan(plan, dataset)
     with memory.within(1e6):
         assert_same(run_plan(plan, on_disk), expected)
-    with on_processes(2) as processes:
-        assert_same(run_plan(plan, on_disk, executor=processes), expected)
+    assert_same(run_plan(plan, on_disk, executor=processes), expected)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +113,7 @@ def test_ranking_with_selected_features_has_the_same_bits_within_a_small_budget(
     ids=["greedy", "RankRLS", "ranked by RankRLS"],
 )
 def test_queries_are_left_out_by_shards_in_less_memory_than_the_data_with_the_same_bits(
-    plan: Plan, dataset: FoldedDataset, on_disk: FoldedDataset
+    plan: Plan, dataset: FoldedDataset, on_disk: FoldedDataset, processes: Executor
 ) -> None:
     expected = run_plan(plan, dataset)
     paths = expected.folds[0].paths
@@ -114,8 +121,7 @@ def test_queries_are_left_out_by_shards_in_less_memory_than_the_data_with_the_sa
         small = run_plan(plan, on_disk)
     with on_threads(2) as threads:
         spread = run_plan(plan, on_disk, executor=threads)
-    with on_processes(2) as processes:
-        elsewhere = run_plan(plan, on_disk, executor=processes)
+    elsewhere = run_plan(plan, on_disk, executor=processes)
     for result in (small, spread, elsewhere):
         assert_same(result, expected)
         for path, same in zip(result.folds[0].paths, paths, strict=True):
@@ -153,13 +159,15 @@ def test_measures_of_left_out_queries_come_between_signs_of_life(on_disk: Folded
 
 
 @pytest.mark.parametrize("key", ["rankboost", "lambdamart", "lambdamart-top"])
-def test_boosted_models_have_the_same_bits(dataset: FoldedDataset, on_disk: FoldedDataset, key: str) -> None:
+def test_boosted_models_have_the_same_bits(
+    dataset: FoldedDataset, on_disk: FoldedDataset, processes: Executor, key: str
+) -> None:
     plan = Plan("large", key, quick(method(key)), measures=("MAP",))
     expected = run_plan(plan, dataset)
     with memory.within(1e6):
         assert_same(run_plan(plan, on_disk), expected)
-    with on_processes(2) as processes:  # that share the shards of RankBoost, and have units of the others
-        assert_same(run_plan(plan, on_disk, executor=processes), expected)
+    # Processes share the shards of RankBoost, and have units of the others.
+    assert_same(run_plan(plan, on_disk, executor=processes), expected)
 
 
 def test_a_method_that_looks_at_all_documents_needs_the_memory_for_them(on_disk: FoldedDataset) -> None:

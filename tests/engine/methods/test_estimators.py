@@ -48,6 +48,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "LambdaMARTTop": {"n_rounds": 3, "min_data_in_leaf": 2},
     "ListNet": {"max_iter": 20},
     "RankBoost": {"n_rounds": 5},
+    "SVMMAP": {"max_iter": 50},
     "XGBoostTrees": {"n_rounds": 4, "min_child_weight": 0.01, "feature_fraction": 0.8},
 }
 
@@ -296,7 +297,7 @@ def test_magnitudes_beyond_the_arithmetic_are_refused_by_the_feature(
             (1.1e-30, True),
             (1e-12, False),
             (1e12, False),
-            (9e29, kind not in (rankstudio.engine.FSMSVM, rankstudio.engine.SVMMAP)),  # seconds each
+            (9e29, kind is not rankstudio.engine.FSMSVM),  # which takes seconds
         )
     ],
 )

@@ -365,15 +365,3 @@ def test_labels_and_queries_that_cannot_be(y: object, ptr: object, error: type[E
 def test_scores_that_do_not_fit(scores: object) -> None:
     with pytest.raises(ParameterError, match="scores"):
         Evaluator([0, 1], [0, 2]).evaluate(scores)  # type: ignore[arg-type]
-
-
-def test_many_models_in_each_query_are_those_one_by_one() -> None:
-    rng = np.random.default_rng(3)
-    ptr = np.append(0, np.cumsum(rng.integers(1, 6, 20)))
-    y = rng.integers(0, 3, ptr[-1]).astype(np.float64)
-    scores = rng.integers(0, 4, (5, y.size)).astype(np.float64)
-    evaluator = Evaluator(y, ptr, "trec_eval", ("MAP", "Disagreement"))
-    found = evaluator.per_query_many(scores)
-    for name in ("MAP", "Disagreement"):
-        expected = [evaluator.per_query(row)[name] for row in scores]
-        np.testing.assert_array_equal(found[name], expected)

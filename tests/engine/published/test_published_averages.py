@@ -30,6 +30,9 @@ TOLERANCE = 0.005
 PAPERS_RULE = {"tol": 1e-4}
 """Where Lai et al. 2013 end FSMRank: before the minimum, to which the default goes on."""
 
+HINGE = {"loss": "hinge", "C": (2.0**-12, 2.0**-8, 2.0**-6)}
+"""What validation chooses from all values of C, most of which take longer."""
+
 MQ2008, OHSUMED = ("MQ2008",), ("OHSUMED", "QueryLevelNorm")
 
 
@@ -51,7 +54,7 @@ def test_fsmrank_on_mq2008_reaches_the_paper_s_averages(letor_dir: Path) -> None
     ("place", "plan", "measures"),
     [
         (MQ2008, {"method": "fsmsvm", "parameters": PAPERS_RULE}, ("MAP", "NDCG@10")),
-        (MQ2008, {"method": "ranksvm", "parameters": {"loss": "hinge"}}, ("MAP", "NDCG@10")),
+        (MQ2008, {"method": "ranksvm", "parameters": HINGE}, ("MAP", "NDCG@10")),
         (OHSUMED, {"method": "fsmrank", "parameters": PAPERS_RULE}, ("MAP",)),
         (OHSUMED, {"method": "ranksvm"}, ("MAP", "NDCG@10")),
         (OHSUMED, {"method": "listnet"}, ("MAP", "NDCG@10")),

@@ -39,7 +39,7 @@ class Counting(event.Listener):
 told, compiled = [], Counter()
 event.register("numba:compile", Counting())
 with announced(told.append):
-    main(["run", "--sample", "--out", sys.argv[1]])
+    main(["run", "--sample", "--folds", "1", "--out", sys.argv[1]])
 print(json.dumps([told, [[*name, times] for name, times in compiled.items()]]))
 """
 

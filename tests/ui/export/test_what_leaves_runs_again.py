@@ -146,7 +146,7 @@ def test_plan_command_program_and_notebook_give_the_same_bytes(
     exec(written["plan-python"][0].read_text(), space)
     write_results(space["result"], tmp_path / "program")
     assert files(tmp_path / "program") == expected
-    if choose in (kernel, preferences):  # it is the program in cells, and a kernel of its own takes long
+    if choose is kernel:  # it is the program in cells, and a kernel of its own takes long
         carried_out(written["plan-notebook"][0], tmp_path / "notebook")
         assert files(tmp_path / "notebook") == expected
 

@@ -113,11 +113,12 @@ def test_pages_look_as_if_qt_had_styled_all_of_them_at_once(
     assert theme.waits, "what is not seen"
     early = pictures(window)
     theme.finish()
-    late, fonts = pictures(window), _fonts(window)
+    dark = change == "dark"  # another size of the text moves what is seen, by a few pixels in later turns
+    late, fonts = pictures(window) if dark else {}, _fonts(window)
     _style_all(app)
-    wanted = pictures(window)
     assert _fonts(window) == fonts
-    if change == "dark":  # another size of the text moves what is seen, by a few pixels in later turns
+    if dark:
+        wanted = pictures(window)
         assert [key for key, picture in late.items() if picture != wanted[key]] == []
         assert [key for key, picture in early.items() if picture != wanted[key]] == []
 

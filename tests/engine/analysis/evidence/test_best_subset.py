@@ -13,16 +13,12 @@ from rankstudio.engine.analysis.evidence.best_subset import SubsetSpace, find_be
 from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.errors import DatasetError, ParameterError
-from rankstudio.engine.methods.rankers.rankrls import RankRLS
 from rankstudio.engine.methods.selection.column_groups import ColumnGroups
 from rankstudio.engine.methods.selection.constraints import Constraints
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import _subset_kernel as kernels
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets import branch_and_bound
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.branch_and_bound import open_branches
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.subset_problem import SubsetProblem
-from rankstudio.engine.methods.selection.greedy_rankrls.search_steps import GroupSearch
-from rankstudio.engine.methods.selection.greedy_rankrls.swap_search import swap_features
-from rankstudio.engine.methods.selection.greedy_rankrls.swaps import on_demand_search
 from rankstudio.engine.support.threads import at_most
 from tests.engine.oracles import leave_query_out_error
 from tests.engine.strategies import Problem, problems, tolerance
@@ -209,60 +205,6 @@ def test_the_time_limit_ends_the_search_early():
     assert not found.proved
     assert 0 < found.gap < found.criterion
     assert len(found.features) == 9
-
-
-@settings(max_examples=25, deadline=None)
-@given(problems(most_features=7, fewest_queries=2), st.integers(1, 4))
-def test_no_swap_helps_after_the_swap_search(problem, size):
-    X, y, qid, regularization = problem
-    data = group(X, y, qid)
-    groups = ColumnGroups.of(X.shape[1], ())
-    rules = Constraints.of(groups, None, (), (), None, 0, None, None, 0.0)
-    size = min(size, X.shape[1])
-    search = GroupSearch(on_demand_search(data, regularization, size), groups)
-    relative, absolute = tolerance(problem)
-    selected, criterion = swap_features(search, tuple(range(size)), rules, 1e-13 * float(y @ y))
-    assert (
-        criterion
-        <= leave_query_out_error(X, y, qid, list(range(size)), regularization) * (1 + relative) + absolute
-    )
-    assert criterion == pytest.approx(
-        leave_query_out_error(X, y, qid, list(selected), regularization), rel=relative, abs=absolute
-    )
-    for place in range(size):
-        for other in set(np.flatnonzero(search.informative).tolist()) - set(selected):
-            changed = [*selected[:place], other, *selected[place + 1 :]]
-            error = leave_query_out_error(X, y, qid, changed, regularization)
-            assert error >= criterion * (1 - relative) - absolute - 1e-12 * float(y @ y)
-
-
-def test_no_set_of_abess_is_better_and_clear_ones_are_the_same():
-    """An oracle of least squares with k features, which searches by splicing and proves nothing."""
-    abess = pytest.importorskip("abess")
-    same = 0
-    for seed in range(10):
-        X, y, qid = planted(seed, n=12, queries=40)
-        data = group(X, y, qid)
-        found = best_subset(X, y, qid=qid, n_features=4, regularization=1e-6)
-        for one in found.sizes:
-            model = abess.LinearRegression(support_size=one.size, fit_intercept=False)
-            theirs = np.flatnonzero(model.fit(*data.centred).coef_).tolist()
-            assert len(theirs) == one.size
-            error = leave_query_out_error(X, y, qid, theirs, 1e-6)
-            assert one.criterion <= error * (1 + 1e-9)
-            same += one.size == 3 and {1 if j == 4 else j for j in theirs} == {1, 2, 11}
-            assert one.size != 3 or {1 if j == 4 else j for j in one.features} == {1, 2, 11}
-    # Three features make the labels, one of which has a twin: splicing stops at worse sets now and then.
-    assert same >= 7
-
-
-def test_the_weights_of_the_best_set_are_those_of_rankrls_with_it():
-    X, y, qid = planted(8)
-    best = best_subset(X, y, qid=qid, n_features=2, regularization=1.0)
-    columns = list(best.features)
-    model = RankRLS(1.0).fit(X[:, columns], y, qid=qid)
-    assert model.coef_.shape == (2,)
-    assert best.criterion == pytest.approx(leave_query_out_error(X, y, qid, columns, 1.0))
 
 
 @pytest.mark.parametrize(

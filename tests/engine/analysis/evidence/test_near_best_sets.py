@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from rankstudio.engine import best_subset, near_best_sets
-from rankstudio.engine.analysis.evidence.best_subset import SubsetSpace, find_best_subset
-from rankstudio.engine.analysis.evidence.near_best_sets import near_sets_of_size
-from rankstudio.engine.arithmetic.query_data import group
 from tests.engine.oracles import centred_by_loops
 
 
@@ -96,12 +93,3 @@ def test_more_sets_than_there_was_room_for_are_all_kept(monkeypatch):
     again = near_best_sets(X, y, qid=qid, n_features=3, regularization=2.0, window=0.5)[-1]
     assert len(whole.sets) > 8
     assert [one.features for one in again.sets] == [one.features for one in whole.sets]
-
-
-def test_progress_only_grows() -> None:
-    """Catches a search in a wider window that begins at 0 again."""
-    X, y, qid = noisy(n=14)
-    data, space = group(X, y, qid), SubsetSpace(4, 4.0)
-    *_, last = find_best_subset(data, space)
-    shares = [told.share for told in near_sets_of_size(data, space, last.found.sizes[-1])]
-    assert shares == sorted(shares) and 0.5 < shares[-1] <= 1, "it searched at least twice"

@@ -404,7 +404,7 @@ def test_nothing_is_secure_where_nearly_all_features_are_selected() -> None:
 
 @pytest.mark.thorough
 def test_noise_is_secure_no_more_often_than_the_bound_says() -> None:
-    secure, bound, counts = count_on_noise(50)
+    secure, bound, counts = count_on_noise(25)
     print(f"secure {secure:.2f} of 6, bound {bound:.2f}", dict(counts))  # noqa: T201
     assert secure <= bound
 

@@ -343,17 +343,6 @@ def test_chance_is_chance_where_preferences_come_of_labels() -> None:
     assert np.mean(np.array(p) <= 0.05) < 0.1 < np.mean(np.array(turned) <= 0.05)
 
 
-def test_neither_threads_nor_blocks_change_the_bits_of_preferences(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = ranked_anew()
-    some = sample_preferences(data, share=0.8, noise=0.2)
-    found = []
-    for threads in ("1", "3"):
-        monkeypatch.setenv("RANKSTUDIO_THREADS", threads)
-        test = permutation_test(GreedyRankRLS(2), data.X, None, data.qid, 20, preferences=some)
-        found.append(test.permuted)
-    np.testing.assert_array_equal(*found)
-
-
 def test_any_method_of_preferences_and_no_other() -> None:
     data = ranked_anew(40)
     some = sample_preferences(data, share=0.8, noise=0.2)

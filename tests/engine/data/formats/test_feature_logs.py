@@ -246,15 +246,6 @@ def test_missing_values_follow_the_usual_rule(tmp_path: Path) -> None:
         open_dataset(path, missing="refuse")
 
 
-def test_a_feature_set_beside_the_logs_is_found(tmp_path: Path) -> None:
-    write(tmp_path, "qrels.txt", QRELS)
-    names = ("body", "other", "title")
-    features = [{"name": n, "params": [], "template": {"match": {n: "{{keywords}}"}}} for n in names]
-    write(tmp_path, "featureset.json", {"featureset": {"name": "s", "features": features}})
-    data = open_dataset(write(tmp_path, "log.json", [RAMBO, ROCKY]))
-    assert data.feature_set is not None and data.feature_set.ids == {1: "title", 2: "body"}
-
-
 @pytest.mark.parametrize(
     ("content", "found"),
     [
@@ -453,13 +444,6 @@ def test_the_line_of_an_error_is_told(
     path.write_bytes(content.encode("utf-16"))
     with pytest.raises(FormatError, match="UTF-16"):
         open_dataset(tmp_path)
-
-
-def test_the_last_values_of_a_document_count_and_are_told(tmp_path: Path) -> None:
-    again = elastic("1", elastic_hit("1370", title=1.0, body=1.0))
-    data = read(write(tmp_path, "log.json", [RAMBO, again, again]), {"1": {"1370": 1.0}}, False)
-    assert data.X.tolist() == [[1.0, 1.0]]
-    assert any("1 document is logged again" in sentence for sentence in data.warnings)
 
 
 def test_logs_of_two_engines_with_other_features_are_refused(

@@ -13,7 +13,6 @@ from wording import naming
 from rankstudio.engine.data.dataset import RankingDataset
 from rankstudio.engine.data.preferences.csv_file import (
     columns_of_bytes,
-    columns_of_lines,
     holds_preferences,
     read_preference_file,
     read_preferences,
@@ -254,25 +253,6 @@ def test_arrays_say_what_a_simple_reader_says(tmp_path: Path, text: str, passed:
         outcome = list(zip(*(column.tolist() for column in columns), strict=True))
     if not set("\"'\x0c").intersection(text):  # quoting is csv's, and told of elsewhere
         assert outcome == simply_read(path, text, DATA, elsewhere)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(files())
-def test_both_ways_to_read_have_the_same_columns(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "some.csv"
-    path.write_bytes(text.encode())
-    file = read_text(path)
-    fast = columns_of_bytes(file.content)
-    if fast is None:
-        return
-    slow = columns_of_lines(file.in_lines())
-    for name in ("line", "magnitude", "weight"):
-        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
-    for column, known in (("query", "queries"), ("winner", "documents"), ("loser", "documents")):
-        words = [[getattr(one, known)[place] for place in getattr(one, column)] for one in (fast, slow)]
-        assert words[0] == words[1]
-    assert sorted(fast.queries) == sorted(slow.queries)
-    assert sorted(fast.documents) == sorted(slow.documents)
 
 
 @pytest.mark.parametrize(

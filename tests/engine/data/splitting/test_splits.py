@@ -240,20 +240,6 @@ def test_folds_too_large_for_the_memory_are_refused_before_they_are_made(monkeyp
         k_fold(one_file([10] * 10), 5)
 
 
-@pytest.mark.realdata
-@pytest.mark.parametrize(
-    ("place", "documents", "queries"), [("MQ2008", 15211, 784), ("OHSUMED/QueryLevelNorm", 16140, 106)]
-)
-def test_letors_datasets_are_whole_again_and_divided_anew(letor_dir, place, documents, queries) -> None:
-    data = open_dataset(letor_dir / place)
-    everything = whole(data)
-    assert (everything.n_documents, everything.n_queries) == (documents, queries)
-    folds = k_fold(data, 10).folds
-    assert sum(fold.test.n_documents for fold in folds) == documents
-    assert {fold.test.n_queries for fold in folds} == {queries // 10, queries // 10 + 1}
-    assert sorted(i for fold in folds for i in fold.test.document_ids) == sorted(everything.document_ids)
-
-
 def mapped(folder, dataset: FoldedDataset) -> FoldedDataset:
     """Return a dataset of one fold whose features are read from files."""
     parts = {}

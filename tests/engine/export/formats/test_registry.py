@@ -92,21 +92,6 @@ def test_scaling_within_a_query_travels_along_or_is_refused(key: str) -> None:
     )
 
 
-HOSTILE = ('"""\nimport os', "*/ int x; /*", "-- \n; DROP TABLE documents", "\\", "'\"", "]]>&<x>", "é ü", "")
-
-
-@pytest.mark.parametrize("key", WEIGHTED)
-def test_no_name_of_a_feature_is_code(key: str) -> None:
-    names = tuple(Weight(i, name, float(i)) for i, name in enumerate(HOSTILE, start=1))
-    origin = {"data": HOSTILE[0] + HOSTILE[1], "fold": HOSTILE[2]}
-    model = Model(names, HOSTILE[3] + '"""\n1/0', {}, origin)
-    form, function = MODEL_FORMATS[key], score_function(model)
-    X = np.random.default_rng(2).random((12, len(HOSTILE)))
-    data = RankingDataset.from_arrays(X, np.zeros(12), np.arange(12) // 4)
-    proof = ranking_proof(model, function, form, form.files(function), [data])
-    assert proof.holds, proof.sentence
-
-
 @pytest.mark.parametrize("key", [key for key in WEIGHTED if not key.startswith("elasticsearch-")])
 def test_extreme_numbers_survive(key: str) -> None:
     weights = (1e-300, -1e300, 5e-324, 0.1 + 0.2, -0.0, 1 / 3, 123456789.123456789)

@@ -52,7 +52,7 @@ def generic(n_queries: int = 45, n: int = 9, seed: int = 0) -> QueryData:
 
 
 @EVERY
-@settings(max_examples=12)
+@settings(max_examples=4)
 @given(documents=st.integers(1, 120), seed=st.integers(0, 4))
 def test_paths_are_those_of_the_whole_array(parameters: dict[str, Any], documents: int, seed: int) -> None:
     data = generic(seed=seed)
