@@ -152,6 +152,7 @@ def test_the_study_comes_back_after_the_process_was_killed(
 ) -> None:
     window.session.toggle("banned", 3)
     wait_until(lambda: Settings(tmp_path / "config").plan == window.session.plan)
+    wait_until(lambda: "[study]" in (tmp_path / "config" / "window.ini").read_text())  # not only set
     shutil.copytree(tmp_path / "config", tmp_path / "killed")  # as they are while the window is open
     with opened(config="killed") as again:
         again.open_controller.restore()

@@ -150,7 +150,8 @@ def path_rows(
                     group=group_of.get(int(feature_ids[column]), ""),
                 )
             )
-    known = {int(i): name for i, name in zip(feature_ids, names, strict=True)} if banned else {}
+    places = np.flatnonzero(np.isin(feature_ids, list(banned))).tolist() if banned else ()
+    known = {int(feature_ids[column]): names[column] for column in places}
     rows += [
         FeatureRow(
             None,

@@ -5,16 +5,28 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QSettings, QThread
+from PySide6.QtCore import (
+    QByteArray,
+    QCoreApplication,
+    QEvent,
+    QMetaObject,
+    QObject,
+    QSettings,
+    Qt,
+    QThread,
+    QTimer,
+    Slot,
+)
 
 from rankstudio.engine.errors import OutputError, RankStudioError
 from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.engine.experiment.plan.toml import load_plan, save_plan
 from rankstudio.ui.language import LANGUAGES, SYSTEM, tr
+from rankstudio.ui.process.turns import single_shot
 
 _log = logging.getLogger(__name__)
 
@@ -67,29 +79,22 @@ class Settings:
         self.folder = folder or config_folder()
         path = self.folder / "window.ini"
         _set_aside_objects(path)
-        self._store = QSettings(str(path), QSettings.Format.IniFormat)
+        self._store = _Store(str(path), QSettings.Format.IniFormat)
         if self._store.status() != QSettings.Status.NoError:
             _log.info("The settings in %s cannot be read; starting afresh.", self.folder)
-        self._given: dict[str, Any] = {}  # by the window, which gives most values again at each save
-        self._thread: QThread | None = None
+        self._values = {key: value for key in self._store.allKeys() if (value := self._read(key)) is not None}
+        self._aside: _Aside | None = None
 
     def write_aside(self) -> None:
-        """Write what is set from now on soon, and on another thread: the disk may take long.
-
-        The thread runs Qt's event loop alone: a call from Python would keep the interpreter from the window.
-        """
-        self._thread = QThread()
-        self._thread.setObjectName("settings")
-        self._store.moveToThread(self._thread)
-        self._thread.start()
+        """Write what is set from now on soon, and on another thread: the disk may take long."""
+        self._aside = _Aside(self._store)
 
     def close(self) -> None:
-        """Write to the disk now, and end the thread."""
+        """Write to the disk now, and no longer on another thread."""
+        if self._aside is not None:
+            self._aside.close()
+            self._aside = None
         self.sync()
-        if self._thread is not None:
-            self._thread.quit()
-            self._thread.wait()
-            self._thread = None
 
     def bytes(self, key: str) -> QByteArray | None:
         """Return a stored layout, or None."""
@@ -108,20 +113,20 @@ class Settings:
         except (TypeError, ValueError):
             return None
 
-    def set(self, key: str, value: QByteArray | str | float | None) -> None:
+    def set(self, key: str, value: QByteArray | str | float | list[str] | None) -> None:
         """Store a value; None forgets it."""
-        if key in self._given and self._given[key] == value:
+        if self._values.get(key) == value:
             return
-        self._given[key] = value
-        if value is None:
-            self._store.remove(key)
+        self._values[key] = value
+        if self._aside is not None:
+            self._aside.put(key, value)
         else:
-            self._store.setValue(key, value)
-        # Qt asks for this itself, but not where its thread is just done with writing.
-        QCoreApplication.postEvent(self._store, QEvent(QEvent.Type.UpdateRequest))
+            self._store.put({key: value})
 
     def sync(self) -> None:
         """Write to the disk now."""
+        if self._aside is not None:
+            self._aside.hand_over()
         self._store.sync()
 
     @property
@@ -157,15 +162,15 @@ class Settings:
     def add_recent(self, path: str) -> None:
         """Put a path at the head of the recent ones."""
         others = [item for item in self.recent if item != path]
-        self._store.setValue("recent", [path, *others][:MOST_RECENT])
+        self.set("recent", [path, *others][:MOST_RECENT])
 
     def remove_recent(self, path: str) -> None:
         """Forget one of the recent ones."""
-        self._store.setValue("recent", [item for item in self.recent if item != path])
+        self.set("recent", [item for item in self.recent if item != path])
 
     def clear_recent(self) -> None:
         """Forget the recent ones."""
-        self._store.remove("recent")
+        self.set("recent", None)
 
     @property
     def plan(self) -> Plan | None:
@@ -216,7 +221,79 @@ class Settings:
             _log.info("The runs that wait could not be kept: %s", error)
 
     def _value(self, key: str) -> Any:
+        return self._values.get(key)
+
+    def _read(self, key: str) -> Any:
         try:
             return self._store.value(key)
         except (EOFError, RuntimeError, TypeError, ValueError):  # a damaged serialised value
             return None
+
+
+class _Store(QSettings):
+    """A file of settings that is written only when asked for."""
+
+    def event(self, event: QEvent) -> bool:
+        """Do not write in the event loop, as Qt would."""
+        return event.type() == QEvent.Type.UpdateRequest or super().event(event)
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Set values; None forgets one."""
+        for key, value in values.items():
+            self.remove(key) if value is None else self.setValue(key, value)
+
+
+class _Aside(QObject):
+    """Has what is set written by a thread that runs Qt's event loop alone.
+
+    A call from Python would keep the interpreter from the window while the disk works. What a store is told
+    meanwhile would have to wait as well, and is kept here until then.
+
+    Parameters
+    ----------
+    store : _Store
+    """
+
+    def __init__(self, store: _Store) -> None:
+        super().__init__()
+        self._store, self._next, self._writes = store, dict[str, Any](), False
+        self._thread = QThread()
+        self._thread.setObjectName("settings")
+        self._disk = QSettings(store.fileName(), store.format())  # has what the store is told, too
+        self._written = QTimer(singleShot=True, interval=0)
+        self._written.timeout.connect(self._go_on)
+        for one in (self._disk, self._written):
+            one.moveToThread(self._thread)
+            self._thread.finished.connect(one.deleteLater)  # no other thread may stop the timer
+        self._thread.start()
+        self._soon = single_shot(0, self._write, self)
+
+    def put(self, key: str, value: Any) -> None:
+        """Have a value written, with those that are put in the same turn of the event loop."""
+        self._next[key] = value
+        self._soon.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.quit()
+        self._thread.wait()
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Tell the store everything, although it may have to wait."""
+        self._soon.stop()
+        self._store.put(self._next)
+        self._next = {}
+
+    @Slot()
+    def _write(self) -> None:
+        if self._next and not self._writes:
+            self._store.put(self._next)
+            self._next, self._writes = {}, True
+            QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
+            QMetaObject.invokeMethod(self._written, "start", Qt.ConnectionType.QueuedConnection)
+
+    @Slot()
+    def _go_on(self) -> None:
+        self._writes = False
+        self._write()

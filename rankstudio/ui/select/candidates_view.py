@@ -92,7 +92,10 @@ class CandidatesView(QWidget):
 
         found = np.flatnonzero(np.isfinite(values))
         if found.size > _MOST_BARS:
-            best = np.argsort(-score.gains(values[found]), kind="stable")[:_MOST_BARS]
+            gains = score.gains(values[found])
+            least = np.partition(gains, -_MOST_BARS)[-_MOST_BARS]  # a sort of many thousands is seen
+            near = np.flatnonzero(gains >= least)
+            best = near[np.argsort(-gains[near], kind="stable")[:_MOST_BARS]]
             found = np.union1d(found[best], margin.feature)
         known = [c for c in found.tolist() if bar(c) == c]
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))

@@ -231,10 +231,9 @@ class StudyFiles(Controller):
 
     @Slot()
     def _note_file(self) -> None:
-        """Remember the file at once: the process may be killed."""
+        """Remember the file: the process may be killed."""
         path = self._study_store.path
         self._settings.set("study/file", str(path) if path else None)
-        self._settings.sync()
         self.changed.emit()
 
     @Slot(str)

@@ -35,7 +35,7 @@ def test_everything_comes_back(tmp_path: Path) -> None:
 def test_what_is_set_is_written_aside_without_being_asked(app: object, tmp_path: Path) -> None:
     settings, ini = Settings(tmp_path), tmp_path / "window.ini"
     settings.write_aside()
-    assert settings._store.thread() is not QThread.currentThread()
+    assert settings._aside._disk.thread() is not QThread.currentThread()
     for mode in ("dark", "light", "light", "dark"):
         settings.set("window/theme", mode)
         wait_until(lambda mode=mode: ini.exists() and f"theme={mode}" in ini.read_text())

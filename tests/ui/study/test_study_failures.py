@@ -35,6 +35,7 @@ def test_a_second_window_begins_a_study_of_its_own(opened: Opened, tmp_path: Pat
     with opened(data) as first:
         finish(first)
         wait_until(lambda: Settings(tmp_path / "config").plan == first.session.plan)
+        wait_until(lambda: Settings(tmp_path / "config").text("study/data"))
         with opened() as second:
             second.restore()
             wait_until(lambda: second.session.dataset is not None)
