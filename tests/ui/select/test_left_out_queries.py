@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,16 @@ MAP = "leave-query-out MAP"
 GREEDY = {"regularization": (0.5, 2.0), "n_features_to_select": 4}
 KERNEL = {"regularization": (0.25, 1.0, 4.0), "gamma": (0.5, 2.0), "n_basis": 20}
 NAME = "left-out queries, selection not repeated"
+
+prepare = settle
+
+
+@pytest.fixture
+def window(ran: MainWindow) -> Iterator[MainWindow]:
+    """The window that most of these tests share: runs that they add are removed, and nothing is asked."""
+    yield ran
+    if box_of(ran).isChecked():
+        box_of(ran).click()
 
 
 def ran(window: MainWindow, fold: int = 0, **changes: Any) -> RunRecord:
