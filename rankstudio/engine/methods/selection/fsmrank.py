@@ -216,7 +216,7 @@ class FSMRank(_Weighing):
         yield Note(
             f"The {name} similarities of the features are not positive semidefinite (least "
             f"eigenvalue {least:.3g}), so the objective may not be convex. Turn on “make convex” "
-            "(parameter project).",
+            "(project).",
             kind=IndefiniteSimilarityWarning,
         )
         return matrix
