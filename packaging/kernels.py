@@ -20,7 +20,7 @@ from window_session import program, run_sample
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = (
-    ("run", "--sample", "--out", "all"),
+    ("run", "--sample", "--out", "all", "--folds", "1"),
     ("run", "--sample", "--out", "some", "--workers", "2", "--folds", "1", "--features", "3"),
 )
 """What is done once in the terminal; what it compiles is there from then on."""

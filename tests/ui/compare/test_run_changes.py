@@ -22,6 +22,12 @@ from rankstudio.ui.model.run_record import RunRecord, RunState
 from rankstudio.ui.widgets import Question
 
 
+def prepare(window: MainWindow) -> None:
+    """Run twice."""
+    finish(window)
+    finish(window)
+
+
 def write(window: MainWindow, text: str) -> None:
     """Type into the cell that is being edited."""
     table = window.sections.compare.panel.table
@@ -85,9 +91,8 @@ def test_a_run_is_named_noted_and_tagged_and_all_of_it_comes_back_with_the_study
         assert [record.label for record in again.runs.records] == [wanted, RunLabel()]
 
 
-def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(window: MainWindow) -> None:
-    finish(window)
-    finish(window)
+def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(ran: MainWindow) -> None:
+    window = ran
     window.workspace.show_page("compare")
     settle(window)
     panel = window.sections.compare.panel
@@ -103,8 +108,8 @@ def test_a_hidden_run_is_neither_listed_nor_compared_until_it_is_shown_again(win
     assert [curve.key for curve in window.sections.compare.curves.plot.curves] == [1, 2]
 
 
-def test_to_write_the_method_s_own_name_is_to_give_none(window: MainWindow) -> None:
-    finish(window)
+def test_to_write_the_method_s_own_name_is_to_give_none(ran: MainWindow) -> None:
+    window = ran
     panel = window.sections.compare.panel
     panel.written.emit(1, "method", " my  run ")
     assert window.runs.records[0].title == "my run"
@@ -113,8 +118,8 @@ def test_to_write_the_method_s_own_name_is_to_give_none(window: MainWindow) -> N
     settle(window)
 
 
-def test_what_is_written_of_a_run_is_undone_and_done_again(window: MainWindow) -> None:
-    finish(window)
+def test_what_is_written_of_a_run_is_undone_and_done_again(ran: MainWindow) -> None:
+    window = ran
     record, undo = window.runs.shown, window.session.undo
     written = window.sections.compare.panel.written
     written.emit(record.key, "name", "first")
@@ -188,9 +193,8 @@ def test_delete_asks_nothing_and_ctrl_z_brings_the_run_back(
         assert [run.key.id for run in study.runs()] == [1, 2, 3]
 
 
-def test_the_menus_remove_undo_and_redo(window: MainWindow, questions: list[str]) -> None:
-    finish(window)
-    finish(window)
+def test_the_menus_remove_undo_and_redo(ran: MainWindow, questions: list[str]) -> None:
+    window = ran
     remove_by_menu(window, 2)
     assert window.runs.shown is window.runs.record(1)
     assert window.commands["undo"].text() == "&Undo removing run 2"
