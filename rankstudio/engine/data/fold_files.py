@@ -20,6 +20,7 @@ from rankstudio.engine.language import tr, translatable
 from rankstudio.engine.support.files import is_there
 
 FOLD = re.compile(r"fold[-_ ]?(\d+)", re.IGNORECASE)
+_VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
 PARTS = {
     "train": re.compile(r"train", re.IGNORECASE),
     "vali": re.compile(r"vali|valid|validation|dev", re.IGNORECASE),
@@ -232,6 +233,15 @@ def _is_data(path: Path) -> bool:
 def _listed(paths: Iterable[Path]) -> str:
     names = [path.name for path in paths]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def name_of_folder(folder: Path) -> str:
+    """Return "MQ2008" for MQ2008, "MQ2008 Fold1" for MQ2008/Fold1, and so for OHSUMED/QueryLevelNorm."""
+    if FOLD.fullmatch(folder.name) and folder.parent.name:
+        return f"{name_of_folder(folder.parent)} {folder.name}"
+    if _VERSION.fullmatch(folder.name) and folder.parent.name:
+        return f"{folder.parent.name} {folder.name}"
+    return folder.name
 
 
 def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
@@ -19,7 +18,7 @@ from rankstudio.engine.data.dataset import Fold, FoldedDataset, RankingDataset
 from rankstudio.engine.data.feature_names import set_mismatch, with_feature_set
 from rankstudio.engine.data.feature_sets import read_feature_set
 from rankstudio.engine.data.file_access import regular_file_size
-from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds
+from rankstudio.engine.data.fold_files import FOLD, PARTS, FilesOfFold, find_folds, name_of_folder
 from rankstudio.engine.data.formats.part_reader import FileContents, Files, PartReader
 from rankstudio.engine.data.known_datasets import Identity, identify
 from rankstudio.engine.data.read_progress import Progress, ReadProgress
@@ -30,7 +29,6 @@ from rankstudio.engine.errors import DatasetError
 from rankstudio.engine.language import tr
 
 _SLASHES = str.maketrans("/\\", "__")  # folders of results are called after data
-_VERSION = re.compile(r"QueryLevelNorm|Feature[-_ ]?(null|min)|NULL|min|data|sets?", re.IGNORECASE)
 
 
 def open_dataset(
@@ -188,15 +186,6 @@ def _name(path: Path, folds: list[FilesOfFold]) -> str:
     if not path.is_dir():
         stem = path.name.split(".")[0] or path.name
         is_part = any(pattern.match(stem) for pattern in PARTS.values())
-        return f"{_name_of_folder(path.parent)} {stem}" if is_part else stem
+        return f"{name_of_folder(path.parent)} {stem}" if is_part else stem
     first = next(iter(folds[0].parts.values()))[0].absolute().parent
-    return _name_of_folder(first.parent if first != path and FOLD.fullmatch(first.name) else first)
-
-
-def _name_of_folder(folder: Path) -> str:
-    """Return "MQ2008" for MQ2008, "MQ2008 Fold1" for MQ2008/Fold1, and so for OHSUMED/QueryLevelNorm."""
-    if FOLD.fullmatch(folder.name) and folder.parent.name:
-        return f"{_name_of_folder(folder.parent)} {folder.name}"
-    if _VERSION.fullmatch(folder.name) and folder.parent.name:
-        return f"{folder.parent.name} {folder.name}"
-    return folder.name
+    return name_of_folder(first.parent if first != path and FOLD.fullmatch(first.name) else first)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from rankstudio.engine.data.columns import DataColumns
+from rankstudio.engine.data.fold_files import name_of_folder
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.engine.experiment.plan.difference import changed_parameters, parameter_texts
 from rankstudio.engine.experiment.plan.plan import SAMPLE, Plan
@@ -350,7 +351,7 @@ def _judge(row: Pipeline) -> str:
 
 def data_name(place: str) -> str:
     """Return how data are called by the place where they are."""
-    return tr("Sample") if place == SAMPLE else Path(place).name
+    return tr("Sample") if place == SAMPLE else name_of_folder(Path(place))
 
 
 def _parameters(row: Pipeline) -> str:

@@ -270,8 +270,11 @@ class _Aside(QObject):
 
     def put(self, key: str, value: Any) -> None:
         """Have a value written, with those that are put in the same turn of the event loop."""
-        self._next[key] = value
-        self._soon.start()
+        if self._writes:
+            self._next[key] = value
+        else:
+            self._store.put({key: value})
+            self._soon.start()
 
     def close(self) -> None:
         """End the thread."""
@@ -287,13 +290,13 @@ class _Aside(QObject):
 
     @Slot()
     def _write(self) -> None:
-        if self._next and not self._writes:
-            self._store.put(self._next)
-            self._next, self._writes = {}, True
-            QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
-            QMetaObject.invokeMethod(self._written, "start", Qt.ConnectionType.QueuedConnection)
+        self._writes = True
+        QCoreApplication.postEvent(self._disk, QEvent(QEvent.Type.UpdateRequest))
+        QMetaObject.invokeMethod(self._written, "start", Qt.ConnectionType.QueuedConnection)
 
     @Slot()
     def _go_on(self) -> None:
         self._writes = False
-        self._write()
+        if self._next:
+            self.hand_over()
+            self._write()

@@ -445,6 +445,7 @@ class CurvesPanel(Panel):
         for plot in self.plots().values():
             plot.picked.connect(self._on_picked)
         self.smallest.picked.connect(self._on_picked)
+        self.criterion_plot.aligned, self.validation_plot.aligned = self.validation_plot, self.criterion_plot
         self.criterion_plot.zoomed.connect(self.validation_plot.follow_zoom)
         self.validation_plot.zoomed.connect(self.criterion_plot.follow_zoom)
         self.criterion_plot.hovered.connect(self.validation_plot.set_cursor)

@@ -215,8 +215,8 @@ class FSMRank(_Weighing):
         name = kind if isinstance(kind, str) else "own"
         yield Note(
             f"The {name} similarities of the features are not positive semidefinite (least "
-            f"eigenvalue {least:.3g}), so the objective may not be convex. Set the parameter “make convex” "
-            "(project) to make it convex.",
+            f"eigenvalue {least:.3g}), so the objective may not be convex. Turn on “make convex” "
+            "(project).",
             kind=IndefiniteSimilarityWarning,
         )
         return matrix

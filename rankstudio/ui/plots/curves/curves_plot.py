@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isnan
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPointF, QSizeF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
@@ -78,6 +78,8 @@ class CurvesPlot(Plot):
 
     def __init__(self, theme: Theme, title: str) -> None:
         self.family = CurveSet()
+        self.aligned: CurvesPlot | None = None  # begins at the same pixel, above or below
+        self._left = 0.0  # where this one would begin alone
         self.cursor: float | None = None
         self._mouse: QPointF | None = None  # where it is on this plot
         self.x_name = "k"  # as it is written in the box with values
@@ -235,6 +237,11 @@ class CurvesPlot(Plot):
             self.zoom.show_ranges(*self._auto)
         self.zoom.fit(self.frame().area)
         self._say()
+        left = Plot.frame_for(self, QSizeF(self.size())).area.left()
+        if left != self._left and self.aligned is not None:
+            self.aligned.zoom.fit(self.aligned.frame().area)
+            self.aligned.redraw()
+        self._left = left
 
     def figure(self) -> CurvesFigure:
         """Return a family of curves with band, reference and choice."""
@@ -281,6 +288,14 @@ class CurvesPlot(Plot):
     def numbers(self) -> Numbers:
         """Return one row per k and one column per curve; the band's three at the end."""
         return numbers(self.family, self.x_name)
+
+    def frame_for(self, size: QSizeF) -> Frame:
+        """Leave as much room for the labels of y as an aligned plot needs."""
+        frame = super().frame_for(size)
+        if self.aligned is None or self.aligned.isHidden() or self.aligned.is_empty():
+            return frame
+        more = Plot.frame_for(self.aligned, QSizeF(self.aligned.size())).area.left() - frame.area.left()
+        return replace(frame, area=frame.area.adjusted(max(0.0, more), 0, 0, 0))
 
     @Slot()
     def toggle_scale(self) -> None:

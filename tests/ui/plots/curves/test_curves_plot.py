@@ -548,3 +548,21 @@ def test_a_level_alone_is_no_curve(plot):
     plot.set_reference(None)
     plot.flush()
     assert plot.grab().toImage() == blank
+
+
+def test_aligned_plots_begin_at_the_same_pixel_whatever_their_labels(plot, theme, stage):
+    other = CurvesPlot(theme, "error")
+    stage(other, plot.width(), plot.height())
+    plot.aligned, other.aligned = other, plot
+    for values in ([0.2135, 0.2136, 0.2137], [1.0, 2.0, 3.0]):
+        other.set_family([0], ["λ"])
+        other.set_curve(0, [1, 2, 3], values)
+        other.flush()
+        assert plot.frame().area.left() == other.frame().area.left() == other.zoom.geometry().left()
+        assert plot.zoom.geometry().left() == plot.frame().area.left()
+    together = plot.frame().area.left()
+    other.set_curve(0, [1, 2, 3], [0.2135, 0.2136, 0.2137])
+    other.flush()
+    assert plot.frame().area.left() > together  # four digits
+    other.hide()
+    assert plot.frame().area.left() == together
