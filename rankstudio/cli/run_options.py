@@ -38,10 +38,12 @@ from rankstudio.engine.support.resources import resource
 _DATA = (".txt", ".dat", ".letor", ".csv", ".tsv", ".parquet", *ENDINGS)
 
 # Options that go with --resume: where to write, and who works; the study has all others.
-_BESIDE_RESUME = (
-    *("help", "resume", "out", "force", "json", "figures", "refit", "log", "memory"),
+_HOW = (
+    *("help", "out", "force", "json", "log", "memory"),
     *("workers", "scheduler", "tls_ca", "tls_cert", "tls_key"),
 )
+_BESIDE_RESUME = (*_HOW, "resume", "figures", "refit")
+_BESIDE_COMPARISON = (*_HOW, "plan", "data", "study")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -330,14 +332,21 @@ def refuse_beside_resume(args: argparse.Namespace) -> None:
     PlanError
         The text names the option.
     """
+    which = f"with --resume, which takes all settings from {args.resume}"
+    _refuse(args, _BESIDE_RESUME, f"{which}. Omit it, or start a new run with --study.")
+
+
+def refuse_beside_comparison(args: argparse.Namespace) -> None:
+    """Refuse options that say what to run where the plan of a comparison says it, as above."""
+    _refuse(args, _BESIDE_COMPARISON, "with a comparison, whose plan says what to run. Omit it.")
+
+
+def _refuse(args: argparse.Namespace, allowed: Sequence[str], why: str) -> None:
     for action in args.parser._actions:
-        if action.dest in _BESIDE_RESUME or action.help == argparse.SUPPRESS:
+        if action.dest in allowed or action.help == argparse.SUPPRESS:
             continue
         if getattr(args, action.dest) not in (None, False):
-            raise PlanError(
-                f"{(*action.option_strings, action.metavar)[0]}: not allowed with --resume, which takes all "
-                f"settings from {args.resume}. Omit it, or start a new run with --study."
-            )
+            raise PlanError(f"{(*action.option_strings, action.metavar)[0]}: not allowed {why}")
 
 
 def plan_from(args: argparse.Namespace) -> Plan:

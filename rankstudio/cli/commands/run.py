@@ -17,7 +17,13 @@ from rankstudio.cli.output.text_tables import as_json
 from rankstudio.cli.progress_bar import preparation
 from rankstudio.cli.replacement import refuse_other_run
 from rankstudio.cli.run_loop import Going, carry_on, compare
-from rankstudio.cli.run_options import add_options, plan_file, plan_from, refuse_beside_resume
+from rankstudio.cli.run_options import (
+    add_options,
+    plan_file,
+    plan_from,
+    refuse_beside_comparison,
+    refuse_beside_resume,
+)
 from rankstudio.cli.study_file_option import plans_to_go_on_with, study_at, study_path
 from rankstudio.cli.worker_options import workers
 from rankstudio.engine.analysis.batch import folder_name, is_comparison, load_comparison
@@ -75,8 +81,7 @@ def _run(args: argparse.Namespace, at_hand: Workers) -> int:
     path = plan_file(args)
     given = bool(args.scores or args.models)
     if path is not None and not given and is_comparison(path):
-        if args.refit:
-            raise PlanError(f"--refit: only for a single run; {path} is a comparison. Omit --refit.")
+        refuse_beside_comparison(args)
         comparison = load_comparison(path)
         data = [str(Path(place).absolute()) for place in args.data or ()] or _beside(comparison.data, path)
         stopped = compare(comparison, data, args, at_hand)

@@ -65,6 +65,7 @@ def test_models_of_another_run_are_not_replaced_without_force(place: Path, tmp_p
     [
         (["run", "--data", "x", "--refit"], "--refit --out"),
         (["run", "selectors", "--data", "x", "--refit"], "--refit"),
+        (["run", "selectors", "--data", "x", "--folds", "1"], "--folds comparison"),
         (["evaluate", "x"], "SCORES --model neither"),
         (["evaluate", "x", "y", "--model", "z"], "both"),
     ],

@@ -153,9 +153,9 @@ def test_progress_comes_from_the_calling_thread_and_ends_at_the_total(tmp_path: 
 
 def test_a_cancel_at_any_time_ends_the_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_bytes(b"1 qid:1 1:0.1234567890123456789012 2:0.5\n" * 50_000)
+    path.write_bytes(b"1 qid:1 1:0.1234567890123456789012 2:0.5\n" * 100_000)
     load_letor(path, cache=False)  # the kernels are compiled
-    for step in range(8):
+    for step in range(12):
         asked: list[int] = []
 
         def cancelled(asked: list[int] = asked, step: int = step) -> bool:
