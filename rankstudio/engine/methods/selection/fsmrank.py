@@ -11,6 +11,7 @@ import numpy as np
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arithmetic.shared import once
 from rankstudio.engine.arrays import Bools, Floats, Ints
+from rankstudio.engine.language import tr
 from rankstudio.engine.methods.catalog import selectors
 from rankstudio.engine.methods.memory_need import PAIRS, DataShape, MemoryNeed, sums_need
 from rankstudio.engine.methods.own_values import OwnValues, own_importance, own_similarity
@@ -213,12 +214,11 @@ class FSMRank(_Weighing):
         if project:
             return nearest_positive_semidefinite(matrix)
         name = kind if isinstance(kind, str) else "own"
-        yield Note(
-            f"The {name} similarities of the features are not positive semidefinite (least "
-            f"eigenvalue {least:.3g}), so the objective may not be convex. Turn on “make convex” "
-            "(project).",
-            kind=IndefiniteSimilarityWarning,
-        )
+        said = tr(
+            "The {name} similarities of the features are not positive semidefinite (least eigenvalue "
+            "{least:.3g}), so the objective may not be convex. Turn on “make convex” (project)."
+        ).format(name=name, least=least)
+        yield Note(said, kind=IndefiniteSimilarityWarning)
         return matrix
 
     def _finish(self, data: QueryData, taken: list[Step]) -> None:
