@@ -315,16 +315,20 @@ def _parse_lines(
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
         raise format_error(path, text, *min(problems), how.most_features)
-    counts = [int(o.tally[kernels.ROWS]) for o in outcomes]
-    if counts != [p.lines for p in pieces]:  # there were blank lines
-        kept = [np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]
-        rows = rows.at(np.concatenate(kept))
+    rows = _without_blank_lines(rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes])
     comments = _copied_comments(text, rows.spans)
     if sparse:
         X = _entries(path, text, rows, outcomes, how, max(width, greatest))
         return _ParsedLines(rows, X, np.zeros(0, dtype=np.int64), n_values, comments)
     missing = sum((o.missing for o in outcomes), np.zeros(width, dtype=np.int64))
     return _ParsedLines(rows, rows.X, missing, n_values, comments)
+
+
+def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]) -> _Rows:
+    """Return the rows of pieces, each of which has as many as were counted, without those of blank lines."""
+    if counts == [p.lines for p in pieces]:
+        return rows
+    return rows.at(np.concatenate([np.arange(p.row, p.row + n) for p, n in zip(pieces, counts, strict=True)]))
 
 
 def _entries(
