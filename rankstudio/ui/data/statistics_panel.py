@@ -425,6 +425,11 @@ def _documents(summary: DatasetSummary) -> str:
     sizes = summary.query_sizes
     if summary.n_queries == 1:
         return tr("{n:,} documents of a single query.").format(n=summary.n_documents)
+    if sizes.max() == 1:
+        return tr(
+            "Each of {n:,} documents is the only one of its query, so there is nothing to rank. Check the "
+            "query ids."
+        ).format(n=summary.n_documents)
     text = trn(
         "{n_documents:,} documents of {n_queries:,} query, {min:,} to {max:,} documents per "
         "query, median {median:g};",
