@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -130,12 +131,16 @@ SMALL = airola_2011.Effort((30, 40), (1, 2), 0.005, 2)
 
 
 def choose(
-    monkeypatch: pytest.MonkeyPatch, key: str = airola_2011.KEY, folds: tuple[int, ...] = (), **parameters: Any
+    monkeypatch: pytest.MonkeyPatch, key: str = airola_2011.KEY, folds: Sequence[int] = (), **parameters: Any
 ) -> None:
     """Give methods of a paper some parameters, instead of the values that validation chooses from."""
     paper = load_reproduction(key)
     runs = {
-        name: {**run, "folds": folds, "parameters": run["parameters"] | parameters.get(run["method"], {})}
+        name: {
+            **run,
+            "folds": tuple(folds),
+            "parameters": run["parameters"] | parameters.get(run["method"], {}),
+        }
         for name, run in paper.runs.items()
     }
     monkeypatch.setattr(reproduce, "load_reproduction", lambda key: replace(paper, runs=runs))
