@@ -147,6 +147,7 @@ class Theme(QObject):
         """
         sheet = self._app.styleSheet() if self._app else ""
         self._unseen.clear()  # of what was built without this
+        self._late = {widget: worn for widget, worn in self._late.items() if isValid(widget)}
         if self._app:
             self._app.setStyleSheet("")
         try:
@@ -177,7 +178,8 @@ class Theme(QObject):
     def style_page(self, page: QWidget) -> None:
         """Style at once a page that is going to be seen."""
         self._unseen.pop(page, None)
-        self._style([widget for widget in (page, *page.findChildren(QWidget)) if widget in self._late])
+        there = filter(isValid, self._late)
+        self._style([widget for widget in there if widget is page or page.isAncestorOf(widget)])
 
     def add_icon(self, icon: Restyled) -> None:
         """Have an icon drawn again whenever the theme changes, for as long as it lives."""
