@@ -240,9 +240,7 @@ def test_the_threshold_is_dragged_and_moved_by_keys(ran: MainWindow, seen: Evide
 
 
 @pytest.mark.thorough
-def test_a_feature_is_required_excluded_and_free_again(
-    ran: MainWindow, seen: EvidenceController
-) -> None:
+def test_a_feature_is_required_excluded_and_free_again(ran: MainWindow, seen: EvidenceController) -> None:
     window = ran
     plot = seen.sets.plot
     feature = plot.columns[-1].feature
@@ -294,9 +292,7 @@ def test_the_matrix_is_read_and_used_by_keyboard(ran: MainWindow, seen: Evidence
 
 
 @pytest.mark.thorough
-def test_a_set_becomes_a_run_and_two_of_them_are_compared(
-    ran: MainWindow, seen: EvidenceController
-) -> None:
+def test_a_set_becomes_a_run_and_two_of_them_are_compared(ran: MainWindow, seen: EvidenceController) -> None:
     model = ran.current.model
     other = [column for column in range(7) if column not in model.step.selected][:1]
     columns = (*model.step.selected[:2], *other)
@@ -547,9 +543,7 @@ def test_another_measure_measures_the_losses_anew(ran: MainWindow, seen: Evidenc
 
 
 @pytest.mark.thorough
-def test_table_and_plots_are_exported(
-    ran: MainWindow, seen: EvidenceController, tmp_path: Path
-) -> None:
+def test_table_and_plots_are_exported(ran: MainWindow, seen: EvidenceController, tmp_path: Path) -> None:
     items = {item.key: item for item in export_items(ran.models, ran.sections)}
     for key in ("evidence", "plot-probability", "plot-near-best", "plot-step-p"):
         assert not items[key].unavailable
