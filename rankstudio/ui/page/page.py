@@ -91,7 +91,7 @@ class Page(QWidget):
         lines = [line for line in (head, (content, 1), foot) if line is not None]
         fill(QVBoxLayout(self), *lines, margins=(GAP, GAP, GAP, GAP), spacing=GAP)
         self._controllers = [one for one in controllers if one.panels and self.isAncestorOf(one.panels[0])]
-        # All that is remembered of a page is there from the beginning: to look for it anew takes milliseconds.
+        # What is remembered of a page is there from the beginning: to look for it anew takes milliseconds.
         self._panels, self._tables = content.findChildren(Panel), self.findChildren(TableView)
         self._folds = self.findChildren(Disclosure)
         self._splitters = [content, *content.findChildren(Splitter)]
