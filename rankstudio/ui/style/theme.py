@@ -178,8 +178,7 @@ class Theme(QObject):
     def style_page(self, page: QWidget) -> None:
         """Style at once a page that is going to be seen."""
         self._unseen.pop(page, None)
-        there = filter(isValid, self._late)
-        self._style([widget for widget in there if widget is page or page.isAncestorOf(widget)])
+        self._style([widget for widget in (page, *page.findChildren(QWidget)) if widget in self._late])
 
     def add_icon(self, icon: Restyled) -> None:
         """Have an icon drawn again whenever the theme changes, for as long as it lives."""
